@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
@@ -67,7 +67,21 @@ def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
         parts = _align_dict(judgments, nested)
     else:
         parts = _align_rows(judgments, [run_table(run)])
-    return _joined(judgments, parts)
+
+    def column(name: str) -> Ints:
+        return np.concatenate([_NONE, *(getattr(part, name) for part in parts)])
+
+    query, doc, rank, ranked = (column(name) for name in ("query", "doc", "rank", "ranked"))
+    order: Any = slice(None)
+    if np.any(query[1:] < query[:-1]):  # no query is in two parts
+        order = np.argsort(query, kind="stable")  # within a query, ranks rise already
+        query, doc, rank = query[order], doc[order], rank[order]
+    depth = np.zeros(len(judgments), dtype=np.int64)
+    depth[ranked] = column("depth")
+    ties = None
+    if any((part.size > 1).any() for part in parts):
+        ties = Ties.among(column("first")[order], column("size")[order])
+    return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
 
 
 @dataclass(frozen=True)
@@ -95,25 +109,6 @@ class _Part:
         keep, ranked = ~gone[self.query], ~gone[self.ranked]
         short = (self.first[keep], self.size[keep])
         return _Part(self.query[keep], self.doc[keep], self.rank[keep], *short, self.ranked[ranked], self.depth[ranked])
-
-
-def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
-    """All parts together; no query is in two of them."""
-
-    def column(name: str) -> Ints:
-        return np.concatenate([_NONE, *(getattr(part, name) for part in parts)])
-
-    query, doc, rank, ranked = (column(name) for name in ("query", "doc", "rank", "ranked"))
-    order: Any = slice(None)
-    if np.any(query[1:] < query[:-1]):
-        order = np.argsort(query, kind="stable")  # within a query, ranks rise already
-        query, doc, rank = query[order], doc[order], rank[order]
-    depth = np.zeros(len(judgments), dtype=np.int64)
-    depth[ranked] = column("depth")
-    ties = None
-    if any((part.size > 1).any() for part in parts):
-        ties = Ties.among(column("first")[order], column("size")[order])
-    return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
 
 
 def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:

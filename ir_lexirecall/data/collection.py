@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ir_measures.measures.base import Measure
@@ -37,9 +37,9 @@ ASPECTS: dict[str, dict[str, str]] = {
 """For each class of qrels with several judgments: its fields that are graded aspects beside ``relevance``, and what they
 are called here (ir_datasets misspells one). A stance is not a grade, so it is not an aspect."""
 
-_PLAIN = frozenset(
+_PLAIN = {
     # Fields of ir_datasets' qrels that are neither aspects nor subtopics: how a document was pooled, where a passage is.
-    [
+    *(
         "query_id",
         "doc_id",
         "relevance",
@@ -50,13 +50,9 @@ _PLAIN = frozenset(
         "start",
         "length",
         "span_start",
-        "span_len",
-        "note",
-        "short_answers",
-        "yes_no_answer",
-        "stance",
-    ]
-)
+    ),
+    *("span_len", "note", "short_answers", "yes_no_answer", "stance"),
+}
 
 
 def aspect_fields(qrel_class: type) -> dict[str, str]:
@@ -242,58 +238,24 @@ def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()
     Raises:
         ValueError: no such data set, one without qrels, or qrels with an unknown field.
     """
-    found = _demo() if dataset_id == DEMO else _from_ir_datasets(dataset_id)
-    return replace(found, reading=reading) if reading else found
-
-
-def is_data_set(name: str) -> bool:
-    """Whether a name is the id of a data set that is known without looking at patterns of ids.
-
-    >>> is_data_set("lexirecall/demo"), is_data_set("qrels.txt")
-    (True, False)
-    """
-    if name == DEMO:
-        return True
-    import ir_datasets
-
-    return name in ir_datasets.registry
-
-
-def _demo() -> Collection:
-    return Collection(
-        dataset_id=DEMO,
-        aspect_fields=ASPECTS["DemoQrel"],
-        has_subtopics=True,
-        _qrels=demo.qrels,
-        _queries=demo.queries,
-        _size=lambda: len(demo.docs()),
-        _grades=lambda: demo.GRADES,
-        _official=list,
-        _documents=lambda doc_ids: {
-            doc_id: f"{title}\n{text}" for doc_id, title, text in demo.docs().values.tolist() if doc_id in set(doc_ids)
-        },
-        _at_hand=lambda: True,
-    )
-
-
-@contextmanager
-def _downloading(dataset_id: str) -> Iterator[None]:
-    """Let a download that fails be one sentence; other failures stay as they are."""
-    try:
-        yield
-    except OSError as error:
-        if type(error).__module__.partition(".")[0] not in ("requests", "urllib3", "urllib"):
-            raise
-        where = getattr(getattr(error, "request", None), "url", None) or "its source"
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        why = type(error).__name__ if status is None else f"status {status}"
-        raise ValueError(
-            f"{dataset_id}: ir_datasets could not download it from {where} ({why}); check the network, or put the files where "
-            "ir_datasets looks for them"
-        ) from error
-
-
-def _from_ir_datasets(dataset_id: str) -> Collection:
+    if dataset_id == DEMO:
+        return Collection(
+            dataset_id=DEMO,
+            aspect_fields=ASPECTS["DemoQrel"],
+            has_subtopics=True,
+            _qrels=demo.qrels,
+            _queries=demo.queries,
+            _size=lambda: len(demo.docs()),
+            _grades=lambda: demo.GRADES,
+            _official=list,
+            _documents=lambda doc_ids: {
+                doc_id: f"{title}\n{text}"
+                for doc_id, title, text in demo.docs().values.tolist()
+                if doc_id in set(doc_ids)
+            },
+            _at_hand=lambda: True,
+            reading=reading,
+        )
     import ir_datasets
 
     if dataset_id not in ir_datasets.registry:
@@ -344,4 +306,35 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
         _official=official,
         _documents=documents,
         _at_hand=at_hand,
+        reading=reading,
     )
+
+
+def is_data_set(name: str) -> bool:
+    """Whether a name is the id of a data set that is known without looking at patterns of ids.
+
+    >>> is_data_set("lexirecall/demo"), is_data_set("qrels.txt")
+    (True, False)
+    """
+    if name == DEMO:
+        return True
+    import ir_datasets
+
+    return name in ir_datasets.registry
+
+
+@contextmanager
+def _downloading(dataset_id: str) -> Iterator[None]:
+    """Let a download that fails be one sentence; other failures stay as they are."""
+    try:
+        yield
+    except OSError as error:
+        if type(error).__module__.partition(".")[0] not in ("requests", "urllib3", "urllib"):
+            raise
+        where = getattr(getattr(error, "request", None), "url", None) or "its source"
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        why = type(error).__name__ if status is None else f"status {status}"
+        raise ValueError(
+            f"{dataset_id}: ir_datasets could not download it from {where} ({why}); check the network, or put the files where "
+            "ir_datasets looks for them"
+        ) from error

@@ -247,7 +247,20 @@ class JudgedDocuments(Remembers):
         codes = len(self.table.names)
         pairs, aspect = np.unique(self.query[doc] * codes + self.table.aspect, return_inverse=True)
         pair_query = pairs // codes
-        weight = self._aspect_weights(self.table, aspect, len(pairs))
+        weight = np.ones(len(pairs))
+        if "weight" in self.table.columns:
+            values = self._further_column(self.table, "weight")
+            pair = aspect[self.table.row]
+            weight[pair] = values
+            bad = np.flatnonzero(~(values >= 0) | (values != weight[pair]) | np.isinf(values))
+            if len(bad):
+                query_id, doc_id = self._ids_of_line(self.table, int(bad[0]))
+                name = self.table.names[self.table.aspect[self.table.row[bad[0]]]]
+                said = shown(self.table.columns["weight"][int(self.table.line[bad[0]])])
+                raise ValueError(
+                    f"qrels: aspect {name!r} of query {query_id!r} has weight {said} at document {doc_id!r}; an aspect needs one "
+                    f"weight per query, not negative{and_more(len(bad) - 1)}"
+                )
         weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0  # nothing relevant: not counted
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
         weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
@@ -257,23 +270,6 @@ class JudgedDocuments(Remembers):
     def has_weight(self) -> Bools:
         """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
         return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
-
-    def _aspect_weights(self, table: AspectRows, aspect: Ints, pairs: int) -> Floats:
-        """The weight of each (query, aspect) pair; ``aspect`` is the pair of every row."""
-        weight = np.ones(pairs)
-        if "weight" in table.columns:
-            values = self._further_column(table, "weight")
-            pair = aspect[table.row]
-            weight[pair] = values
-            bad = np.flatnonzero(~(values >= 0) | (values != weight[pair]) | np.isinf(values))
-            if len(bad):
-                query_id, doc_id = self._ids_of_line(table, int(bad[0]))
-                name = table.names[table.aspect[table.row[bad[0]]]]
-                raise ValueError(
-                    f"qrels: aspect {name!r} of query {query_id!r} has weight {shown(table.columns['weight'][int(table.line[bad[0]])])}"
-                    f" at document {doc_id!r}; an aspect needs one weight per query, not negative{and_more(len(bad) - 1)}"
-                )
-        return weight
 
     def _further_column(self, table: AspectRows, name: str) -> Floats:
         """Numbers of a further column of the qrels, for each line."""
@@ -295,32 +291,31 @@ class JudgedDocuments(Remembers):
         """
         in_rows = self._aspect_names | self.elsewhere
         by_rows = any(name in in_rows for name in aspects)
-        return {name: self._label(name, in_rows, by_rows) for name in aspects}
-
-    def _label(self, name: str, in_rows: frozenset[str], by_rows: bool) -> Floats:
-        table = self.aspect_rows
-        label = np.full(len(self.grade), np.nan)
-        if name in in_rows:
-            if name in table.names:
-                picked = np.flatnonzero(table.aspect == table.names.index(name))
-                label[table.doc[picked]] = table.grade[picked]
-            return label
-        columns = {"relevance", *table.columns} - set(ASPECT_COLUMNS)
-        if name not in columns or (name == "relevance" and by_rows):
-            known = sorted(columns | (in_rows if len(in_rows) > 1 else set()))
-            raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
-        if name == "relevance":
-            return self.grade
-        values, doc = self._further_column(table, name), table.doc[table.row]
-        label[doc] = values
-        differs = np.flatnonzero((label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values)))
-        if len(differs):
-            query_id, doc_id = self._ids_of_line(table, int(differs[0]))
-            raise ValueError(
-                f"qrels: document {doc_id!r} of query {query_id!r} has the labels {values[differs[0]]:g} and "
-                f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"
-            )
-        return label
+        table, labels = self.aspect_rows, dict[str, Floats]()
+        for name in aspects:
+            label = labels[name] = np.full(len(self.grade), np.nan)
+            if name in in_rows:
+                if name in table.names:
+                    picked = np.flatnonzero(table.aspect == table.names.index(name))
+                    label[table.doc[picked]] = table.grade[picked]
+                continue
+            columns = {"relevance", *table.columns} - set(ASPECT_COLUMNS)
+            if name not in columns or (name == "relevance" and by_rows):
+                known = sorted(columns | (in_rows if len(in_rows) > 1 else set()))
+                raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
+            if name == "relevance":
+                labels[name] = self.grade
+                continue
+            values, doc = self._further_column(table, name), table.doc[table.row]
+            label[doc] = values
+            differs = np.flatnonzero((label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values)))
+            if len(differs):
+                query_id, doc_id = self._ids_of_line(table, int(differs[0]))
+                raise ValueError(
+                    f"qrels: document {doc_id!r} of query {query_id!r} has the labels {values[differs[0]]:g} and "
+                    f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"
+                )
+        return labels
 
 
 # -- finding documents by hashes, every match being checked ------------------------------------------------

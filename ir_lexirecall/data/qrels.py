@@ -132,8 +132,16 @@ def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
     new_doc = new_query | changes(doc_id)
     new = new_doc if aspect is None else new_doc | changes(aspect)
     grade = columns["relevance"].to_numpy()[line]
-    if not new.all():
-        _refuse_conflicts(query_id, doc_id, aspect, grade, new)
+    if not new.all() and len(conflicts := np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1):
+        first = int(conflicts[0])
+        start = np.flatnonzero(np.r_[new, True])
+        end = int(np.searchsorted(start, first, side="right"))
+        of_aspect = f" (aspect {aspect[first]!r})" if aspect is not None and aspect.n_unique() > 1 else ""
+        labels = " and ".join(f"{label:g}" for label in np.unique(grade[start[end - 1] : start[end]]).tolist())
+        raise ValueError(
+            f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} is judged twice, with the grades "
+            f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
+        )
     row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
     query_ids = query_id.filter(pl.Series(new_query)).to_list()
     query = (np.cumsum(new_query) - 1)[new_doc]
@@ -200,21 +208,3 @@ def top_grades(table: AspectRows, documents: int) -> Floats:
     np.maximum.at(top, doc, grade)
     top[np.isinf(top)] = 0
     return top
-
-
-def _refuse_conflicts(
-    query_id: pl.Series, doc_id: pl.Series, aspect: pl.Series | None, grade: Floats, new: Bools
-) -> None:
-    """Refuse two grades for one judgment; lines are sorted, ``new`` are those about another one than the line before."""
-    conflicts = np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1
-    if len(conflicts):
-        line = int(conflicts[0])
-        start = np.flatnonzero(new)
-        first = int(start[np.searchsorted(start, line, side="right") - 1])
-        end = int(np.r_[start, len(new)][np.searchsorted(start, line, side="right")])
-        of_aspect = f" (aspect {aspect[line]!r})" if aspect is not None and aspect.n_unique() > 1 else ""
-        labels = " and ".join(f"{label:g}" for label in np.unique(grade[first:end]).tolist())
-        raise ValueError(
-            f"qrels: document {doc_id[line]!r} of query {query_id[line]!r}{of_aspect} is judged twice, with the grades "
-            f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
-        )

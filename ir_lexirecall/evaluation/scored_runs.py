@@ -293,10 +293,6 @@ def rereadable_rows(run: Any) -> Any:
     return run
 
 
-def _identity(run: AlignedRun) -> AlignedRun:
-    return run
-
-
 def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Floats, Floats]:
     """Lowest and highest values of a measure, shape ``(Q,)``, over three orders of documents with equal scores.
 

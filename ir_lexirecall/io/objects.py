@@ -103,10 +103,19 @@ def readable(data: Any, what: str) -> Any:
             {name: np.char.decode(x, "utf-8") if x.dtype.kind == "S" else x for name, x in fields.items()}
         )
     if what == "run" and isinstance(data, Mapping) and _has_hits(data):
-        return {
-            query_id: _scores(query_id, hits) if isinstance(hits, (list, tuple)) else hits
-            for query_id, hits in data.items()
-        }
+        run = dict(data)
+        for query_id, hits in data.items():
+            if isinstance(hits, (list, tuple)):
+                run[query_id] = {}
+                for hit in hits:
+                    if (pair := _hit(hit)) is None:
+                        raise ValueError(
+                            f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
+                        )
+                    if pair[0] in run[query_id]:
+                        raise ValueError(f"run: document {shown(pair[0])} occurs twice for query {shown(query_id)}")
+                    run[query_id][pair[0]] = pair[1]
+        return run
     return data
 
 
@@ -123,21 +132,6 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
     if hasattr(hit, "docid") and hasattr(hit, "score"):
         return hit.docid, hit.score
     return (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
-
-
-def _scores(query_id: Any, hits: Sequence[Any]) -> dict[Any, Any]:
-    """Scores by document, of a query's hits."""
-    scores: dict[Any, Any] = {}
-    for hit in hits:
-        pair = _hit(hit)
-        if pair is None:
-            raise ValueError(
-                f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
-            )
-        if pair[0] in scores:
-            raise ValueError(f"run: document {shown(pair[0])} occurs twice for query {shown(query_id)}")
-        scores[pair[0]] = pair[1]
-    return scores
 
 
 def top_k(query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None) -> pd.DataFrame:

@@ -87,7 +87,19 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
             if is_json(line):
                 yield json_run(file)
             elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
-                yield _ranked(file)
+                table = read_lines(file, _RANKED)
+                query, rank = table["query_id"].to_list(), table["position"].to_list()
+                ranks: dict[str, set[float]] = {}
+                for query_id, position in zip(query, rank, strict=True):
+                    ranks.setdefault(query_id, set()).add(position)
+                sizes = Counter(query)
+                for query_id, seen in ranks.items():
+                    if len(seen) < sizes[query_id] or seen != set(range(1, len(seen) + 1)):
+                        raise ValueError(
+                            f"{file}: taken for lines of query, document and rank, but the ranks of query {query_id!r} are not "
+                            "1, 2, 3, ...; a TREC run has six fields: query Q0 document rank score tag"
+                        )
+                yield table.select("query_id", "doc_id", score=-table["position"])
             elif has_header(file, RUN_COLUMNS):
                 yield from table_batches(file, RUN_COLUMNS, everything=False)
             else:
@@ -138,44 +150,40 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
                 raise ValueError(f"columns: a name occurs twice in {', '.join(columns)}")
             return read_lines(file, columns)
         else:
-            table = _qrels_of_text(file)
+            line = first_line(file)
+            if is_json(line):
+                return table_of_dicts(json_qrels(file), "relevance")
+            if search_engines.is_judgment_list(line):
+                return table_of_dicts(search_engines.read_judgments(file), "relevance")
+            fields = tuple(line.split())
+            if fields == _BEIR:
+                return read_lines(file, QREL_COLUMNS, header=True)
+            if has_header(file, QREL_COLUMNS):
+                table = stacked([*table_batches(file, QREL_COLUMNS, everything=True)])
+                read = table.to_dict()
+                for name, values in read.items():  # further columns whose texts are all numbers become numbers
+                    if values.dtype == pl.String and name not in TEXTS:
+                        numbers = values.cast(pl.Float64, strict=False)
+                        read[name] = numbers if numbers.null_count() == values.null_count() else values
+                table = pl.DataFrame(read)
+            else:
+                if header := set(QREL_COLUMNS) <= set(fields):
+                    check_names(file, fields, fields)
+                table = read_lines(file, fields if header else _QREL_FIELDS, header=header)
+                if table.columns[-1] == "relevance" and len(table):
+                    with open(content_path(file), "rb") as stream:
+                        stream.seek(max(0, os.path.getsize(content_path(file)) - 64))
+                        end = stream.read()
+                    grades = table["relevance"].to_numpy()
+                    last = f"{grades[-1]:g}"
+                    cut = end.endswith((f" {last}".encode(), f"\t{last}".encode()))
+                    several = map("{:g}".format, np.unique(grades) if cut else ())
+                    if longer := [grade for grade in several if grade != last and grade.startswith(last)]:
+                        raise ValueError(
+                            f"{file}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; "
+                            "write it again, or end its last line"
+                        )
     return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True))) if set(_BEIR) <= set(table.columns) else table
-
-
-def _qrels_of_text(path: str) -> pl.DataFrame:
-    line = first_line(path)
-    fields = tuple(line.split())
-    if is_json(line):
-        return table_of_dicts(json_qrels(path), "relevance")
-    if search_engines.is_judgment_list(line):
-        return table_of_dicts(search_engines.read_judgments(path), "relevance")
-    if fields == _BEIR:
-        return read_lines(path, QREL_COLUMNS, header=True)
-    if has_header(path, QREL_COLUMNS):
-        table = stacked([*table_batches(path, QREL_COLUMNS, everything=True)])
-        columns = table.to_dict()
-        for name, values in columns.items():  # further columns whose texts are all numbers become numbers
-            if values.dtype == pl.String and name not in TEXTS:
-                numbers = values.cast(pl.Float64, strict=False)
-                columns[name] = numbers if numbers.null_count() == values.null_count() else values
-        return pl.DataFrame(columns)
-    if header := set(QREL_COLUMNS) <= set(fields):
-        check_names(path, fields, fields)
-    table = read_lines(path, fields if header else _QREL_FIELDS, header=header)
-    if table.columns[-1] == "relevance" and len(table):
-        with open(content_path(path), "rb") as stream:
-            stream.seek(max(0, os.path.getsize(content_path(path)) - 64))
-            end = stream.read()
-        grades = table["relevance"].to_numpy()
-        last = f"{grades[-1]:g}"
-        cut = end.endswith((f" {last}".encode(), f"\t{last}".encode()))
-        longer = [g for g in map("{:g}".format, np.unique(grades) if cut else ()) if g != last and g.startswith(last)]
-        if longer:
-            raise ValueError(
-                f"{path}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; write it "
-                "again, or end its last line"
-            )
-    return table
 
 
 def read_predictions(
@@ -199,23 +207,6 @@ def read_predictions(
     return mteb_run(content, file, subset, split)
 
 
-def _ranked(path: str) -> pl.DataFrame:
-    """A run of lines ``query document rank``: the smaller the rank, the higher the score."""
-    table = read_lines(path, _RANKED)
-    query, rank = table["query_id"].to_list(), table["position"].to_list()
-    ranks: dict[str, set[float]] = {}
-    for query_id, position in zip(query, rank, strict=True):
-        ranks.setdefault(query_id, set()).add(position)
-    sizes = Counter(query)
-    for query_id, seen in ranks.items():
-        if len(seen) < sizes[query_id] or seen != set(range(1, len(seen) + 1)):
-            raise ValueError(
-                f"{path}: taken for lines of query, document and rank, but the ranks of query {query_id!r} are not 1, 2, 3, ...; "
-                "a TREC run has six fields: query Q0 document rank score tag"
-            )
-    return table.select("query_id", "doc_id", score=-table["position"])
-
-
 # -- folders and metadata ----------------------------------------------------------------------------
 
 
@@ -234,13 +225,7 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
         else:
             plain = _without_compression(item.name)
             ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), "")
-            name = (
-                plain
-                if plain != item.name and "." not in plain
-                else plain.removesuffix(plain[-len(ending) :])
-                if ending
-                else ""
-            )
+            name = plain[: -len(ending)] if ending else plain if plain != item.name and "." not in plain else ""
             named = [(name, item)] if name and plain.lower() not in _NO_RUNS else []
         for name, file in named:
             if name in runs:
@@ -254,17 +239,6 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
 def _without_compression(name: str) -> str:
     ending = next((ending for ending in _COMPRESSIONS if name.lower().endswith(ending)), "")
     return name[: len(name) - len(ending)]
-
-
-def _run_name(name: str) -> str | None:
-    """Name of a file's run; None if it does not look like a run."""
-    plain = _without_compression(name)
-    if plain.lower() in _NO_RUNS:
-        return None
-    if plain != name and "." not in plain:
-        return plain  # Sel50.gz
-    ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), None)
-    return plain[: len(plain) - len(ending)] or None if ending else None
 
 
 def run_metadata(path: str | os.PathLike[str]) -> str | None:

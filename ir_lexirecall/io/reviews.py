@@ -25,6 +25,10 @@ ReviewFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[st
 """An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
 
 _LARGEST = 2**32  # bytes of a database in a project file
+_QUERIES = (  # to the databases of records and of labels
+    "SELECT record_id, included, duplicate_of FROM record ORDER BY record_id",
+    "SELECT record_id, label, classifier, feature_extractor, querier FROM results ORDER BY rowid",
+)
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -107,9 +111,15 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
         grades = {record: int(record in found.relevant) for record in sorted(found.ranking, key=int)}
         if qrels.setdefault(found.review, grades) != grades:
             first = next(path for (_, review), path in where.items() if review == found.review)
-            raise ValueError(
-                f"{path}: review {found.review!r} has other records than in {first}: {_difference(grades, qrels[found.review])}"
-            )
+            before = qrels[found.review]
+            prior = "were they simulated with other prior knowledge? priors=True (--priors) counts it"
+            record = next((record for record in grades if grades[record] != before.get(record)), "")
+            differs = f"record {record} is relevant in one of them only"
+            if len(grades) != len(before):
+                differs = f"{len(grades)} and {len(before)}; {prior}"
+            elif alone := [record for record in grades if record not in before]:
+                differs = f"only one has record {alone[0]}; {prior}"
+            raise ValueError(f"{path}: review {found.review!r} has other records than in {first}: {differs}")
         runs.setdefault(model, {})[found.review] = {
             record: -float(rank) for rank, record in enumerate(found.ranking, 1)
         }
@@ -137,16 +147,6 @@ def _named_files(files: Any) -> Iterator[tuple[str, str]]:
             yield from _named_files(item)
 
 
-def _difference(some: Mapping[str, int], others: Mapping[str, int]) -> str:
-    if len(some) != len(others):
-        return f"{len(some)} and {len(others)}; were they simulated with other prior knowledge? priors=True (--priors) counts it"
-    record = next((record for record in some if record not in others), None)
-    if record is not None:
-        return f"only one has record {record}; were they simulated with other prior knowledge? priors=True (--priors) counts it"
-    record = next(record for record in some if some[record] != others[record])
-    return f"record {record} is relevant in one of them only"
-
-
 # -- one file ----------------------------------------------------------------------------------------------
 
 
@@ -165,13 +165,42 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
         ValueError: it is damaged, of another version, or has no relevant record.
     """
     file = os.fspath(path)
-    with _databases(file) as (project, records_file, results_file):
-        records = _rows(records_file, "SELECT record_id, included, duplicate_of FROM record ORDER BY record_id", file)
-        results = _rows(
-            results_file,
-            "SELECT record_id, label, classifier, feature_extractor, querier FROM results ORDER BY rowid",
-            file,
-        )
+    if not os.path.isfile(file):
+        raise ValueError(f"{file}: there is no such file")
+    try:
+        with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
+            size = {item.filename: item.file_size for item in archive.infolist()}
+            if "project.json" not in size:
+                raise ValueError(f"{file}: no project of ASReview: there is no project.json in it")
+            project = parsed_json(archive.read("project.json").decode("utf-8"), f"{file} (project.json)")
+            if not isinstance(project, dict):
+                raise ValueError(f"{file}: its project.json holds {shown(project)}, not what ASReview writes")
+            states = sorted(name for name in size if name.startswith("reviews/") and name.endswith("/results.db"))
+            if len(states) > 1:
+                raise ValueError(f"{file}: {len(states)} reviews are in it; give a file with one")
+            databases = ("results.db", "results.db") if "results.db" in size else ("data_store.db", *states)
+            if len(databases) < 2 or databases[0] not in size:
+                raise ValueError(
+                    f"{file}: a project of ASReview {project.get('version', '?')}, which is not readable; bring it to version 2 or 3 "
+                    "with 'asreview migrate', or finish the simulation"
+                )
+            tables = []
+            for place, (member, query) in enumerate(zip(databases, _QUERIES, strict=True)):
+                if size[member] > _LARGEST:
+                    raise ValueError(f"{file}: {member} is too large ({size[member]:,} bytes)")
+                database = Path(folder, f"{place}.db")
+                database.write_bytes(archive.read(member))
+                with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+                    tables.append(connection.execute(query).fetchall())
+    except _DAMAGE as error:
+        raise ValueError(
+            f"{file}: no project of ASReview, or a damaged one: {error}; save or simulate it again"
+        ) from None
+    except sqlite3.Error as error:
+        raise ValueError(f"{file}: its database cannot be read: {error}; save or simulate it again") from None
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read: {error}") from None
+    records, results = tables
     done = [row for row in results if row[1] is not None]
     original = {record: record if duplicate is None else duplicate for record, _, duplicate in records}
     everything = {str(record): included for record, included, duplicate in records if duplicate is None}
@@ -210,49 +239,3 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     parts: tuple[Any, ...] = max(trained, key=lambda key: trained[key], default=("unknown",))
     model = "-".join(str(part) for part in parts if part is not None)
     return Simulation(Path(name).stem or name, model, (*order, *others), relevant, len(order), given)
-
-
-@contextlib.contextmanager
-def _databases(path: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
-    """The project's description, and where its databases of records and of labels lie for a while."""
-    if not os.path.isfile(path):
-        raise ValueError(f"{path}: there is no such file")
-    try:
-        with zipfile.ZipFile(path) as project, tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
-            names = {item.filename: item.file_size for item in project.infolist()}
-            if "project.json" not in names:
-                raise ValueError(f"{path}: no project of ASReview: there is no project.json in it")
-            about = parsed_json(project.read("project.json").decode("utf-8"), f"{path} (project.json)")
-            if not isinstance(about, dict):
-                raise ValueError(f"{path}: its project.json holds {shown(about)}, not what ASReview writes")
-            version = str(about.get("version", "?"))
-            states = sorted(name for name in names if name.startswith("reviews/") and name.endswith("/results.db"))
-            if len(states) > 1:
-                raise ValueError(f"{path}: {len(states)} reviews are in it; give a file with one")
-            databases = ("results.db", "results.db") if "results.db" in names else ("data_store.db", *states)
-            if len(databases) < 2 or databases[0] not in names:
-                raise ValueError(
-                    f"{path}: a project of ASReview {version}, which is not readable; bring it to version 2 or 3 with "
-                    "'asreview migrate', or finish the simulation"
-                )
-            paths = []
-            for place, name in enumerate(databases):
-                if names[name] > _LARGEST:
-                    raise ValueError(f"{path}: {name} is too large ({names[name]:,} bytes)")
-                paths.append(os.path.join(folder, f"{place}.db"))
-                Path(paths[-1]).write_bytes(project.read(name))
-            yield about, paths[0], paths[1]
-    except _DAMAGE as error:
-        raise ValueError(
-            f"{path}: no project of ASReview, or a damaged one: {error}; save or simulate it again"
-        ) from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
-
-
-def _rows(database: str, query: str, path: str) -> list[tuple[Any, ...]]:
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            return connection.execute(query).fetchall()
-    except sqlite3.Error as error:
-        raise ValueError(f"{path}: its database cannot be read: {error}; save or simulate it again") from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -75,7 +76,17 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
         query_id = next(iter(failures))
         raise ValueError(f"{what}: query {query_id!r} failed{and_more(len(failures) - 1)}: {shown(failures[query_id])}")
     asked = None if request is None else _requested(request)
-    hits = {query_id: list(_hits(detail, query_id, what)) for query_id, detail in details.items()}
+    hits: dict[str, list[_Hit]] = {}
+    for query_id, detail in details.items():
+        items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
+        if not isinstance(items, list):
+            raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list")
+        hits[query_id] = []
+        for item in items:
+            hit = item.get("hit") if isinstance(item, Mapping) else None
+            if not isinstance(hit, Mapping) or "_id" not in hit:
+                raise ValueError(f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id")
+            hits[query_id].append((str(hit.get("_index", "")), str(hit["_id"]), item.get("rating")))
     indexes = {index for found in hits.values() for index, _, _ in found}
     indexes |= {index for found in (asked or {}).values() for index, _, _ in found}
     several = len(indexes) > 1
@@ -155,19 +166,7 @@ def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
     return content, path
 
 
-_Hit: TypeAlias = "tuple[str, str, Any]"
-
-
-def _hits(detail: Any, query_id: str, what: str) -> Iterator[_Hit]:
-    """Index, id and rating of every hit of a query."""
-    found: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
-    if not isinstance(found, list):
-        raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(found)}, not a list")
-    for item in found:
-        hit = item.get("hit") if isinstance(item, Mapping) else None
-        if not isinstance(hit, Mapping) or "_id" not in hit:
-            raise ValueError(f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id")
-        yield str(hit.get("_index", "")), str(hit["_id"]), item.get("rating")
+_Hit: TypeAlias = "tuple[str, str, Any]"  # index, id and rating
 
 
 def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
@@ -240,7 +239,27 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     """
     if levels is not None and (not is_integer(levels) or levels < 1):
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
-    rows, what = _rated(source)
+    rows: list[_Row] = []  # query, document, rating and place of everything in the list
+    what = "judgments" if isinstance(source, Mapping) else os.fspath(source)
+    with contextlib.nullcontext("") if isinstance(source, Mapping) else rereadable(what) as file:
+        if file and not first_line(file).lstrip().startswith("{"):
+            rows = _from_csv(file)
+        else:
+            content, what = _content(file or source, what)
+            lists = _list(content).get("judgmentRatings")
+            if not isinstance(lists, list):
+                raise ValueError(
+                    f"{what}: no judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
+                )
+            for item in lists:
+                if not isinstance(item, Mapping) or "query" not in item or not isinstance(item.get("ratings"), list):
+                    raise ValueError(f"{what}: expected query and ratings, got {shown(item)}")
+                for rated in item["ratings"]:
+                    if not isinstance(rated, Mapping) or not {"docId", "rating"} <= rated.keys():
+                        raise ValueError(
+                            f"{what}: a rating of query {item['query']!r} is {shown(rated)}, without docId and rating"
+                        )
+                    rows.append((str(item["query"]), str(rated["docId"]), rated["rating"], what))
     qrels: dict[str, dict[str, float]] = {}
     for query_id, doc_id, value, where in rows:
         if value is None:
@@ -258,34 +277,6 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     if not qrels:
         raise ValueError(f"{what}: there are no ratings in it")
     return qrels
-
-
-def _rated(source: JSONLike) -> tuple[list[_Row], str]:
-    """Query, document, rating and place of everything in a judgment list."""
-    if not isinstance(source, Mapping):
-        path = os.fspath(source)
-        with rereadable(path) as file:
-            if not first_line(file).lstrip().startswith("{"):
-                return _from_csv(file), path
-            content, what = _content(file, path)
-    else:
-        content, what = _content(source, "judgments")
-    lists = _list(content).get("judgmentRatings")
-    if not isinstance(lists, list):
-        raise ValueError(
-            f"{what}: no judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
-        )
-    rows: list[_Row] = []
-    for item in lists:
-        if not isinstance(item, Mapping) or "query" not in item or not isinstance(item.get("ratings"), list):
-            raise ValueError(f"{what}: expected query and ratings, got {shown(item)}")
-        for rated in item["ratings"]:
-            if not isinstance(rated, Mapping) or not {"docId", "rating"} <= rated.keys():
-                raise ValueError(
-                    f"{what}: a rating of query {item['query']!r} is {shown(rated)}, without docId and rating"
-                )
-            rows.append((str(item["query"]), str(rated["docId"]), rated["rating"], what))
-    return rows, what
 
 
 def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:

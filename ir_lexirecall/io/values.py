@@ -240,7 +240,47 @@ def read_values(
             costs = frozenset(name for name, their in theirs.items() if their in values.costs)
             values = replace(values, values=selected, costs=costs)
         return values.with_costs(smaller_is_better)
-    return ValueTable.from_cells(_cells(values, wanted), wanted, missing, _what(values)).with_costs(smaller_is_better)
+    column = wanted[0] if wanted is not None and len(wanted) == 1 else None
+    parts: list[Cells] = []
+    if isinstance(values, (str, os.PathLike)):
+        parts = _path_cells(values, column)
+    elif isinstance(values, Mapping):
+        for run, part in values.items():
+            what = f"values of run {str(run)!r}"
+            if isinstance(part, (str, os.PathLike)):
+                content = content_of_file(part)
+                cells = content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content
+            elif isinstance(part, Mapping):
+                cells = cells_of_dicts(part, what, wanted[0] if wanted else None)
+            elif hasattr(part, "test_results"):  # DeepEval's
+                tests = {str(test.name): test.metrics_data or () for test in part.test_results}
+                scores = {name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()}
+                cells = cells_of_dicts(scores, what)
+            elif (table := _table_of_frame(part, what)) is not None:
+                cells = table.cells(one_run=True, measures=_columns_among(wanted, table), column=column)
+            else:
+                raise ValueError(
+                    f"{what}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
+                    "{query_id: {measure: value}}, or a file"
+                )
+            parts.append(_named(cells, str(run)))
+        if empty := [str(run) for run, cells in zip(values, parts, strict=True) if not len(cells)]:
+            raise ValueError(f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out")
+    elif (table := values if isinstance(values, Table) else _table_of_frame(values)) is not None:
+        parts = [table.cells(column=column, measures=_columns_among(wanted, table))]
+    elif isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
+        several = any(os.path.isdir(item) for item in values)
+        parts = (
+            [cells for item in values for cells in _path_cells(item, column)]
+            if several
+            else _file_cells(values, column)
+        )
+    else:
+        raise ValueError(
+            f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
+            "mapping of runs to frames, or files"
+        )
+    return ValueTable.from_cells(parts, wanted, missing, _what(values)).with_costs(smaller_is_better)
 
 
 @entry
@@ -307,47 +347,6 @@ def _table_of_frame(values: Any, what: str | None = None) -> Table | None:
     found = columns_of_frame(values)
     place = (lambda row: f"row {row + 1}") if what is None else None
     return None if found is None else Table(found[0], what or "values", place, found[1])
-
-
-def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
-    column = measures[0] if measures is not None and len(measures) == 1 else None
-    if isinstance(values, (str, os.PathLike)):
-        return _path_cells(values, column)
-    if isinstance(values, Mapping):
-        parts = {}
-        for run, part in values.items():
-            what = f"values of run {str(run)!r}"
-            if isinstance(part, (str, os.PathLike)):
-                content = content_of_file(part)
-                cells = content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content
-            elif isinstance(part, Mapping):
-                cells = cells_of_dicts(part, what, measures[0] if measures else None)
-            elif hasattr(part, "test_results"):  # DeepEval's
-                tests = {str(test.name): test.metrics_data or () for test in part.test_results}
-                scores = {name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()}
-                cells = cells_of_dicts(scores, what)
-            elif (table := _table_of_frame(part, what)) is not None:
-                cells = table.cells(one_run=True, measures=_columns_among(measures, table), column=column)
-            else:
-                raise ValueError(
-                    f"{what}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
-                    "{query_id: {measure: value}}, or a file"
-                )
-            parts[str(run)] = _named(cells, str(run))
-        if empty := [run for run, cells in parts.items() if not len(cells)]:
-            raise ValueError(f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out")
-        return list(parts.values())
-    table = values if isinstance(values, Table) else _table_of_frame(values)
-    if table is not None:
-        return [table.cells(column=column, measures=_columns_among(measures, table))]
-    if isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
-        if any(os.path.isdir(item) for item in values):
-            return [cells for item in values for cells in _path_cells(item, column)]
-        return _file_cells(values, column)
-    raise ValueError(
-        f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
-        "mapping of runs to frames, or files"
-    )
 
 
 def _path_cells(path: str | os.PathLike[str], column: str | None) -> list[Cells]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ir_measures.measures.base import ParamInfo
+from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.errors import is_number
 from ir_lexirecall.measures import gain as gains
 
 
+@dataclass(eq=False)
 class Param(ParamInfo):  # type: ignore[misc]
     """A parameter of a measure.
 
@@ -27,38 +30,32 @@ class Param(ParamInfo):  # type: ignore[misc]
         also: further types that are taken.
     """
 
-    def __init__(
-        self,
-        dtype: type,
-        desc: str,
-        *,
-        default: Any = None,
-        required: bool = False,
-        choices: tuple[str, ...] | None = None,
-        above: float | None = None,
-        least: float | None = None,
-        below: float | None = None,
-        most: float | None = None,
-        check: Callable[[Any], bool] | None = None,
-        expects: str = "",
-        also: tuple[type, ...] = (),
-    ) -> None:
-        options = {} if choices is None else {"choices": choices}
-        super().__init__(dtype=dtype, required=required, default=default, desc=desc, **options)
-        self.check = check
-        self.range: tuple[float | None, float | None, float | None, float | None] = (above, least, below, most)
-        self.types: tuple[type, ...] = (dtype, *also, *((int,) if dtype is float else ()))
-        self.expects: str
-        if expects:
-            self.expects = expects
-        elif choices:
-            self.expects = f"one of {', '.join(map(repr, choices))}"
-        elif (above, below) == (0, 1):
+    dtype: type
+    desc: str
+    _: KW_ONLY
+    default: Any = None
+    required: bool = False
+    choices: Any = NOT_PROVIDED
+    above: float | None = None
+    least: float | None = None
+    below: float | None = None
+    most: float | None = None
+    check: Callable[[Any], bool] | None = None
+    expects: str = ""
+    also: tuple[type, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.types: tuple[type, ...] = (self.dtype, *self.also, *((int,) if self.dtype is float else ()))
+        if self.expects:
+            return
+        if self.choices is not NOT_PROVIDED:
+            self.expects = f"one of {', '.join(map(repr, self.choices))}"
+        elif (self.above, self.below) == (0, 1):
             self.expects = "a number between 0 and 1 (both excluded)"
         else:
-            ends = {"above": above, "of at least": least, "below": below, "at most": most}
+            ends = {"above": self.above, "of at least": self.least, "below": self.below, "at most": self.most}
             said = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
-            self.expects = f"{'an integer' if dtype is int else 'a number'} {said}" if said else self.kind
+            self.expects = f"{'an integer' if self.dtype is int else 'a number'} {said}" if said else self.kind
 
     @property
     def kind(self) -> str:
@@ -74,12 +71,11 @@ class Param(ParamInfo):  # type: ignore[misc]
             return False
         if self.dtype is float and not _is_float(value):
             return False
-        if isinstance(self.choices, tuple) and value not in self.choices:
+        if self.choices is not NOT_PROVIDED and value not in self.choices:
             return False
-        above, least, below, most = self.range
         x: Any = value
-        too_small = (above is not None and x <= above) or (least is not None and x < least)
-        too_large = (below is not None and x >= below) or (most is not None and x > most)
+        too_small = (self.above is not None and x <= self.above) or (self.least is not None and x < self.least)
+        too_large = (self.below is not None and x >= self.below) or (self.most is not None and x > self.most)
         return not too_small and not too_large and (self.check is None or self.check(value))
 
 
@@ -96,14 +92,8 @@ def _is_float(value: Any) -> bool:
 
 def cutoff(required: bool = False) -> Param:
     """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``. ``required``: whether it must be given."""
-    return Param(
-        int,
-        "ranking cutoff threshold",
-        required=required,
-        least=1,
-        below=2**63,
-        expects="an integer of at least 1 and below 2^63",
-    )
+    expects = "an integer of at least 1 and below 2^63"
+    return Param(int, "ranking cutoff threshold", required=required, least=1, below=2**63, expects=expects)
 
 
 def rel(default: float | None = 1) -> Param:
@@ -125,16 +115,14 @@ def max_rel(required: bool) -> Param:
 
 def collection_size() -> Param:
     """``n``: documents in the collection."""
-    return Param(
-        int, "documents in the collection", least=1, most=2**53, expects="an integer of at least 1 and at most 2^53"
-    )
+    expects = "an integer of at least 1 and at most 2^53"
+    return Param(int, "documents in the collection", least=1, most=2**53, expects=expects)
 
 
 def gain() -> Param:
     """``gain``: how a grade becomes a gain in [0, 1], ``'exp'`` or ``'linear'``."""
-    return Param(
-        str, "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel", default="exp", choices=gains.NAMES
-    )
+    desc = "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel"
+    return Param(str, desc, default="exp", choices=gains.NAMES)
 
 
 def unjudged() -> Param:
