@@ -1,8 +1,9 @@
 """What other papers lead one to expect: a tool, not a page; nothing of it is printed in them.
 
 Without data: Moffat's seven numeric properties (AIRS 2013) by the library's checks, and which measures have equally spaced values, as an interval
-scale must have (Ferrante, Ferro, Pontarollo, ICTIR 2017, TKDE 2019), by enumeration of all binary rankings. On Robust 2003: recall-paired preference (Diaz and Ferraro, SIGIR 2022), lexicographic precision (Diaz, 2023), measures on reduced labels (Yilmaz and Aslam,
-CIKM 2006; Sakai and Kando, 2008), and pools of other depths and groups (Zobel, SIGIR 1998). ::
+scale must have (Ferrante, Ferro, Pontarollo, ICTIR 2017), by enumeration of all binary rankings. On Robust 2003 and CLEF eHealth 2016: recall-paired
+preference (Diaz and Ferraro, SIGIR 2022), lexicographic precision (Diaz, 2023), measures on reduced labels (Yilmaz and Aslam, CIKM 2006; Sakai and
+Kando, 2008), and pools of other depths and groups (Zobel, SIGIR 1998). ::
 
     python examples/papers/further.py
     python examples/papers/further.py DATA
@@ -11,7 +12,6 @@ CIKM 2006; Sakai and Kando, 2008), and pools of other depths and groups (Zobel, 
 from __future__ import annotations
 
 import argparse
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,23 +22,20 @@ from ir_lexirecall._util.arrays import position_in_segment
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta import Study, axioms
+from ir_lexirecall.meta import Study, axioms, interval_scale
 from ir_lexirecall.meta.correlations import coefficient_of
-from ir_lexirecall.meta.made_up_rankings import Ranking, values
 from ir_lexirecall.meta.missing_labels import without_labels
 
 PREFERENCES = {"rpp": "AP", "lexiprecision": "RR", "lexirecall": "R@1000"}  # and the measure that each one refines
 REDUCED = ["AP", "Bpref", "infAP", "nDCG", "RBP(p=0.8)", "lexirecall"]
 SHARES = [0.1, 0.3, 0.5, 0.7, 0.9]
 DEPTHS = [5, 10, 20, 50, 100]
+COLLECTIONS = {"robust2003": "qrels.txt.gz", "clef-ehealth-2016": "relevance.qrels.gz"}
 
-
-MOFFAT = {  # his names, and the library's
+MOFFAT = {  # his names, and the library's; convergence is about swaps from below the cutoff, top-weightedness about those within it
     "boundedness": "boundedness",
     "monotonicity": "increasing in retrieval size",
-    "convergence": "strictly increasing in swapping up",
-    "top-weightedness": "strict concavity",
+    "convergence and top-weightedness": "strictly increasing in swapping up",
     "localization": "localization",
     "completeness": "completeness",
     "realizability": "realizability",
@@ -54,19 +51,6 @@ def numeric_properties(cases: int) -> None:
     marks.columns = list(MOFFAT)
     print("Moffat's seven numeric properties, + where no counterexample was found")
     print(marks.replace({"holds": "+", "fails": "-"}).to_string())
-
-
-def interval_scales(n: int) -> None:
-    """Which measures have equally spaced values on all binary rankings of n documents, n relevant ones of 2n judged."""
-    rankings = [Ranking(labels, (1,) * (n - sum(labels)) + (0,) * sum(labels)) for labels in product((0, 1), repeat=n)]
-    print(
-        f"\nEqually spaced values, on all {len(rankings)} binary rankings of {n} documents (a topic of {n} relevant ones)"
-    )
-    for text, measure in parse_measures(SCALES).items():
-        value = np.unique(np.round(values(measure, rankings), 10))
-        step = np.diff(value)
-        equal = "equally spaced" if np.allclose(step, step[0], atol=1e-8) else "not equally spaced"
-        print(f"  {text:18} {len(value):3} values, steps {step.min():.4f} to {step.max():.4f}: {equal}")
 
 
 def preferences(study: Study) -> None:
@@ -151,22 +135,25 @@ def pools(study: Study, judgments: Judgments, runs: dict) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", help="folder with robust2003")
+    parser.add_argument("data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}")
     parser.add_argument("--cases", type=int, default=20, help="random cases per property (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=2, help="draws of labels (default: %(default)s)")
     options = parser.parse_args(arguments)
     numeric_properties(options.cases)
-    interval_scales(5)
+    print("\nEqually spaced values, of all binary rankings of 5 documents (a topic of 5 relevant ones)")
+    print(interval_scale(SCALES, 5, progress=False).round(4).to_string(index=False))
     if options.data is None:
         return
-    folder = options.data / "robust2003"
-    judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
-    files = {file.name.removesuffix(".gz"): str(file) for file in sorted((folder / "runs").iterdir())}
-    runs = {name: align(judgments, file) for name, file in files.items()}
-    print(f"\nTREC 2003 Robust: {len(runs)} runs, {len(judgments)} topics\n")
-    preferences(Study([*PREFERENCES, *PREFERENCES.values()], judgments, runs, progress=False))
-    reduced(judgments, runs, options.samples)
-    pools(Study(["AP"], judgments, runs, progress=False), judgments, runs)
+    for name, qrels in COLLECTIONS.items():
+        if not (options.data / name).is_dir():
+            continue
+        judgments = Judgments.from_qrels(str(options.data / name / qrels))
+        files = sorted((options.data / name / "runs").glob("*.gz"))
+        runs = {file.name.removesuffix(".gz"): align(judgments, str(file)) for file in files}
+        print(f"\n{name}: {len(runs)} runs, {len(judgments)} topics\n")
+        preferences(Study([*PREFERENCES, *PREFERENCES.values()], judgments, runs, progress=False))
+        reduced(judgments, runs, options.samples)
+        pools(Study(["AP"], judgments, runs, progress=False), judgments, runs)
 
 
 if __name__ == "__main__":

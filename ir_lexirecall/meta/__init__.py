@@ -24,6 +24,7 @@ from ir_lexirecall.meta.checking import axioms, check, properties
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.extremes import reachable_maximum
 from ir_lexirecall.meta.records import plot, summary
+from ir_lexirecall.meta.scales import interval_scale
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
 from ir_lexirecall.meta.without_runs import balancing_index, orientation, partial_order, tie_probabilities
 
@@ -33,6 +34,7 @@ __all__ = [
     "axioms",
     "balancing_index",
     "check",
+    "interval_scale",
     "orientation",
     "partial_order",
     "plot",

@@ -122,6 +122,10 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study((), q, r).fit("nDCG", "AP", "cutoff", bounds=(5, 8)),
         ),
     ],
+    "interval-scale": [
+        (("-m", "P@5 AP"), lambda q, r: studies.interval_scale(["P@5", "AP"])),
+        (("-m", "P@5", "--n", "3"), lambda q, r: studies.interval_scale("P@5", 3)),
+    ],
     "judges": [
         (
             (*ON_RUNS, "-m", "AP lexirecall", "--qrels-b", *ON_RUNS[:1], "--n-resamples", "50", "--correction", "none"),
