@@ -183,7 +183,7 @@ class EU(Measure):
         plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
         symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; "
         f"{WEIGHTS}; {GAIN}; "
-        "proposed by Yang and Lad (ICTIR 2009); this is the formula of the source",
+        "proposed by Yang and Lad (ICTIR 2009); the formula is that of Amigó et al. 2018",
         values="below 0 (many irrelevant documents) without upper bound",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
@@ -262,7 +262,7 @@ class CT(Measure):
         plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
         symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the saturation, else 1; "
         f"alpha: what repetition loses; {WEIGHTS}; {GAIN}; "
-        "proposed by Luo et al. (CIKM 2013); this is the formula of the source",
+        "proposed by Luo et al. (CIKM 2013); the formula is that of Amigó et al. 2018",
         values="0 upwards",
         zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic does not count",

@@ -240,6 +240,34 @@ def test_the_worked_example_of_clarke_et_al_2008() -> None:
         assert values(alpha_nDCG @ k, qrels, run) == close({"q": ours / best})
 
 
+def test_sakai_and_song_2011_worked_by_hand() -> None:
+    """An example of ours, by the definitions of SIGIR 2011: global gain sum_t P(t) g_t; D#-nDCG is half I-rec and half D-nDCG."""
+    grades = {"1": {"a": 3, "b": 1}, "2": {"b": 2, "c": 1}}  # intents of probability .7 and .3
+    qrels, run = table({"q": grades}, {"1": 0.7, "2": 0.3}), {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}}
+    # Global gains: a .7 * 3 = 2.1, b .7 * 1 + .3 * 2 = 1.3, c .3 * 1 = .3; the ideal ranking is a, b, c. 1 / log2(3) = .63093.
+    by_hand = {  # cutoff: (I-rec, DCG of the global gains, that of the ideal ranking)
+        1: (1 / 2, 0.3, 2.1),
+        2: (1, 0.3 + 2.1 * 0.63093, 2.1 + 1.3 * 0.63093),
+        3: (1, 0.3 + 2.1 * 0.63093, 2.1 + 1.3 * 0.63093 + 0.3 / 2),
+        4: (1, 0.3 + 2.1 * 0.63093 + 1.3 * 0.43068, 2.1 + 1.3 * 0.63093 + 0.3 / 2),
+    }
+    for k, (recall, dcg, ideal) in by_hand.items():
+        assert values(D_nDCG @ k, qrels, run)["q"] == pytest.approx(dcg / ideal, abs=1e-5)
+        assert values(DSharp @ k, qrels, run)["q"] == pytest.approx((recall + dcg / ideal) / 2, abs=1e-5)
+    assert values(DSharp @ 2, qrels, run)["q"] == pytest.approx(0.77823, abs=1e-5)  # (1 + 1.62495 / 2.92021) / 2
+
+
+def test_chapelle_et_al_2009_worked_by_hand() -> None:
+    """An example of ours, by the definition of CIKM 2009: R = (2^g - 1) / 2^4, and the reader goes on with probability 1 - R."""
+    qrels, run = {"q": {"a": 3, "b": 0, "c": 4, "d": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    # R: 7/16, 0, 15/16, 1/16; the reader comes to rank 3 with probability 9/16, to rank 4 with 9/16 * 1/16.
+    third, fourth = (9 / 16) * (15 / 16) / 3, (9 / 16) * (1 / 16) * (1 / 16) / 4
+    by_hand = {1: 7 / 16, 2: 7 / 16, 3: 7 / 16 + third, 4: 7 / 16 + third + fourth}
+    for k, value in by_hand.items():
+        assert values(GERR(max_rel=4) @ k, qrels, run) == close({"q": value})
+    assert by_hand[3] == 0.61328125
+
+
 @pytest.mark.parametrize("measure", [alpha_nDCG, ERR_IA(rel=2), P_IA, StRecall], ids=str)
 def test_ndeval_measures_need_a_cutoff(measure):
     with pytest.raises(ValueError, match=rf"^{measure.NAME}.*: a cutoff is needed, as in {measure.NAME}.*@10$"):
