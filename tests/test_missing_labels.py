@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from scipy import stats
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.missing_labels import TwoWay
+from ir_lexirecall.meta.missing_labels import TwoWay, without_labels
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 MANUSCRIPT = PAPERS / "manuscript"
@@ -71,7 +72,8 @@ def test_which_labels_go(script: ModuleType) -> None:
     (pool,) = engine().missing(some, "pool", 3, 5)
     assert (pool == (relevant & (ranks > 3))).all()
     assert pool.any()
-    (reverse,) = engine().missing(some, "reverse", 3, 5)
+    reverse, *again = engine().missing(some, "reverse", 3, 5)
+    assert any((other != reverse).any() for other in again)  # equally high ones are drawn
     randoms = [*engine().missing(some, "random", 3, 5)]
     assert len(randoms) == 5
     assert (randoms[0] != randoms[1]).any()
@@ -82,7 +84,7 @@ def test_which_labels_go(script: ModuleType) -> None:
         here = relevant & (query == q)
         if reverse[here].any() and not reverse[here].all():
             assert ranks[here & reverse].max() <= ranks[here & ~reverse].min()
-    (share,) = engine().missing(some, "share", 3, 5)
+    (share,) = engine().missing(some, "share", 3, 1)
     assert len(set(np.bincount(query[share], minlength=12))) == 1  # all queries have eight relevant documents
 
 
@@ -100,11 +102,66 @@ def test_conclusions_are_those_of_students_t(script: ModuleType) -> None:
     assert (found[1] == np.sign(test.statistic) * (test.pvalue < 0.01)).all()
 
 
-def test_nothing_missing_loses_nothing(script: ModuleType) -> None:
-    lost = engine().study_of(systems(40), depths=[39], samples=1, n_resamples=20)
-    for (policy, _, _), cell in lost.cells.items():
-        assert (cell.decided[0], cell.lost[0], cell.turned[0]) == (1, 0, 0), policy
-    assert lost.removed["pool", 39] == 0
+def test_where_nothing_is_missing_there_is_no_cell(script: ModuleType) -> None:
+    places = [(policy, depth) for policy in engine().POLICIES for depth in (3, 39)]
+    lost = engine().study_of(systems(40), places=places, samples=1, n_resamples=20)
+    assert lost.nothing == [(policy, 39) for policy in engine().POLICIES]
+    assert {(policy, depth) for policy, depth, _ in lost.cells} == {(policy, 3) for policy in engine().POLICIES}
+    some = script.Declared("decided", "pool", 39, 1, 0.03)
+    assert some.skipped(lost) == "nothing is missing: pool, depth 39"
+
+
+def test_a_cell_counts_what_is_lost_and_kept(script: ModuleType) -> None:
+    """By hand: the pool of depth 3, all pairs of runs and queries with all labels and with fewer."""
+    some = systems()
+    lost = engine().study_of(some, places=[("pool", 3)], n_resamples=5)
+    study = Study(["AP"], some.judgments, some.runs, progress=False)  # type: ignore[attr-defined]
+    (removed,) = engine().missing(some, "pool", 3, 1)
+    fewer = study.with_judgments(without_labels(some.judgments, removed))  # type: ignore[attr-defined]
+    x, after = (engine().differences(of, "AP", study.queries) for of in (study, fewer))
+    before, still = (stats.ttest_1samp(of, 0, axis=1).pvalue < 0.01 for of in (x, after))
+    cell = lost.cells["pool", 3, "AP"]
+    assert cell.significant == before.sum() > 0
+    assert cell.lost[0] == (before & ~still).sum() / before.sum()
+    assert cell.decided[0] == (np.sign(x) == np.sign(after))[x != 0].mean() < 1
+
+
+def test_all_groups_are_left_out(script: ModuleType) -> None:
+    """By hand: each of five runs without the labels that it alone contributes, against the four others."""
+    some = systems()
+    lost = engine().study_of(some, places=[("left out", 3)], n_resamples=5)
+    judgments = some.judgments  # type: ignore[attr-defined]
+    study = Study(["AP"], judgments, some.runs, progress=False)  # type: ignore[attr-defined]
+    relevant = judgments.grade > 0
+    ranks = {name: engine().pool_depth(some, [name]) for name in study.names}
+    a, b = study.pairs
+    kept = []
+    full = without_labels(judgments, relevant & (np.min(list(ranks.values()), axis=0) > 3))
+    for run, name in enumerate(study.names):
+        others = np.min([rank for other, rank in ranks.items() if other != name], axis=0)
+        fewer = without_labels(full, others > 3)
+        x, after = (
+            engine().differences(study.with_judgments(of), "AP", study.queries)[(a == run) | (b == run)]
+            for of in (full, fewer)
+        )
+        kept.append((np.sign(x) == np.sign(after))[x != 0])
+    assert lost.cells["left out", 3, "AP"].decided[0] == pytest.approx(np.concatenate(kept).mean())
+
+
+def test_the_error_of_the_draws_is_that_of_the_outcome_and_of_the_difference(script: ModuleType) -> None:
+    lost = engine().study_of(systems(), places=[("random", 3), ("pool", 3)], samples=6, n_resamples=5)
+    draws = {measure: lost.cells["random", 3, measure].draws for measure in ("lexirecall", "AP")}
+    for outcome in ("lost", "decided"):
+        of_lr, of_ap = (draws[measure][outcome] for measure in draws)
+        assert of_lr.shape == (6,)
+        assert lost.values(outcome, "random", 3, "lexirecall")[0] == pytest.approx(of_lr.mean())
+        assert lost.error(outcome, "random", 3, "lexirecall") == stats.sem(of_lr)
+        assert lost.error(outcome, "random", 3, "lexirecall", "AP") == stats.sem(of_lr - of_ap)
+        assert lost.error(outcome, "pool", 3, "lexirecall", "AP") == 0
+    assert lost.error("lost", "random", 3, "lexirecall") != lost.error("decided", "random", 3, "lexirecall")
+    once = engine().study_of(systems(), places=[("random", 3)], samples=1, n_resamples=5)
+    found = engine().Estimate(0.3, 0.2, 0.4)
+    assert found.depends_on_draws(lambda moved: moved.side, once.error("decided", "random", 3, "AP"))
 
 
 def test_intervals_hold_together(script: ModuleType) -> None:
@@ -141,6 +198,7 @@ def test_the_verdict_on_a_declared_contrast(script: ModuleType) -> None:
     ):
         assert less.verdict(engine().Estimate(value, low, high)) == verdict
         assert more.verdict(engine().Estimate(-value, -high, -low)) == verdict
+        assert less.too_small(engine().Estimate(value, low, high)) == (value == -0.02 and verdict == "fails")
 
 
 def test_the_declared_family_is_small_and_has_directions(script: ModuleType) -> None:
@@ -168,20 +226,65 @@ def test_a_folder_of_ones_own(
     else:
         with gzip.open(tmp_path / "runs.gz", "wt") as file:
             file.writelines(line for some in lines.values() for line in some)
+    (tmp_path / "runs" / ".DS_Store").write_bytes(b"\0") if layout == "runs" else None
     script.main(["--confirm", str(tmp_path), "--samples", "1", "--resamples", "50"])
     printed = capsys.readouterr().out
     assert "12 queries, 96 relevant documents, 5 runs of 5 groups, depth 25" in printed
-    assert "Skipped, for these runs are not deeper: pools of depth 30, 100" in printed
-    assert len(re.findall(r"^  skipped ", printed, re.MULTILINE)) == 3
+    assert "draws of labels: 1, resamples: 50" in printed
+    assert len(re.findall(r"^  skipped .*the runs are not deeper than (?:30|100)$", printed, re.MULTILINE)) == 3
+    assert len(re.findall(r"of depth 10: .*could change the verdict$", printed, re.MULTILINE)) == 3  # drawn once
     verdicts = re.findall(r"^  (holds|fails|cannot tell) +\w", printed, re.MULTILINE)
     assert len(verdicts) == len(script.CONFIRMED) - 3
 
 
-def test_a_folder_without_runs_is_refused(script: ModuleType, tmp_path: Path) -> None:
+def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"gone: no such folder"):
+        script.main(["--confirm", str(tmp_path / "gone")])
+    with pytest.raises(SystemExit, match=r"no qrels.txt.gz"):
+        script.main(["--confirm", str(tmp_path)])
     with gzip.open(tmp_path / "qrels.txt.gz", "wt") as file:
         file.write("q 0 d 1\n")
+    (tmp_path / "runs").mkdir()
     with pytest.raises(SystemExit, match=r"neither runs/NAME.gz nor runs.gz"):
-        script.own(tmp_path)
+        script.main(["--confirm", str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("q Q0 d 2 0.5 one", "line 2: run one, query q: document d a second time"),
+        ("q Q0 e 2 one", "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 one'"),
+        ("q Q0 e 2 high one", "got 'q Q0 e 2 high one'"),
+    ],
+)
+def test_a_bad_line_is_named(script: ModuleType, line: str, said: str, tmp_path: Path) -> None:
+    for name, text in {"qrels.txt.gz": "q 0 d 1\n", "runs.gz": f"q Q0 d 1 1.0 one\n{line}\n"}.items():
+        with gzip.open(tmp_path / name, "wt") as file:
+            file.write(text)
+    with pytest.raises(SystemExit, match=re.escape(said)):
+        script.main(["--confirm", str(tmp_path)])
+
+
+def test_the_record_has_the_sizes_of_each_confirmation(
+    script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qrels, runs = made_up()
+    with gzip.open(tmp_path / "qrels.txt.gz", "wt") as file:
+        file.writelines(f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items())
+    with gzip.open(tmp_path / "runs.gz", "wt") as file:
+        for name, run in runs.items():
+            file.writelines(f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q, docs in run.items() for i, d in enumerate(docs))
+    monkeypatch.setattr(script, "RECORDED", tmp_path / "record.json")
+    (tmp_path / "record.json").write_text(
+        json.dumps({**json.loads((PAPERS / "missing_labels_recorded.json").read_text()), "confirmed": {}})
+    )
+    script.main(["--confirm", str(tmp_path), "--record"])
+    record = json.loads((tmp_path / "record.json").read_text())["confirmed"][tmp_path.name]
+    assert record["sizes"] == {"samples": 20, "n_resamples": 1000}
+    capsys.readouterr()
+    script.main([])
+    assert f"{tmp_path.name}: 12 queries" in (printed := capsys.readouterr().out)
+    assert "every run a group; draws of labels: 20, resamples: 1,000" in printed
 
 
 # -- the manuscript ----------------------------------------------------------------------------------
@@ -197,6 +300,8 @@ def test_the_manuscript_has_no_number_of_its_own(script: ModuleType) -> None:
     text = (MANUSCRIPT / "paper.tex").read_text(encoding="utf-8")
     body = text.split("\\begin{document}")[1].split("\\begin{thebibliography}")[0]
     assert re.findall(r"\d", body) == []
+    words = "three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty|hundred|thousand"
+    assert re.findall(rf"\b(?:{words})\b", re.sub(r"\\[A-Za-z]+", "", body), re.IGNORECASE) == []
     defined = set(re.findall(r"\\newcommand\{\\(\w+)\}", (MANUSCRIPT / "numbers.tex").read_text(encoding="utf-8")))
     used = {name for name in re.findall(r"\\([A-Z]\w+)", body) if name not in ("Delta",)}
     assert used <= defined
@@ -210,9 +315,56 @@ def test_what_is_declared_is_what_the_manuscript_lists(script: ModuleType) -> No
     assert ("have not been tested yet" in " ".join(listed.split())) == (not confirmed)
 
 
+def with_three_confirmed(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with every verdict there is, in three made-up collections."""
+    kinds = [
+        {"verdict": "holds", "value": -0.1, "low": -0.15, "high": -0.05, "too_small": False, "depends_on_draws": True},
+        {
+            "verdict": "fails",
+            "value": -0.01,
+            "low": -0.015,
+            "high": -0.005,
+            "too_small": True,
+            "depends_on_draws": True,
+        },
+        {
+            "verdict": "cannot tell",
+            "value": 0.1,
+            "low": -0.1,
+            "high": 0.3,
+            "too_small": False,
+            "depends_on_draws": True,
+        },
+        {"verdict": "skipped", "why": "the runs are not deeper than 100"},
+    ]
+    sizes = {"samples": 20, "n_resamples": 1000}
+    confirmed = {
+        name: {"told": name, "sizes": sizes, "rows": [{"contrast": "", **kinds[(i + j) % 4]} for i in range(8)]}
+        for j, name in enumerate(("first-collection-2019", "second-collection-2020", "third-collection-2022"))
+    }
+    return record | {"confirmed": confirmed}
+
+
+def test_verdicts_are_tabulated_by_number(script: ModuleType) -> None:
+    record = json.loads(script.RECORDED.read_text(encoding="utf-8"))
+    written = sys.modules["write"].tables(with_three_confirmed(record))
+    table = written[written.rindex(r"\begin{table}") :]
+    rows = re.findall(r"^ *(\d) & (.*) \\\\$", table, re.MULTILINE)
+    assert [number for number, _ in rows] == list("12345678")
+    assert [cell.strip() for cell in rows[1][1].split(" & ")][:2] == ["fails, small{*}", "-0.010 ± 0.005"]
+    assert [cell.strip() for cell in rows[3][1].split(" & ")][:2] == ["skipped", ""]
+
+
 @pytest.mark.skipif(shutil.which("latexmk") is None, reason="TeX is not installed")
-def test_the_manuscript_builds(script: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tested", [False, True], ids=["open", "three collections"])
+def test_the_manuscript_builds(
+    script: ModuleType, tested: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copy(MANUSCRIPT / "paper.tex", tmp_path)
+    if tested:
+        record = with_three_confirmed(json.loads(script.RECORDED.read_text(encoding="utf-8")))
+        (tmp_path / "record.json").write_text(json.dumps(record), encoding="utf-8")
+        monkeypatch.setattr(sys.modules["write"], "RECORDED", tmp_path / "record.json")
     sys.modules["write"].main(["--out", str(tmp_path)])
     command = ["latexmk", "-pdf", "-interaction=nonstopmode", "paper.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

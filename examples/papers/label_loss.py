@@ -3,12 +3,12 @@
 A decision is which of two runs is better on a query. A conclusion is a pair of runs whose mean difference is significant (paired
 Student's t, p < .01, no correction: a pair that somebody could publish). Queries and groups of runs are resampled together, once for a
 collection: all cells of depth x policy x measure are estimated from the same resamples, as one saturated model, and intervals of several
-contrasts are simultaneous (largest standardised deviation).
+contrasts are simultaneous (largest standardised deviation). Where nothing is missing there is no cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,10 +30,10 @@ POLICIES = {  # which labels are missing, at a depth
     "reverse": "as many of every query, those that stand highest (a control)",
     "left out": "those that only one group ranks within this depth, each in turn; decisions of that group against others",
 }
+DRAWN = ("share", "random", "reverse")  # policies that draw labels, at least among equally deep ones
 OUTCOMES = {"lost": "conclusions lost", "turned": "conclusions turned round", "decided": "decisions kept"}
 CONCLUSION = 0.01
 LEVEL = 0.05
-MOST_GROUPS = 30  # that are left out in turn; of more, some are drawn
 _NEVER = np.iinfo(np.int64).max
 _BLOCK = 2**23
 
@@ -93,7 +93,7 @@ def missing(systems: Systems, policy: str, depth: int, samples: int) -> Iterator
     if policy == "share":
         count = np.round(judgments.m() * unpooled.sum() / relevant.sum()).astype(np.int64)
     rng = np.random.default_rng(depth)
-    for _ in range(samples if policy == "random" else 1):
+    for _ in range(samples):
         yield first_of_each(judgments, relevant, count, first, rng)
 
 
@@ -101,7 +101,7 @@ def differences(study: Study, label: str, queries: Ints) -> Floats:
     """Differences of a measure, or preferences, of all pairs of runs on some queries, shape ``(P, Q)``."""
     a, b = study.pairs
     out = np.zeros((len(a), len(queries)))
-    if label in ("lexirecall",):
+    if label == "lexirecall":
         out[:, np.isin(queries, study.queries)] = study.signs(label)
         return out
     values = levelled(study.values(label))
@@ -129,14 +129,14 @@ class Cell:
 
     Attributes:
         significant: pairs of runs with a conclusion before.
-        error: standard error of ``decided`` and ``lost`` that is due to the draws of labels.
+        draws: the sample's own value of each outcome for each draw of labels.
     """
 
     significant: int
     lost: Floats
     turned: Floats
     decided: Floats
-    error: float = 0.0
+    draws: dict[str, Floats]
 
 
 @dataclass
@@ -158,58 +158,65 @@ class Lost:
         value = getattr(self.cells[policy, depth, measure], outcome)
         return value - getattr(self.cells[policy, depth, minus], outcome) if minus else value
 
+    def error(self, outcome: str, policy: str, depth: int, measure: str, minus: str = "") -> float:
+        """Standard error of an outcome, or of a difference over the same draws, that is due to the draws of labels; of one draw, unknown."""
+        draws = self.cells[policy, depth, measure].draws[outcome]
+        if minus:
+            draws = draws - self.cells[policy, depth, minus].draws[outcome]
+        if policy not in DRAWN:
+            return 0.0
+        return float(np.std(draws, ddof=1) / np.sqrt(len(draws))) if len(draws) > 1 else np.inf
+
     @property
     def units(self) -> int:
         """The fewer of groups and queries."""
         return min(len(set(self.systems.groups.values())), len(self.systems.judgments))
 
     @property
-    def depths(self) -> list[int]:
-        return list(dict.fromkeys(depth for _, depth, _ in self.cells))
+    def nothing(self) -> list[tuple[str, int]]:
+        """Policies and depths by which no label is missing."""
+        return [place for place, removed in self.removed.items() if removed == 0]
 
 
 def study_of(
     systems: Systems,
     *,
-    depths: Sequence[int] = DEPTHS,
-    policies: Sequence[str] = tuple(POLICIES),
+    places: Iterable[tuple[str, int]] = tuple((policy, depth) for depth in DEPTHS for policy in POLICIES),
+    measures: Sequence[str] = tuple(MEASURES),
     samples: int = 10,
     n_resamples: int = 1000,
     seed: int = 0,
 ) -> Lost:
-    """Estimate all cells of depth x policy x measure of a collection."""
-    study = Study(MEASURES, systems.judgments, systems.runs, progress=False)
+    """Estimate the cells of a collection for some policies and depths, and some measures."""
+    study = Study(list(measures), systems.judgments, systems.runs, progress=False)
     queries = study.queries
     resamples = TwoWay.draw(study, systems.groups, n_resamples, LEVEL, seed)
-    before = {label: differences(study, label, queries) for label in MEASURES}
+    before = {label: differences(study, label, queries) for label in measures}
     sure = {label: concluded(x, resamples) for label, x in before.items()}
     weight = _pair_weights(resamples)
-    result = Lost(systems, skipped=[depth for depth in depths if depth >= systems.depth])
-    for depth in depths:
-        if depth in result.skipped:
+    result = Lost(systems)
+    for policy, depth in places:
+        if depth >= systems.depth:
+            if depth not in result.skipped:
+                result.skipped.append(depth)
             continue
-        for policy in policies:
-            if policy == "left out":
-                _leave_out(result, study, resamples, weight, depth, seed)
-                continue
-            drawn: dict[str, list[tuple[Floats, ...]]] = {label: [] for label in MEASURES}
-            for removed in missing(systems, policy, depth, samples):
-                fewer = study.with_judgments(without_labels(systems.judgments, removed))
-                result.removed[policy, depth] = float(removed.sum() / systems.judgments.m().sum())
-                for label, x in before.items():
-                    after = differences(fewer, label, queries)
-                    drawn[label].append(
-                        _outcomes(x, after, sure[label], concluded(after, resamples), resamples, weight)
-                    )
-            for label, several in drawn.items():
-                result.cells[policy, depth, label] = _cell(int((sure[label][0] != 0).sum()), several)
+        if policy == "left out":
+            _leave_out(result, study, resamples, weight, depth)
+            continue
+        counted: dict[str, list[Floats]] = {label: [] for label in measures}
+        for removed in missing(systems, policy, depth, samples):
+            result.removed[policy, depth] = float(removed.sum() / systems.judgments.m().sum())
+            if not removed.any():
+                break
+            fewer = study.with_judgments(without_labels(systems.judgments, removed))
+            for label, x in before.items():
+                after = differences(fewer, label, queries)
+                still = concluded(after, resamples)
+                counted[label].append(_counts(x, after, sure[label], still, resamples, weight))
+        if result.removed[policy, depth]:
+            for label, several in counted.items():
+                result.cells[policy, depth, label] = _cell(several)
     return result
-
-
-def _cell(significant: int, several: list[tuple[Floats, ...]]) -> Cell:
-    lost, turned, decided = (np.mean(column, axis=0) for column in zip(*several, strict=True))
-    spread = [np.std([draw[i][0] for draw in several]) / np.sqrt(max(len(several) - 1, 1)) for i in (0, 2)]
-    return Cell(significant, lost, turned, decided, float(max(spread)))
 
 
 def _pair_weights(resamples: TwoWay) -> Floats:
@@ -219,52 +226,54 @@ def _pair_weights(resamples: TwoWay) -> Floats:
     return np.where(first == second, a, a * b)
 
 
-def _outcomes(
-    x: Floats, after: Floats, sure: np.ndarray, still: np.ndarray, resamples: TwoWay, weight: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Shares of conclusions lost and turned round, and of decisions kept, in all resamples."""
-    found = (weight * (sure != 0)).sum(axis=1)
+def _counts(x: Floats, after: Floats, sure: np.ndarray, still: np.ndarray, resamples: TwoWay, weight: Floats) -> Floats:
+    """Conclusions, those lost and those turned round; decisions, and those kept; in all resamples, shape ``(5, B + 1)``."""
+    open_ = x != 0
+    kept = open_ & (np.sign(x) == np.sign(after))
+    conclusions = [sure != 0, (sure != 0) & (still == 0), sure * still == -1]
+    return np.stack(
+        [np.einsum("bp,bp->b", weight, some.astype(np.float64)) for some in conclusions]
+        + [((weight @ some.astype(np.float64)) * resamples.query_weight).sum(axis=1) for some in (open_, kept)]
+    )
+
+
+def _cell(several: list[Floats]) -> Cell:
+    """Shares, means over the draws of labels, from what was counted in each."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        lost = (weight * ((sure != 0) & (still == 0))).sum(axis=1) / found
-        turned = (weight * (sure * still == -1)).sum(axis=1) / found
-        kept, open_ = np.sign(x) == np.sign(after), x != 0
-        decided = ((weight @ (kept & open_)) * resamples.query_weight).sum(axis=1)
-        decided = decided / ((weight @ open_) * resamples.query_weight).sum(axis=1)
-    return lost, turned, decided
+        found, lost, turned, open_, kept = np.stack(several, axis=1)
+        shares = {"lost": lost / found, "turned": turned / found, "decided": kept / open_}
+    draws = {outcome: share[:, 0] for outcome, share in shares.items()}
+    return Cell(round(found[0, 0]), **{outcome: share.mean(axis=0) for outcome, share in shares.items()}, draws=draws)
 
 
-def _leave_out(result: Lost, study: Study, resamples: TwoWay, weight: Floats, depth: int, seed: int) -> None:
-    """Cells of groups that are left out of the pool in turn: their decisions against others, from the pool of all to that of the others."""
+def _leave_out(result: Lost, study: Study, resamples: TwoWay, weight: Floats, depth: int) -> None:
+    """Cells of all groups, left out of the pool in turn: their decisions against others, from the pool of all to that of the others."""
     systems = result.systems
     judgments, queries = systems.judgments, study.queries
     relevant = judgments.grade >= judgments.threshold
     pooled = relevant & (pool_depth(systems) <= depth)
     full = study.with_judgments(without_labels(judgments, relevant & ~pooled))
-    groups = np.arange(len(resamples.groups))
-    if len(groups) > MOST_GROUPS:
-        groups = np.sort(np.random.default_rng(seed).choice(groups, MOST_GROUPS, replace=False))
     names = list(systems.runs)
-    befores = {label: differences(full, label, queries) for label in MEASURES}
+    befores = {label: differences(full, label, queries) for label in study.labels}
     sures = {label: concluded(x, resamples) for label, x in befores.items()}
-    parts: dict[str, list[tuple[np.ndarray, ...]]] = {label: [] for label in MEASURES}
+    counted = dict.fromkeys(study.labels, np.zeros((5, len(weight))))
     gone = []
-    for group in groups:
+    for group in range(len(resamples.groups)):
         others = [names[run] for run in np.flatnonzero(resamples.of_run != group)]
         kept = pooled & (pool_depth(systems, others) <= depth)
         gone.append(1 - kept.sum() / pooled.sum())
         fewer = study.with_judgments(without_labels(judgments, relevant & ~kept))
         pairs = np.flatnonzero((resamples.of_pair == group).sum(axis=1) == 1)
-        for label in MEASURES:
+        for label, x in befores.items():
             after = differences(fewer, label, queries)[pairs]
-            parts[label].append(
-                (befores[label][pairs], after, sures[label][:, pairs], concluded(after, resamples), weight[:, pairs])
+            still = concluded(after, resamples)
+            counted[label] = counted[label] + _counts(
+                x[pairs], after, sures[label][:, pairs], still, resamples, weight[:, pairs]
             )
     result.removed["left out", depth] = float(np.mean(gone))
-    for label, several in parts.items():
-        x, after = (np.concatenate([part[i] for part in several]) for i in (0, 1))
-        sure, still, of_pairs = (np.concatenate([part[i] for part in several], axis=1) for i in (2, 3, 4))
-        outcome = _outcomes(x, after, sure, still, resamples, of_pairs)
-        result.cells["left out", depth, label] = _cell(int((sure[0] != 0).sum()), [outcome])
+    if result.removed["left out", depth]:
+        for label, counts in counted.items():
+            result.cells["left out", depth, label] = _cell([counts])
 
 
 @dataclass(frozen=True)
@@ -274,6 +283,22 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    @property
+    def side(self) -> int:
+        """1 where the whole interval is above 0, -1 where it is below, else 0."""
+        return int(self.low > 0) - int(self.high < 0)
+
+    def depends_on_draws(self, verdict: Callable[[Estimate], object], error: float) -> bool:
+        """Whether two standard errors of the draws of labels, up or down, change the verdict; of one draw, nobody knows.
+
+        >>> Estimate(0.03, 0.01, 0.05).depends_on_draws(lambda moved: moved.side, 0.004)
+        False
+        >>> Estimate(0.03, 0.01, 0.05).depends_on_draws(lambda moved: moved.side, 0.006)
+        True
+        """
+        shifted = (Estimate(self.value + by, self.low + by, self.high + by) for by in (-2 * error, 2 * error))
+        return not np.isfinite(error) or any(verdict(moved) != verdict(self) for moved in shifted)
 
     def __str__(self) -> str:
         return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"

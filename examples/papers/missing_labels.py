@@ -11,9 +11,13 @@ not leave out at random, and that this matters is known: Zobel 1998 (doi 10.1145
 The study of Robust 2003, CLEF eHealth 2016 and MovieLens (five sets of labels) is **exploratory**: earlier numbers of the same data were known when it
 was planned. Its outcome is conclusions (pairs of runs with p < .01: kept, lost, turned round), then decisions on single queries; its factors are depth,
 policy and measure; queries and groups of runs are resampled together; nDCG@10 and a reverse pool are controls. From a pool of depth 10 lexicographic recall keeps
-.57 to .78 of its decisions, AP .79 to .88; of 20 simultaneous intervals of the difference (five sets, four depths) 4 are below 0 and 16 cannot tell. Whether it loses
-more conclusions than AP cannot be told. What the study suggests was then declared, contrast by contrast, before any other collection was looked at:
-``--confirm`` tests these on a folder of one's own. ::
+.57 to .78 of its decisions, AP .79 to .88; of 18 simultaneous intervals of the difference (five sets, up to four depths) 4 are below 0 and 14 cannot tell. Whether it
+loses more conclusions than AP cannot be told. Of MovieLens there are twelve recommenders, judged by all held-out ratings ("deep") and by those within a pool of
+depth 100 ("pooled").
+
+What the study suggests was then declared, contrast by contrast, before any other collection was looked at: ``--confirm`` tests these on a folder of one's
+own. (TREC DL 2021 passage was used to test the script: it is no collection to confirm on.) Relevance is grade 1 or more. ``--confirm`` takes every
+run for a group: where a team submitted several, what is "left out" is one run, and its sisters keep most of the team's labels. ::
 
     python examples/papers/missing_labels.py
     python examples/papers/missing_labels.py DATA --full --plots out
@@ -26,6 +30,7 @@ and ``runs/NAME.gz`` for each run, or ``runs.gz`` with all runs, told apart by t
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -42,10 +47,13 @@ from recommenders import plain
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.meta import Study
 from ir_lexirecall.meta.missing_labels import without_labels
 
 RECORDED = Path(__file__).with_name("missing_labels_recorded.json")
+LENSKIT = Path(__file__).with_name("movielens_recorded.json")  # of diaz_2026.py
 RIVALS = ["AP", "nDCG", "nDCG@10"]  # that lexirecall is compared with
+SHARES = [0.5, 0.8]  # of every query's labels
 
 
 # -- declared before any further collection was looked at ------------------------------------------
@@ -80,18 +88,28 @@ class Declared:
         less = "less" if self.direction < 0 else "more"
         return f"{OUTCOMES[self.outcome]}, {self.policy} of depth {self.depth}: {what} is {less} than {than}, by {self.least:g} at least"
 
-    def values(self, lost: Lost) -> Floats | None:
-        """The contrast in all resamples; None where the runs are not deep enough."""
-        if any(depth in lost.skipped for _, depth in self.places):
-            return None
+    def skipped(self, lost: Lost) -> str:
+        """Why it cannot be tested: the runs are not deep enough, or no label is missing."""
+        for policy, depth in self.places:
+            if depth in lost.skipped:
+                return f"the runs are not deeper than {depth}"
+            if (policy, depth) in lost.nothing:
+                return f"nothing is missing: {policy}, depth {depth}"
+        return ""
+
+    def values(self, lost: Lost) -> Floats:
+        """The contrast in all resamples."""
         value, *others = (lost.values(self.outcome, *place, "lexirecall", self.minus) for place in self.places)
         return value - others[0] if others else value
 
     def error(self, lost: Lost) -> float:
-        """Standard error of the contrast that is due to the draws of labels."""
-        measures = filter(None, ("lexirecall", self.minus))
-        cells = [lost.cells[(*place, measure)].error for measure in measures for place in self.places]
-        return float(np.hypot.reduce(cells))
+        """Standard error of the contrast that is due to the draws of labels, which two policies or depths make apart."""
+        errors = [lost.error(self.outcome, *place, "lexirecall", self.minus) for place in self.places]
+        return float(np.hypot.reduce(errors))
+
+    def too_small(self, found: Estimate) -> bool:
+        """Whether the effect is there, in the declared direction, and surely below the smallest one that would matter."""
+        return found.side == self.direction and self.verdict(found) == "fails"
 
     def verdict(self, found: Estimate) -> str:
         """Holds: beyond 0 with its whole interval, and large enough; fails: its whole interval is below the smallest effect that would matter."""
@@ -173,29 +191,47 @@ COLLECTIONS: dict[str, Callable[[Path], list[Systems]]] = {
 
 def own(folder: Path) -> Systems:
     """A folder with ``qrels.txt.gz``, and ``runs/NAME.gz`` or one ``runs.gz`` of several tags; every run is a group."""
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: no such folder")
+    if not (folder / "qrels.txt.gz").is_file():
+        raise ValueError(f"{folder}: no qrels.txt.gz")
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
-    if (folder / "runs").is_dir():
-        runs = {
-            path.name.removesuffix(".gz"): align(judgments, str(path)) for path in sorted((folder / "runs").iterdir())
-        }
+    if files := sorted((folder / "runs").glob("*.gz")):
+        runs = {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in files}
     elif (folder / "runs.gz").is_file():
-        columns = ["query_id", "iteration", "doc_id", "rank", "score", "tag"]
-        texts = {"query_id": str, "doc_id": str, "tag": str}
-        rows = pd.read_csv(folder / "runs.gz", sep=r"\s+", names=columns, dtype=texts, quoting=3, keep_default_na=False)
-        columns = ["query_id", "doc_id", "score"]
-        runs = {str(tag): align(judgments, some[columns]) for tag, some in rows.groupby("tag", sort=True)}
+        runs = {tag: align(judgments, run) for tag, run in sorted(by_tag(folder / "runs.gz").items())}
     else:
-        raise SystemExit(f"{folder}: neither runs/NAME.gz nor runs.gz")
+        raise ValueError(f"{folder}: neither runs/NAME.gz nor runs.gz")
     if len(runs) < 3:
-        raise SystemExit(f"{folder}: at least 3 runs are needed, not {len(runs)}")
+        raise ValueError(f"{folder}: at least 3 runs are needed, not {len(runs)}")
     return Systems(folder.resolve().name, "every run a group", judgments, runs, {name: name for name in runs})
+
+
+def by_tag(path: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """The runs of one file, told apart by their tag."""
+    runs: dict[str, dict[str, dict[str, float]]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                query, _, document, _, text, tag = line.split()
+                score = float(text)
+            except ValueError:
+                raise ValueError(
+                    f"{path}, line {number}: expected 'query Q0 document rank score tag', got {line.strip()!r}"
+                ) from None
+            scores = runs.setdefault(tag, {}).setdefault(query, {})
+            if document in scores:
+                raise ValueError(f"{path}, line {number}: run {tag}, query {query}: document {document} a second time")
+            scores[document] = score
+    return runs
 
 
 # -- the exploratory study -------------------------------------------------------------------------
 
 
-def explored(lost: Lost) -> dict[str, Any]:
-    """All cells of a collection, contrasts with simultaneous intervals, and the model's effects, as plain values."""
+def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]:
+    """All cells of a collection, contrasts with simultaneous intervals, the model's effects, and equal shares of labels, as plain values."""
+    lost = study_of(systems, samples=samples, n_resamples=n_resamples)
     cells = [
         {
             "policy": policy,
@@ -204,29 +240,58 @@ def explored(lost: Lost) -> dict[str, Any]:
             "removed": lost.removed[policy, depth],
             "significant": cell.significant,
             **{outcome: float(getattr(cell, outcome)[0]) for outcome in OUTCOMES},
-            "error": cell.error,
         }
         for (policy, depth, measure), cell in lost.cells.items()
     ]
+    places = list(dict.fromkeys((policy, depth) for policy, depth, _ in lost.cells))
     contrasts: list[dict[str, Any]] = []
     effects: list[dict[str, Any]] = []
     for outcome in ("lost", "decided"):
         for minus in RIVALS:
-            keys = [(policy, depth) for policy in POLICIES for depth in lost.depths]
-            values = {key: lost.values(outcome, *key, "lexirecall", minus) for key in keys}
-            for (policy, depth), found in zip(keys, simultaneous(list(values.values()), lost.units), strict=True):
-                row = {"outcome": outcome, "policy": policy, "depth": depth, "minus": minus}
-                contrasts.append(row | vars(found))
-            doublings = np.log2(lost.depths) - np.mean(np.log2(lost.depths))
-            terms: dict[tuple[str, str], Floats] = {}
+            values = {place: lost.values(outcome, *place, "lexirecall", minus) for place in places}
+            errors = {place: lost.error(outcome, *place, "lexirecall", minus) for place in places}
+            for (policy, depth), row in with_intervals(values, errors, lost.units).items():
+                contrasts.append({"outcome": outcome, "policy": policy, "depth": depth, "minus": minus} | row)
+            terms: dict[tuple[str, Any], Floats] = {}
+            term_errors: dict[tuple[str, Any], float] = {}
             for policy in POLICIES:
-                response = np.stack([values[policy, depth] for depth in lost.depths])
-                terms[policy, "mean"] = response.mean(axis=0)
-                terms[policy, "per doubling"] = doublings @ response / (doublings**2).sum()
-            for (policy, term), found in zip(terms, simultaneous(list(terms.values()), lost.units), strict=True):
-                row = {"outcome": outcome, "policy": policy, "term": term, "minus": minus}
-                effects.append(row | vars(found))
-    return {"told": lost.systems.told(), "cells": cells, "contrasts": contrasts, "effects": effects}
+                of_policy = [place for place in places if place[0] == policy]
+                if len(of_policy) < 2:
+                    continue
+                doublings = np.log2([depth for _, depth in of_policy])
+                doublings -= doublings.mean()
+                for term, weights in {
+                    "mean": np.full(len(of_policy), 1 / len(of_policy)),
+                    "per doubling": doublings / (doublings**2).sum(),
+                }.items():
+                    terms[policy, term] = weights @ np.stack([values[place] for place in of_policy])
+                    drawn_errors = weights * [errors[place] for place in of_policy]
+                    term_errors[policy, term] = float(np.hypot.reduce(drawn_errors))
+            for (policy, term), row in with_intervals(terms, term_errors, lost.units).items():
+                effects.append({"outcome": outcome, "policy": policy, "term": term, "minus": minus} | row)
+    of_shares = Study(["lexirecall", "AP"], systems.judgments, systems.runs, progress=False).stability(
+        SHARES,
+        policies=["random", "pool"],
+        groups=systems.groups,
+        contrasts=[("lexirecall", "AP")],
+        n_samples=samples,
+        n_resamples=n_resamples,
+    )
+    of_shares = of_shares[["policy", "fraction", "measure", "minus", "decided", "decided_low", "decided_high"]]
+    told = {"told": systems.told(), "runs": len(systems.runs), "nothing": [list(place) for place in lost.nothing]}
+    tables = {"cells": cells, "contrasts": contrasts, "effects": effects, "shares": of_shares.to_dict("records")}
+    return told | tables
+
+
+def with_intervals(
+    values: dict[tuple[str, Any], Floats], errors: dict[tuple[str, Any], float], units: int
+) -> dict[tuple[str, Any], dict[str, Any]]:
+    """Simultaneous intervals, the error that is due to draws, and whether it could change on which side of 0 an interval is."""
+    return {
+        place: vars(found)
+        | {"error": errors[place], "draws": found.depends_on_draws(lambda moved: moved.side, errors[place])}
+        for place, found in zip(values, simultaneous(list(values.values()), units), strict=True)
+    }
 
 
 def rounded(plain_values: Any) -> Any:
@@ -238,10 +303,17 @@ def rounded(plain_values: Any) -> Any:
     return round(plain_values, 6) if isinstance(plain_values, float) else plain_values
 
 
-def tell(name: str, found: dict[str, Any]) -> None:
+DRAWS = "* two standard errors of the draws of labels could change on which side of 0"
+
+
+def tell(found: dict[str, Any]) -> None:
     """Print one collection: conclusions first, decisions second, contrasts, and the model's effects."""
     cells = pd.DataFrame(found["cells"])
     print(f"\n{found['told']}")
+    if found["nothing"]:
+        print(
+            f"  No cells where nothing is missing: {', '.join(f'{policy} {depth}' for policy, depth in found['nothing'])}"
+        )
     by = {"index": ["policy", "depth"], "columns": "measure"}
     order = list(dict.fromkeys(cells[["policy", "depth"]].itertuples(index=False, name=None)))
     cells["text"] = [f"{row.significant}: {row.lost:.3f}, {row.turned:.3f}" for row in cells.itertuples(index=False)]
@@ -255,20 +327,33 @@ def tell(name: str, found: dict[str, Any]) -> None:
     print("\n  Decisions kept, of those that are no ties\n")
     print(cells.pivot(**by, values="decided").loc[order, MEASURES].round(3).to_string())
     contrasts = pd.DataFrame(found["contrasts"])
-    contrasts["text"] = [str(Estimate(row.value, row.low, row.high)) for row in contrasts.itertuples(index=False)]
     effects = pd.DataFrame(found["effects"])
-    effects["text"] = [str(Estimate(row.value, row.low, row.high)) for row in effects.itertuples(index=False)]
+    for table in (contrasts, effects):
+        estimates = [
+            f"{Estimate(row.value, row.low, row.high)}{'*' if row.draws else ' '}"
+            for row in table.itertuples(index=False)
+        ]
+        table["text"] = estimates
     for outcome in ("lost", "decided"):
         some = contrasts[contrasts["outcome"] == outcome]
-        print(f"\n  {OUTCOMES[outcome]}: lexirecall minus another measure, simultaneous 95% intervals\n")
+        print(f"\n  {OUTCOMES[outcome]}: lexirecall minus another measure, simultaneous 95% intervals; {DRAWS}\n")
         columns = {"index": ["policy", "depth"], "columns": "minus", "values": "text"}
         print(some.pivot(**columns).loc[order, RIVALS].to_string())
         some = effects[(effects["outcome"] == outcome) & (effects["minus"] == "AP")]
         print(
             f"\n  {OUTCOMES[outcome]}, lexirecall minus AP: the model's mean over depths, and slope per doubling of the depth\n"
         )
-        print(some.pivot(index="policy", columns="term", values="text").loc[list(POLICIES)].to_string())
-    print(f"\n  Largest standard error that is due to the draws of labels: {cells['error'].max():.4f}")
+        print(some.pivot(index="policy", columns="term", values="text").reindex(list(POLICIES)).to_string())
+    shares = pd.DataFrame(found["shares"])
+    shares["measure"] = np.where(shares["minus"] == "", shares["measure"], "difference")
+    shares["text"] = [
+        str(Estimate(row.decided, row.decided_low, row.decided_high))
+        if row.minus
+        else f"{row.decided:.3f} [{row.decided_low:.3f}, {row.decided_high:.3f}]"
+        for row in shares.itertuples(index=False)
+    ]
+    print("\n  Decisions kept where equal shares of every query's labels are missing; 95% intervals, each alone\n")
+    print(shares.pivot(index=["policy", "fraction"], columns="measure", values="text").to_string())
 
 
 def depth_for(cells: pd.DataFrame, measure: str, outcome: str, enough: float) -> str:
@@ -290,7 +375,7 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
             above, below = int((some["low"] > 0).sum()), int((some["high"] < 0).sum())
             said.append(
                 f"{OUTCOMES[outcome]}, {policy}: lexirecall - AP {some['value'].min():+.3f} to {some['value'].max():+.3f}; of {len(some)} intervals "
-                f"{above} are above 0, {below} below, {len(some) - above - below} cannot tell"
+                f"{above} are above 0, {below} below, {len(some) - above - below} cannot tell; {int(some['draws'].sum())} depend on the draws"
             )
     for name, found in several.items():
         cells = pd.DataFrame(found["cells"])
@@ -301,6 +386,14 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
         said.append(
             f"{name}: 90% of decisions are kept from pool depth {depths['decided']}; of conclusions from {depths['lost']}"
         )
+    shares = pd.concat([pd.DataFrame(found["shares"]) for found in several.values()])
+    for (policy, fraction), some in shares[shares["minus"] == "AP"].groupby(["policy", "fraction"]):
+        above, below = int((some["decided_low"] > 0).sum()), int((some["decided_high"] < 0).sum())
+        said.append(
+            f"decisions kept, {fraction:.0%} of every query's labels missing, {policy}: lexirecall - AP {some['decided'].min():+.3f} to "
+            f"{some['decided'].max():+.3f}; of {len(some)} intervals {above} are above 0, {below} below (each alone)"
+        )
+    said.append(of_lenskit())
     cells = pd.concat([pd.DataFrame(found["cells"]) for found in several.values()])
     cells = cells[cells["policy"] != "left out"]
     turned = (cells["turned"] * cells["significant"]).sum() / cells["significant"].sum()
@@ -310,6 +403,20 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
     return said
 
 
+def of_lenskit() -> str:
+    """What other recommenders keep, as ``diaz_2026.py`` recorded it: ties count as decisions, and there are no intervals."""
+    degraded = json.loads(LENSKIT.read_text(encoding="utf-8"))["kinds"]["MovieLens, deep"]["degraded"]["random"]
+    kept = pd.DataFrame(degraded).pivot(index="fraction", columns="measure", values="agreement")
+    told = [
+        f"{fraction:.0%} missing: "
+        + ", ".join(f"{measure} {kept.loc[fraction, measure]:.3f}" for measure in MEASURES[:3])
+        for fraction in (0.5, 0.9)
+    ]
+    return (
+        f"MovieLens, seven recommenders of LensKit (recorded, ties included, no intervals), random, {'; '.join(told)}"
+    )
+
+
 LIMITS = """  exploratory: these collections had been looked at; five sets of labels from three sources, some of one source; groups are 5 or 6 but for
   Robust 2003, so that intervals over groups are rough; labels are taken from those that pools had chosen before (but for MovieLens, deep)"""
 
@@ -317,39 +424,47 @@ LIMITS = """  exploratory: these collections had been looked at; five sets of la
 # -- the confirmation ------------------------------------------------------------------------------
 
 
+NOTES = """  relevance is grade 1 or more; every run is a group: where a team submitted several, "left out" is one run, and its sisters keep the team's labels;
+  TREC DL 2021 passage was looked at while the script was tested: it cannot confirm"""
+
+
 def confirm(lost: Lost) -> list[dict[str, Any]]:
-    """Each declared contrast, with its simultaneous interval over those that the runs are deep enough for."""
-    values = {contrast: contrast.values(lost) for contrast in CONFIRMED}
-    there = {contrast: value for contrast, value in values.items() if value is not None}
-    estimates = dict(zip(there, simultaneous(list(there.values()), lost.units) if there else [], strict=True))
+    """Each declared contrast, with its simultaneous interval over those that can be tested."""
+    there = [contrast for contrast in CONFIRMED if not contrast.skipped(lost)]
+    values = [contrast.values(lost) for contrast in there]
+    estimates = dict(zip(there, simultaneous(values, lost.units) if there else [], strict=True))
     rows = []
     for contrast in CONFIRMED:
         if contrast not in there:
-            rows.append({"contrast": str(contrast), "verdict": "skipped"})
+            rows.append({"contrast": str(contrast), "verdict": "skipped", "why": contrast.skipped(lost)})
             continue
-        found, shift = estimates[contrast], 2 * contrast.error(lost)
-        moved = {
-            contrast.verdict(Estimate(found.value + by, found.low + by, found.high + by)) for by in (-shift, 0.0, shift)
-        }
-        row = {"contrast": str(contrast), "verdict": contrast.verdict(found), **vars(found)}
-        rows.append(row | {"depends_on_draws": len(moved) > 1})
+        found, error = estimates[contrast], contrast.error(lost)
+        rows.append(
+            {"contrast": str(contrast), "verdict": contrast.verdict(found), **vars(found)}
+            | {"too_small": contrast.too_small(found)}
+            | {"error": error, "depends_on_draws": found.depends_on_draws(contrast.verdict, error)}
+        )
     return rows
 
 
-def tell_confirmed(told: str, rows: list[dict[str, Any]], skipped: list[int]) -> None:
+def tell_confirmed(found: dict[str, Any]) -> None:
     """Print each contrast: holds, fails or cannot tell."""
-    print(f"\n{told}")
-    if skipped:
-        print(f"  Skipped, for these runs are not deeper: pools of depth {', '.join(map(str, skipped))}")
-    for row in rows:
+    print(f"\n{found['told']}; {of_sizes(found['sizes'])}")
+    for row in found["rows"]:
         if row["verdict"] == "skipped":
-            print(f"  skipped      {row['contrast']}")
+            print(f"  skipped      {row['contrast']}: {row['why']}")
             continue
-        found = Estimate(row["value"], row["low"], row["high"])
+        small = "; too small" if row["too_small"] else ""
         draws = "; two standard errors of the draws could change the verdict" if row["depends_on_draws"] else ""
-        print(f"  {row['verdict']:11}  {row['contrast']}: {found}{draws}")
-    counted = Counter(row["verdict"] for row in rows)
+        estimate = Estimate(row["value"], row["low"], row["high"])
+        print(f"  {row['verdict']:11}  {row['contrast']}: {estimate}{small}{draws}")
+    counted = Counter(row["verdict"] for row in found["rows"])
     print("  " + ", ".join(f"{counted[verdict]} {verdict}" for verdict in ("holds", "fails", "cannot tell", "skipped")))
+
+
+def of_sizes(sizes: dict[str, int]) -> str:
+    """How much was drawn."""
+    return f"draws of labels: {sizes['samples']}, resamples: {sizes['n_resamples']:,}"
 
 
 # -- pictures --------------------------------------------------------------------------------------
@@ -381,33 +496,35 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}")
     parser.add_argument("--confirm", type=Path, metavar="FOLDER", help="test the declared contrasts on these runs")
-    parser.add_argument("--samples", type=int, default=3, help="draws of labels (default: %(default)s)")
-    parser.add_argument("--resamples", type=int, default=300, help="of the bootstrap (default: %(default)s)")
+    parser.add_argument("--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)")
+    parser.add_argument("--resamples", type=int, help="of the bootstrap (default: 300; 1,000 with --confirm)")
     parser.add_argument("--full", action="store_true", help="20 draws of labels, 2,000 resamples")
     parser.add_argument("--record", action="store_true", help="keep what comes out beside the script")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figure into this folder")
     options = parser.parse_args(arguments)
-    if options.full:
-        options.samples, options.resamples = 20, 2000
-    sizes = {"samples": options.samples, "n_resamples": options.resamples}
+    default = {"samples": 20, "n_resamples": 1000} if options.confirm else {"samples": 3, "n_resamples": 300}
+    asked = {"samples": options.samples, "n_resamples": options.resamples}
+    sizes = {"samples": 20, "n_resamples": 2000} if options.full else {k: asked[k] or default[k] for k in default}
     record = (
         json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {"explored": {}, "confirmed": {}}
     )
     if options.confirm:
-        systems = own(options.confirm)
-        places = [place for contrast in CONFIRMED for place in contrast.places]
-        policies, depths = (tuple(dict.fromkeys(column)) for column in zip(*places, strict=True))
-        lost = study_of(systems, depths=depths, policies=policies, **sizes)
-        rows = confirm(lost)
-        tell_confirmed(systems.told(), rows, lost.skipped)
-        if options.record:
-            record["confirmed"][systems.name] = {"told": systems.told(), "rows": rounded(rows), "skipped": lost.skipped}
+        try:
+            systems = own(options.confirm)
+        except ValueError as error:
+            raise SystemExit(str(error)) from None
+        places = dict.fromkeys(place for contrast in CONFIRMED for place in contrast.places)
+        measures = dict.fromkeys(["lexirecall", *(contrast.minus for contrast in CONFIRMED if contrast.minus)])
+        lost = study_of(systems, places=places, measures=list(measures), **sizes)
+        found = {"told": systems.told(), "sizes": sizes, "rows": rounded(confirm(lost))}
+        tell_confirmed(found)
+        record["confirmed"][systems.name] = found
     elif options.data:
         there = {name: make for name, make in COLLECTIONS.items() if (options.data / name).is_dir()}
         several = {}
         for name, make in there.items():
             for systems in make(options.data / name):
-                several[systems.name] = explored(study_of(systems, **sizes))
+                several[systems.name] = explored(systems, **sizes)
         record |= {"explored": rounded(several), "sizes": sizes}
     if options.record:
         RECORDED.write_text(json.dumps(record) + "\n", encoding="utf-8")
@@ -418,11 +535,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"  {name}: {text}")
     several = record["explored"]
     if not options.data:
-        print(
-            f"\nRecorded numbers, not computed now ({record['sizes']['samples']} draws, {record['sizes']['n_resamples']:,} resamples)"
-        )
-    for name, found in several.items():
-        tell(name, found)
+        print(f"\nRecorded numbers, not computed now ({of_sizes(record['sizes'])})")
+    for found in several.values():
+        tell(found)
     print("\nWhat holds on these collections (exploratory)")
     for sentence in sentences(several):
         print(f"  {sentence}")
@@ -430,8 +545,9 @@ def main(arguments: list[str] | None = None) -> None:
     print("\nDeclared for --confirm, before any further collection was looked at")
     for contrast in CONFIRMED:
         print(f"  {contrast}")
+    print(NOTES)
     for found in record["confirmed"].values():
-        tell_confirmed(found["told"], found["rows"], found["skipped"])
+        tell_confirmed(found)
     if not record["confirmed"]:
         print("  Not run yet on any collection.")
     if drawn(options.plots):

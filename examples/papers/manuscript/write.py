@@ -19,8 +19,8 @@ import pandas as pd
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from label_loss import CONCLUSION, DEPTHS, MEASURES, POLICIES, Estimate  # noqa: E402
-from missing_labels import CONFIRMED, RECORDED, depth_for, figure  # noqa: E402
+from label_loss import CONCLUSION, DEPTHS, MEASURES, POLICIES  # noqa: E402
+from missing_labels import COLLECTIONS, CONFIRMED, RECORDED, depth_for, figure  # noqa: E402
 
 from ir_lexirecall.present.tables import Column, Shown  # noqa: E402
 
@@ -67,14 +67,24 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
         "NumPolicies": str(len(POLICIES)),
         "NumMeasures": str(len(MEASURES)),
         "NumDeclared": str(len(CONFIRMED)),
+        "NumSources": str(len(COLLECTIONS)),
+        "NumRecommenders": str(record["explored"]["MovieLens, deep"]["runs"]),
+        "DrawsDepend": str(int(contrasts["draws"].sum())),
+        "NumContrasts": str(len(contrasts)),
         "ConclusionLevel": f"{CONCLUSION:g}",
-        "LargestDrawError": f"{cells['error'].max():.3f}",
+        "LargestDrawError": f"{contrasts['error'].max():.3f}",
         "NDCGTen": "nDCG@10",
         "RobustYear": "2003",
         "ClefYear": "2016",
         "Confidence": r"95\%",
         "Enough": r"90\%",
     }
+    tested = len(record["confirmed"])
+    macros["ConfirmedSentence"] = (
+        f"Table~\\ref{{tab:confirmed}} has the verdicts on {tested} collections."
+        if tested
+        else "They are not tested yet."
+    )
     macros |= {f"Depth{WORDS[depth]}": str(depth) for depth in DEPTHS}
     for (policy, depth, measure), some in cells.groupby(["policy", "depth", "measure"]):
         for outcome in ("decided", "lost"):
@@ -135,18 +145,44 @@ def tables(record: dict[str, Any]) -> str:
         .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}")
     )
     confirmed = record["confirmed"]
-    columns = [Column("contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED)))]
-    for name, found in confirmed.items():
-        verdicts = [
-            row["verdict"] + (f" {Estimate(row['value'], row['low'], row['high'])}" if "value" in row else "")
-            for row in found["rows"]
-        ]
-        columns.append(Column(name, verdicts))
+    places = [str(number) for number in range(1, len(CONFIRMED) + 1)]
+    columns = [
+        Column("", places, True),
+        Column("contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED))),
+    ]
     title = "The declared contrasts" + ("." if confirmed else "; they have not been tested yet.")
+    notes = [
+        "Relevance is grade 1 or more; every run is a group, so that the runs of one team are left out one by one."
+    ]
     parts.append(
-        Shown(columns, title).latex("tab:declared").replace("\\begin{tabular}", "\\scriptsize\n\\begin{tabular}")
+        Shown(columns, title, notes).latex("tab:declared").replace("\\begin{tabular}", "\\scriptsize\n\\begin{tabular}")
     )
+    if confirmed:
+        columns = [Column("", places, True)]
+        for name, found in confirmed.items():
+            estimates = [
+                f"{row['value']:+.3f} ± {row['high'] - row['value']:.3f}" if "value" in row else ""
+                for row in found["rows"]
+            ]
+            columns += [Column(name, [verdict_of(row) for row in found["rows"]]), Column("", estimates, True)]
+        title = "Verdicts on the declared contrasts by their numbers, with simultaneous intervals for a collection."
+        notes = [
+            "Small: beyond 0, and surely below the smallest effect that would matter. *: two standard errors of the draws of labels could "
+            "change the verdict."
+        ]
+        parts.append(
+            Shown(columns, title, notes)
+            .latex("tab:confirmed")
+            .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}")
+        )
     return "\n\n".join(parts) + "\n"
+
+
+def verdict_of(row: dict[str, Any]) -> str:
+    """What came out for a contrast, in a word or two."""
+    if row["verdict"] == "skipped":
+        return "skipped"
+    return row["verdict"] + (", small" if row["too_small"] else "") + ("*" if row["depends_on_draws"] else "")
 
 
 def main(arguments: list[str] | None = None) -> None:
