@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import IO, Any
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import is_integer, is_number, shown
 
 KEYS = ("look", "data")  # of every line
 
@@ -74,7 +74,15 @@ class Look:
                 raise ValueError(
                     f"{shown(name)} is no ledger of gate: its first line is {shown(lines[0])}; name a new file"
                 )
-            looks = [line for line in map(_parsed, lines) if "outcome" not in line]
+            parsed = [*map(_parsed, lines)]
+            for number, line in enumerate(parsed, start=1):
+                for key, is_right in (("look", is_integer), ("alpha", is_number)):
+                    if not is_right(line.get(key, 1)):
+                        bad = (
+                            f"line {number} of the ledger {shown(name)}: {key} must be a number, not {shown(line[key])}"
+                        )
+                        raise ValueError(f"{bad}; mend the line, or name a new file")
+            looks = [line for line in parsed if "outcome" not in line]
             for line in looks:
                 if line.get("alpha", alpha) != alpha:
                     raise ValueError(

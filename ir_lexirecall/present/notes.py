@@ -64,10 +64,10 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     """Notes of one kind on several runs or pairs as one note.
 
     >>> notes = [Note(f"{run}: no documents for 2 queries.", BROKEN, "No documents", f"{run} (2 queries)") for run in ("a", "b")]
-    >>> grouped([*notes, Note("Only 3 queries.")])
+    >>> grouped([*notes, Note("Only 3 queries."), Note("Only 3 queries.")])
     ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
     """
-    kinds = gathered((note.kind or str(note), note) for note in notes)
+    kinds = gathered((note.kind or str(note), note) for note in dict.fromkeys(notes))
     return [
         same[0]
         if len(same) == 1

@@ -286,6 +286,27 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
         assert [lost["value_a"], lost["value_b"]] == explained.loc[lost["query_id"], ["value_a", "value_b"]].tolist()
 
 
+def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
+    for baseline, look, level in (
+        ("bm25", "Look 1", "0.03"),
+        ("bm25", "Look 1, again", "0.03"),
+        ("overlap", "Look 2", "0.0076"),
+    ):
+        said = gate(cli, "ql", "--ledger", "gate.jsonl", baseline=baseline)
+        assert said.code == 0
+        assert f"{look} by the ledger gate.jsonl: it tests at {level};" in said.out
+    lines = [json.loads(line) for line in (folder / "gate.jsonl").read_text().splitlines()]
+    assert [(line["look"], "outcome" in line) for line in lines] == [(1, False), (1, True), (2, False), (2, True)]
+    said = gate(cli, "bm25", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="overlap")
+    assert said.code == 0
+    assert "Look 3 by the ledger" in said.out
+    said = gate(cli, "overlap", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="ql")
+    assert said.code == 3
+    assert "overlap is worse than ql by nDCG@10 and LR" in said.out
+    assert "overlap is worse than release by nDCG@10 and LR" in said.out
+    assert "was begun at alpha 0.05" in gate(cli, "ql", "--ledger", "gate.jsonl", "--alpha", "0.1").err
+
+
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
     assert gate(cli, "overlap", "-o", "summary.md").code == 3
     assert (folder / "summary.md").read_text().startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")

@@ -190,7 +190,7 @@ def test_studentised_intervals_of_means_cover_with_few_queries(queries: int) -> 
 
 
 def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise_of_queries() -> None:
-    """Beside SciPy's t interval of the differences, statsmodels' tau2 of equal weights, and the definition of what comes next."""
+    """Beside SciPy's t interval of the differences, transformed, statsmodels' tau2 of equal weights, and the definition of what comes next."""
     from statsmodels.stats.meta_analysis import combine_effects
 
     rng = np.random.default_rng(0)
@@ -198,14 +198,20 @@ def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise
     effect[2] = 0.03 + effect[2] / 100  # agree better than by chance
     found = inference.random_effects(effect, variance)
     for row in range(2):
-        ends = stats.ttest_1samp(effect[row], 0).confidence_interval()
-        assert (found.low[row], found.high[row]) == pytest.approx(tuple(ends))
+        for end, c in ((found.low[row], stats.t.ppf(0.975, 6)), (found.high[row], stats.t.ppf(0.025, 6))):
+            t = (found.mean[row] - end) / stats.sem(effect[row])
+            a = stats.skew(effect[row]) / (3 * np.sqrt(7))
+            assert t + a * (t**2 + 0.5) + a**2 * t**3 / 3 == pytest.approx(c)
+        few = inference.random_effects(effect[:, :3], variance[:, :3] / 100)
+        ends = stats.ttest_1samp(effect[row, :3], 0).confidence_interval()
+        assert (few.low[row], few.high[row]) == pytest.approx(tuple(ends))
         peer = combine_effects(effect[row], variance[row], method_re="dl")  # alike where variances are
         assert (found.tau2[row], found.i2[row]) == pytest.approx((peer.tau2, peer.i2))
         further = stats.t.ppf(0.975, 6) * effect[row].std(ddof=1) * np.sqrt(1 + 1 / 7)
         assert found.next_high[row] - found.mean[row] == pytest.approx(further)
     assert found.tau2[2] == found.i2[2] == 0
-    assert found.high[2] - found.mean[2] == pytest.approx(stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7))
+    alike = inference.random_effects(np.array([[0.02, 0.03, 0.04, 0.03, 0.02, 0.03, 0.04]]), variance[:1])
+    assert alike.high - alike.mean == pytest.approx(stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7))
     assert np.isnan(inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).mean).all()
     assert np.isnan(inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).low).all()
 

@@ -83,6 +83,24 @@ def test_what_is_undecided_fails_where_it_is_asked_to(strict: bool, project: pyt
     done.assert_outcomes(failed=int(strict), passed=int(not strict))
 
 
+def test_looks_are_counted_in_a_ledger(project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        """
+        def test_quality(assert_not_worse):
+            for candidate, number in (("bm25.run", 1), ("ql.run", 2), ("ql.run", 2)):
+                found = assert_not_worse("qrels.txt", "bm25.run", candidate, "nDCG@10", ledger="gate.jsonl")
+                assert found.look.number == number
+
+        def test_release(assert_not_worse):
+            assert_not_worse("qrels.txt", "overlap.run", "overlap.run", "AP", ledger="gate.jsonl", release="bm25.run")
+        """,
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["E *AssertionError: candidate is worse than release by AP", "E *Look 3 by the ledger*"])
+    assert len((project.path / "gate.jsonl").read_text().splitlines()) == 6
+
+
 def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
     run(
         project,
