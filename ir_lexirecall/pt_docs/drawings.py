@@ -28,6 +28,7 @@ BLUES = {"1": "#9ecae1", "2": "#3182bd", "3": "#08519c"}
 SUBTOPICS = {"a": "#3182bd", "b": "#e6862f", "c": "#4d9d4d"}
 EMPTY = "#8884"
 ACCENT = "#d9480f"
+DECIDES = "#9467bd"
 SHOWN = 13  # documents of a ranking in the overview
 
 ASPECTS = {"relevance": 2, "quality": 2}
@@ -234,13 +235,13 @@ def overview(_: str = "") -> Drawing:
         run = runs[name][runs[name]["query_id"] == "q06"].sort_values(["score", "doc_id"], ascending=False).head(SHOWN)
         for x, doc in enumerate(run["doc_id"]):
             at = decided["rank_a"] if label == "A" else decided["rank_b"]
-            colour = EMPTY if doc not in relevant else ACCENT if x + 1 == at else BLUES["2"]
+            colour = EMPTY if doc not in relevant else DECIDES if x + 1 == at else BLUES["1"]
             left.add_patch(Rectangle((x + 0.06, 1.5 * y + 0.1), 0.88, 0.8, facecolor=colour, linewidth=0))
     left.set_xlim(0, SHOWN)
     left.set_ylim(3.1, -0.1)
     left.set_yticks([0.5, 2.0], list(names))
     left.set_xticks([i - 0.5 for i in (1, 5, 10)], ["1", "5", "10"])
-    left.set_xlabel("rank (coloured: relevant; orange: decides)")
+    left.set_xlabel("rank (light blue: relevant; purple: decides)")
     said = "One query, five relevant documents in both:\nthe last one decides, A shows it earlier"
     left.set_title(said, fontsize=9, color=INK, loc="left")
     plain(right)

@@ -129,7 +129,8 @@ def figure(svg: str, words: str) -> str:
 def at_a_glance(about: Description) -> str:
     """What a value means, row by row."""
     others = ", ".join(link(name) for name in about.see_also)
-    rows = {"Values": about.values, "0 means": about.zero, "Ties": about.ties, "Use it": about.use, "See also": others}
+    told = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
+    rows = {name: prose(text) for name, text in told.items()} | {"Use it": about.use, "See also": others}
     cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows.items() if text)
     return f".. list-table::\n   :stub-columns: 1\n   :widths: 18 82\n\n{cells}"
 
@@ -151,7 +152,7 @@ def parameters(name: str, about: Description) -> str:
         if parameter.name not in SHARED
     )
     table = f"\n\n.. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning\n{rows}"
-    return f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall{table if rows else ''}"
+    return f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   :no-contents-entry:{table if rows else ''}"
 
 
 def literal(text: str) -> str:
