@@ -37,7 +37,8 @@ _COMMANDS = {
     "explain-measure": "info",
     "benchmark": "benchmarks",
     "gate": "compare",
-    "to-judge": "compare",
+    "to-judge": "judging",
+    "merge-judged": "judging",
     "meta": "meta",
 }
 """The commands, and the modules that have them: ``add_NAME`` declares one, ``run_NAME`` runs it."""

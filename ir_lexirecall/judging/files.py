@@ -11,21 +11,20 @@ from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import and_more, check_integer, entry, naming, required, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.data.collection import DEMO, Collection
+from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
 from ir_lexirecall.io.files import written_whole
+from ir_lexirecall.io.texts import QUERIES, TextsLike, texts_of
 
 _RANK = "rank_"
 _MOST_GRADES = 10  # that have a key
-TextsLike: TypeAlias = Mapping[str, str] | Collection
-"""Texts by document id, or a collection that has them."""
 
 
 @entry
@@ -41,8 +40,10 @@ def write_pool_csv(
     Args:
         table: documents to judge, with the columns ``query_id`` and ``doc_id``.
         path: of the file.
-        texts: texts by document id, or a ``Collection`` that holds them.
-        queries: texts by query id, or a ``Collection``; by default those of ``texts``, if that is one.
+        texts: texts of documents: a mapping by document id, a frame, a file (TSV, CSV, JSON lines), an id of ir_datasets, its data set or
+            ``docs_store``, a ``Collection``, or PyTerrier's data set or ``text_loader``. Only those in the table are looked up.
+        queries: texts of queries, alike (also TREC topics, and PyTerrier's topics); by default those of ``texts``, if that is a
+            ``Collection``.
 
     Returns:
         The file's path. ``merged`` (``--judged``) reads the rows that have a grade in ``relevance`` then.
@@ -145,11 +146,9 @@ def _texts(
     """Texts of documents and of queries, by their ids."""
     if queries is None and isinstance(texts, Collection):
         queries = texts
-    if isinstance(texts, Collection):
-        texts = texts.texts(table["doc_id"].tolist())
-    if isinstance(queries, Collection):
-        queries = queries.query_texts
-    return texts or {}, queries or {}
+    sources = [load_collection(x) if isinstance(x, str) and x == DEMO else x for x in (texts, queries)]
+    of_docs = texts_of(sources[0], map(str, table["doc_id"]))
+    return of_docs, texts_of(sources[1], map(str, table["query_id"].unique()), QUERIES)
 
 
 def _json(value: Any) -> str:
@@ -202,6 +201,44 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     kept = {name: getattr(judgments, name) for name in ("rules", "source", "threshold", "judged_only")}
     both = replace(both, **kept)
     return both if gone is None else both.excluding(judgments.excluded)
+
+
+@entry
+def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put together what two judges judged: what they agree on, and the documents to which they gave two grades.
+
+    Args:
+        a, b: the judgments of either, in any form that ``evaluate`` takes, or a file of ``write_pool_csv`` with grades.
+
+    Returns:
+        Judgments (``query_id``, ``doc_id``, ``relevance``) of the documents that both gave the same grade, or that one of them judged
+        alone; and disagreements (``query_id``, ``doc_id``, ``grade_a``, ``grade_b``), which ``write_pool_page`` takes to be judged again.
+
+    Raises:
+        ValueError: bad input, or no query that both judged.
+
+    >>> agreed, differ = merged_judges({"q": {"d": 1, "e": 0, "f": 1}}, {"q": {"d": 1, "e": 2}})
+    >>> agreed.values.tolist(), differ.values.tolist()
+    ([['q', 'd', 1], ['q', 'f', 1]], [['q', 'e', 0, 2]])
+    """
+    tables = []
+    for source in (a, b):
+        name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+        judged = Judgments.from_qrels(
+            _graded(name) if name.lower().endswith(".csv") and os.path.isfile(name) else source
+        )
+        whole = bool(np.all(judged.grade == np.round(judged.grade)))
+        grade = judged.grade.astype(np.int64) if whole else judged.grade
+        ids = [judged.query_ids[q] for q in judged.query.tolist()]
+        tables.append(pd.DataFrame({"query_id": ids, "doc_id": list(judged.doc_id), "grade": grade}))
+    if {*tables[0]["query_id"]}.isdisjoint(tables[1]["query_id"]):
+        raise ValueError("the two judges have no query in common; are these judgments of the same pool?")
+    both = tables[0].merge(tables[1], on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True)
+    numbers = tables[0]["grade"].dtype if tables[0]["grade"].dtype == tables[1]["grade"].dtype else np.float64
+    differ = both["grade_a"].notna() & both["grade_b"].notna() & (both["grade_a"] != both["grade_b"])
+    agreed = both[~differ].assign(relevance=lambda rows: rows["grade_a"].fillna(rows["grade_b"]).astype(numbers))
+    disputed = both[differ].astype({"grade_a": numbers, "grade_b": numbers}).reset_index(drop=True)
+    return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
 
 
 def _graded(path: str) -> str | pl.DataFrame:

@@ -1,0 +1,141 @@
+"""The commands that judge: ``to-judge`` lists what to judge next, ``merge-judged`` puts two judges' files together."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ir_lexirecall.cli.arguments import Inputs, Parser, add_preference, add_runs, criteria_of
+from ir_lexirecall.cli.output import Page, add_output, emit
+from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
+from ir_lexirecall.comparison.design import Design
+from ir_lexirecall.io.files import written_whole
+from ir_lexirecall.judging.algorithms import Judgings
+from ir_lexirecall.judging.files import merged_judges, write_pool_csv, write_pool_page
+
+
+def add_to_judge(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
+        "to-judge",
+        help="list the unjudged documents that decide most",
+        description="List the unjudged documents whose judgment decides most between runs, by one criterion. -o pool.csv adds texts "
+        "and a column of grades to fill in; -o pool.html is a page to judge in that needs no network. Other commands take what was "
+        "judged with --judged.",
+        example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
+    )
+    add_runs(parser, least=2)
+    parser.add_argument("-n", type=int, default=100, metavar="N", help="how many documents at most (default: 100)")
+    parser.add("measures", help="the measure that compares the runs")
+    add_preference(parser)
+    parser.add("rel")
+    parser.add("cutoff", help="what is ranked below counts as not retrieved, for preferences")
+    parser.add("baseline", help="only what decides between this run and the others")
+    parser.add("allow_empty", "depth", "max_rel")
+    _add_texts(parser, "-o pool.csv and pool.html", " (by default those of the collection, where they are on this machine)")
+    add_output(parser)
+    return parser
+
+
+def run_to_judge(options: argparse.Namespace) -> None:
+    by = parse_criteria(criteria_of(options, preferences=["lexirecall"]))
+    if len(by) > 1:
+        raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
+    inputs = Inputs.from_options(options)
+    design = Design(options.baseline)
+    result = compare_runs(inputs.judgments, inputs.runs, by, design, allow_empty=options.allow_empty)
+    if result.scored is not None:
+        result.scored.warn_of_hardly_judged()
+    table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
+    own = inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
+    texts, queries = options.texts or own, options.queries or own
+    kind = (options.output or "").lower().rpartition(".")[2]
+    if kind not in ("html", "csv") and (options.texts or options.queries):
+        raise ValueError("texts are written with -o pool.csv or -o pool.html; name one of these")
+    if options.labels and kind != "html":
+        raise ValueError("--labels are of the page; name it with -o pool.html")
+    if kind == "html":
+        top = Judgings(max_rel=options.max_rel).top_grade(inputs.judgments)
+        labels = _labels(options)
+        emit(f"{write_pool_page(table, options.output, texts=texts, queries=queries, max_rel=top, labels=labels)}\n")
+    elif kind == "csv":
+        emit(f"{write_pool_csv(table, options.output, texts=texts, queries=queries)}\n")
+    else:
+        page = Page(options)
+        page.add_table(table)
+        if page.for_people and not len(table):
+            page.add_sentence("No unjudged document can change who is better.")
+        page.finish()
+
+
+def _add_texts(parser: Parser, where: str, default: str) -> None:
+    parser.add_argument(
+        "--texts",
+        metavar="FILE",
+        help=f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}",
+    )
+    parser.add_argument("--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}")
+    parser.add_argument(
+        "--labels", metavar="WORDS", help='what the grades 0, 1, ... mean, for the page: "not relevant,relevant"'
+    )
+
+
+def _labels(options: argparse.Namespace) -> list[str]:
+    return [label.strip() for label in (options.labels or "").split(",") if label.strip()]
+
+
+# -- merge-judged ----------------------------------------------------------------------------------
+
+
+def add_merge_judged(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
+        "merge-judged",
+        help="merge what two judges judged, and list their disagreements",
+        description="Merge the files of two judges (qrels, or pools with grades): what both gave the same grade, or one of them judged "
+        "alone, goes into one file, for --judged; the documents with two grades are listed, and can be judged once more.",
+        example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements again.html",
+    )
+    parser.add_argument("judged", nargs=2, metavar="JUDGED", help="what a judge judged")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="write what they agree on: qrels of TREC, or a table (.csv)",
+    )
+    parser.add_argument(
+        "--disagreements",
+        metavar="FILE",
+        help="write the documents with two grades: a table (.csv), or a page to judge them again (.html)",
+    )
+    _add_texts(parser, "--disagreements FILE.html", "")
+    return parser
+
+
+def run_merge_judged(options: argparse.Namespace) -> None:
+    kind = (options.disagreements or "").lower().rpartition(".")[2]
+    if kind not in ("", "csv", "html"):
+        raise ValueError(f"--disagreements {options.disagreements}: name a file that ends with .csv or .html")
+    if kind != "html" and (options.texts or options.queries or options.labels):
+        raise ValueError("--texts, --queries and --labels are of the page; name it with --disagreements again.html")
+    agreed, differ = merged_judges(*options.judged)
+    blanks = agreed[["query_id", "doc_id"]].astype(str).apply(lambda ids: ids.str.contains(r"\s").any()).any()
+    as_table = options.output.lower().endswith(".csv")
+    if blanks and not as_table:
+        raise ValueError(
+            f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; name a .csv file"
+        )
+    with written_whole(options.output) as temporary:
+        if as_table:
+            agreed.to_csv(temporary, index=False)
+        else:
+            agreed.assign(iteration=0)[["query_id", "iteration", "doc_id", "relevance"]].to_csv(
+                temporary, sep=" ", header=False, index=False, lineterminator="\n"
+            )
+    if kind == "csv":
+        with written_whole(options.disagreements) as temporary:
+            differ.to_csv(temporary, index=False)
+    elif kind == "html":
+        top = int(max([1.0, *agreed["relevance"], *differ["grade_a"], *differ["grade_b"]]))
+        texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
+        write_pool_page(differ, options.disagreements, **texts, max_rel=top, labels=_labels(options))
+    emit(f"{len(agreed):,} agreed, {len(differ):,} with two grades\n")
