@@ -31,7 +31,9 @@ def add_to_judge(commands: Any) -> Parser:
     parser.add("cutoff", help="what is ranked below counts as not retrieved, for preferences")
     parser.add("baseline", help="only what decides between this run and the others")
     parser.add("allow_empty", "depth", "max_rel")
-    _add_texts(parser, "-o pool.csv and pool.html", " (by default those of the collection, where they are on this machine)")
+    _add_texts(
+        parser, "-o pool.csv and pool.html", " (by default those of the collection, where they are on this machine)"
+    )
     add_output(parser)
     return parser
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from chromium import Browser
 from command_line import Cli
 from pandas.testing import assert_frame_equal
 
@@ -134,14 +137,95 @@ def test_benchmark_takes_further_judgments_by_collection(cli: Cli, files: list[s
 
 def test_to_judge_writes_a_page_with_texts_and_grades_of_the_collection(cli: Cli, files: list[str]) -> None:
     assert cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20", "-o", "pool.html").out == "pool.html\n"
-    page = Path("pool.html").read_text()
+    page, pool = Path("pool.html").read_text(), pool_of("pool.html")
     assert "what makes a volcano eruption explosive" in page
     assert "double espresso" in page
-    pool = json.loads(page.partition('id="pool"')[2].partition(">")[2].partition("</script>")[0])
     assert len(pool["grades"]) == 4
     rows = cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20").rows
     assert rows[0] == ["query_id", "doc_id", "decides", "runs", "rank_bm25", "rank_ql", "rank_tfidf"]
     assert [row[1] for row in rows[1:]] == [document["doc"] for document in pool["documents"]]
+
+
+def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str]) -> None:
+    docs = demo.docs()
+    docs.rename(columns={"doc_id": "docno"}).to_csv("docs.tsv", sep="\t", index=False)
+    topics = "".join(f"<top>\n<num> Number: {q}\n<title> {text}\n</top>\n" for q, text in demo.queries().values)
+    Path("topics.trec").write_text(topics)
+    words = [
+        "to-judge",
+        "all.csv",
+        *files,
+        "-n",
+        "3",
+        "--depth",
+        "20",
+        "--texts",
+        "docs.tsv",
+        "--queries",
+        "topics.trec",
+    ]
+    assert cli(*words, "-o", "pool.html", "--labels", "no, somewhat").code == 0
+    pool = pool_of("pool.html")
+    assert pool["grades"] == ["no", "somewhat", "", ""]
+    texts = {doc_id: f"{title}\n{text}" for doc_id, title, text in docs.values}
+    assert [document["text"] for document in pool["documents"]] == [texts[d["doc"]] for d in pool["documents"]]
+    assert pool["queries"]["q03"] == dict(demo.queries().values)["q03"]
+    assert cli(*words, "-o", "pool.csv").code == 0
+    assert pd.read_csv("pool.csv")["text"].tolist() == [document["text"] for document in pool["documents"]]
+    assert "name one of these" in cli(*words).err
+    assert "--labels are of the page" in cli(*words, "-o", "pool.csv", "--labels", "no").err
+    docs.head(1).to_csv("docs.tsv", sep="\t", index=False)
+    assert "docs.tsv has no text of 3 of 3 documents" in cli(*words, "-o", "pool.html").err
+
+
+def pool_of(path: str) -> dict[str, Any]:
+    """What a page to judge in holds."""
+    page = Path(path).read_text()
+    found: dict[str, Any] = json.loads(page.partition('id="pool"')[2].partition(">")[2].partition("</script>")[0])
+    return found
+
+
+def test_from_the_command_to_the_page_to_the_next_comparison(cli: Cli, files: list[str], browser: Browser) -> None:
+    words = [*files, "--depth", "20"]
+    assert cli("to-judge", DEMO, *words, "-n", "4", "-o", "pool.html").code == 0
+    before = cli("compare", "all.csv", *words, "--bounds", "--format", "csv")
+    for judge, grades in (("ada", "2010"), ("ben", "2012")):
+        browser.open(Path("pool.html").absolute(), 390)
+        browser.js("localStorage.clear()")
+        browser.open(Path("pool.html").absolute(), 390)
+        browser.js(f"document.getElementById('name').value = {judge!r}")
+        for grade in grades:
+            browser.press(grade, grade)
+        browser("Page.setDownloadBehavior", behavior="allow", downloadPath=str(Path.cwd()))
+        browser.click("document.getElementById('save')")
+        end = time.monotonic() + 30
+        while not (file := Path(f"judged-{judge}.qrels")).exists() or file.read_text().count("\n") != 4:
+            assert time.monotonic() < end, "nothing was saved"
+            time.sleep(0.02)
+    said = cli("merge-judged", "judged-ada.qrels", "judged-ben.qrels", "-o", "agreed.qrels", "--disagreements", "d.csv")
+    assert said.out == "3 agreed, 1 with two grades\n"
+    documents = [(d["query"], d["doc"]) for d in pool_of("pool.html")["documents"]]
+    agreed = {tuple(line.split()[::2]): line.split()[3] for line in Path("agreed.qrels").read_text().splitlines()}
+    assert agreed == dict(zip(documents[:3], "201", strict=True))
+    differ = pd.read_csv("d.csv")
+    assert differ.to_numpy().tolist() == [[*documents[3], 0, 2]]
+    again = [
+        "merge-judged",
+        "judged-ada.qrels",
+        "judged-ben.qrels",
+        "-o",
+        "agreed.csv",
+        "--disagreements",
+        "again.html",
+    ]
+    assert cli(*again, "--texts", DEMO, "--queries", DEMO).code == 0
+    assert pool_of("again.html")["documents"][0]["text"]
+    assert pd.read_csv("agreed.csv")["relevance"].tolist() == [int(agreed[pair]) for pair in sorted(agreed)]
+    after = cli("compare", "all.csv", *words, "--bounds", "--format", "csv", "--judged", "agreed.qrels")
+    assert (after.code, after.err) == (0, "")
+    assert table(after.out)["open"].sum() < table(before.out)["open"].sum()
+    assert "name a file that ends with .csv or .html" in cli(*again[:-1], "d.txt").err
+    assert "--texts, --queries and --labels are of the page" in cli(*again[:-1], "d.csv", "--texts", DEMO).err
 
 
 def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) -> None:

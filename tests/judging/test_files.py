@@ -14,7 +14,7 @@ import pytest
 from ir_lexirecall import demo, load
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.judging.files import merged, write_pool_csv, write_pool_page
+from ir_lexirecall.judging.files import merged, merged_judges, write_pool_csv, write_pool_page
 
 pytest.importorskip("jinja2")
 
@@ -135,6 +135,56 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: 
     nothing_went_wrong(browser)
 
 
+def test_who_listens_hears_what_is_judged_next_and_keeps_the_place(browser: Browser, page: Path) -> None:
+    focus = "document.activeElement.id"
+    press(browser, "1")
+    assert browser.js(focus) == "doc-id"
+    said = text(browser, "now")
+    assert said == "Query q1: what is it?; document b. Document 2 of 3; 1 judged."
+    assert browser.js("document.querySelectorAll('[role=status]').length") == 1
+    for name in ("previous", "previous", "clear", "clear", "next"):  # the second time there is nothing to do
+        browser.click(f"document.getElementById({name!r})")
+        assert browser.js(focus) == name
+    assert text(browser, "progress") == "Document 2 of 3; 0 judged."
+    browser.click("document.querySelector('#grades button')")
+    assert browser.js(focus) == "doc-id"
+    nothing_went_wrong(browser)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_grades_stay_in_sight_and_every_document_begins_at_its_top(
+    browser: Browser, width: int, tmp_path: Path
+) -> None:
+    long = dict.fromkeys(("a", "b"), "a long text " * 1000)
+    browser.open(write_pool_page(TABLE, tmp_path / "pool.html", texts=long, max_rel=3), width)
+    browser.js("localStorage.clear()")
+    in_sight = "(r => r.top >= 0 && r.bottom <= innerHeight)(document.getElementById('grades').getBoundingClientRect())"
+    assert browser.js(in_sight)
+    browser.js("document.getElementById('text').scrollTop = 300; window.scrollTo(0, 300)")
+    if width == 390:
+        assert browser.js("scrollY") == 300
+        assert browser.js(in_sight)
+    press(browser, "2")
+    assert browser.js("scrollY + document.getElementById('text').scrollTop") == 0
+    assert browser.js(in_sight)
+
+
+def test_two_judges_save_files_of_their_own(browser: Browser, page: Path, tmp_path: Path) -> None:
+    browser.click("document.getElementById('name')")
+    browser("Input.insertText", text="Ada L. 1")
+    assert text(browser, "progress") == "Document 1 of 3; 0 judged."  # a digit in a name judges nothing
+    browser.js("document.activeElement.blur()")
+    press(browser, "1", "0")
+    first = saved(browser, tmp_path, "judged-Ada-L-1.qrels")
+    reopen_until(browser, page, lambda: browser.js("document.getElementById('name').value") == "Ada L. 1")
+    agreed, differ = merged_judges(first, {"q1": {"a": 2, "b": 0}, "q2": {"a": 2}})
+    assert agreed.to_numpy().tolist() == [["q1", "b", 0], ["q2", "a", 2]]
+    assert differ.to_numpy().tolist() == [["q1", "a", 1, 2]]
+    browser.open(write_pool_page(differ, tmp_path / "again.html", texts=TEXTS, max_rel=2))
+    assert text(browser, "progress") == "Document 1 of 1; 0 judged."
+    assert text(browser, "doc-id") == "a"
+
+
 def test_everything_can_be_reached_with_the_tab_key(browser: Browser, page: Path) -> None:
     reached = set()
     for _ in range(20):
@@ -211,6 +261,11 @@ def test_a_collection_gives_the_texts(tmp_path: Path) -> None:
     table = table_of((pool.judgments.query_ids[int(row[0])], pool.doc_id[0]))
     path = write_pool_csv(table, tmp_path / "pool.csv", texts=collection)
     assert len(pd.read_csv(path)) == 1
+
+
+def test_judges_of_different_queries_are_refused() -> None:
+    with pytest.raises(ValueError, match="merged_judges: the two judges have no query in common"):
+        merged_judges({"q": {"a": 1}}, {"p": {"a": 1}})
 
 
 @pytest.mark.parametrize("write", [write_pool_csv, write_pool_page])

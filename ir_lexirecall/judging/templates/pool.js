@@ -3,6 +3,7 @@
   const pool = JSON.parse(document.getElementById("pool").textContent);
   const at = id => document.getElementById(id);
   const memory = "ir-lexirecall pool " + pool.fingerprint;
+  const memoryOfName = "ir-lexirecall judge";
   const grades = new Map();
   let place = 0;
 
@@ -11,6 +12,7 @@
   function remember() {
     try {
       localStorage.setItem(memory, JSON.stringify([...grades]));
+      localStorage.setItem(memoryOfName, at("name").value);
     } catch {
       trouble("This browser keeps nothing for files: save the judgments before you close the page.");
     }
@@ -18,6 +20,7 @@
 
   function recall() {
     try {
+      at("name").value = localStorage.getItem(memoryOfName) ?? "";
       for (const [number, grade] of JSON.parse(localStorage.getItem(memory) ?? "[]")) {
         if (number < pool.documents.length && grade < pool.grades.length) grades.set(number, grade);
       }
@@ -25,6 +28,9 @@
       trouble("What this browser kept cannot be read; judging starts anew.");
     }
   }
+
+  // Not disabled, which would lose the focus of who has just pressed it.
+  const able = (id, is) => at(id).setAttribute("aria-disabled", String(!is));
 
   const nextUnjudged = from => {
     const numbers = pool.documents.keys();
@@ -56,23 +62,26 @@
     for (const [grade, button] of [...at("grades").children].entries()) {
       button.setAttribute("aria-pressed", String(grades.get(place) === grade));
     }
-    at("previous").disabled = place === 0;
-    at("next").disabled = place === pool.documents.length - 1;
-    at("unjudged").disabled = grades.size === pool.documents.length;
-    at("clear").disabled = !grades.has(place);
-    at("save").disabled = grades.size === 0;
+    able("previous", place > 0);
+    able("next", place < pool.documents.length - 1);
+    able("unjudged", grades.size < pool.documents.length);
+    able("clear", grades.has(place));
+    able("save", grades.size > 0);
     delete at("forget").dataset.sure;
     at("forget").textContent = "forget all judgments here";
     const done = grades.size === pool.documents.length ? " All are judged: save them." : "";
     at("progress").textContent = `Document ${place + 1} of ${pool.documents.length}; ${grades.size} judged.${done}`;
     at("bar").value = grades.size / pool.documents.length;
-    at("text").scrollTop = 0;
+    const query = [`Query ${document_.query}`, at("query-text").textContent].filter(Boolean).join(": ");
+    at("now").textContent = `${query}; document ${document_.doc}. ${at("progress").textContent}`;
   }
 
   function go(number) {
     if (number < 0 || number >= pool.documents.length) return;
     place = number;
     show();
+    at("text").scrollTop = 0;
+    window.scrollTo(0, 0);
   }
 
   function judge(grade) {
@@ -80,25 +89,29 @@
     remember();
     const next = nextUnjudged(place + 1);
     go(next < 0 ? place : next);
+    at("doc-id").focus({preventScroll: true});
   }
 
   function takeBack() {
+    if (!grades.has(place)) return;
     grades.delete(place);
     remember();
     show();
   }
 
   function qrels() {
+    const name = at("name").value.trim().replace(/[^\p{L}\p{N}_-]+/gu, "-");
+    const file = name ? `judged-${name}` : "judged";
     const judged = [...grades].sort((one, other) => one[0] - other[0]).map(([number, grade]) => [pool.documents[number], grade]);
     if (!judged.some(([d]) => /\s/.test(d.query + d.doc))) {
-      return [judged.map(([d, grade]) => `${d.query} 0 ${d.doc} ${grade}\n`).join(""), "judged.qrels", "text/plain"];
+      return [judged.map(([d, grade]) => `${d.query} 0 ${d.doc} ${grade}\n`).join(""), `${file}.qrels`, "text/plain"];
     }
     const byQuery = new Map();
     for (const [d, grade] of judged) {
       byQuery.set(d.query, [...(byQuery.get(d.query) ?? []), `${JSON.stringify(d.doc)}: ${grade}`]);
     }
     const queries = [...byQuery].map(([query, docs]) => `${JSON.stringify(query)}: {${docs.join(", ")}}`);
-    return [`{${queries.join(",\n")}}\n`, "judged.json", "application/json"];
+    return [`{${queries.join(",\n")}}\n`, `${file}.json`, "application/json"];
   }
 
   function save() {
@@ -123,7 +136,7 @@
   }
 
   function key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !pool.documents.length) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target === at("name") || !pool.documents.length) return;
     const grade = /^[0-9]$/.test(event.key) ? Number(event.key) : -1;
     if (grade >= 0 && grade < pool.grades.length) judge(grade);
     else if (event.key === "ArrowLeft") go(place - 1);
@@ -149,6 +162,7 @@
   at("clear").addEventListener("click", takeBack);
   at("save").addEventListener("click", save);
   at("forget").addEventListener("click", forget);
+  at("name").addEventListener("input", remember);
   document.addEventListener("keydown", key);
   recall();
   if (pool.documents.length) {
