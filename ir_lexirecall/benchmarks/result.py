@@ -305,33 +305,26 @@ class Benchmark(Remembers, Mapping[str, Comparison]):
             numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
             return table.merge(numbers, on="run", how="left")
         of_differences = inference.Resamples(both.mean[size:], both.error[size:])
-        numbers = pd.DataFrame({"run": self._others, **self._macro_differences(by, differences, of_differences, over)})
-        return table.merge(numbers, on="run", how="left")
-
-    def _macro_differences(
-        self, by: str, differences: list[Floats], resamples: inference.Resamples, over: str
-    ) -> dict[str, Any]:
-        """The columns on differences to the baseline."""
-        alpha, criterion = self.test.alpha, self.criterion(by)
-        mean = inference.macro_means(differences)
+        mean, bounds = inference.macro_means(differences), self.criterion(by).bounds
         error = inference.macro_error(differences, over)
-        low, high, p = inference.studentised_interval(mean, error, resamples, alpha)
+        low, high, p = inference.studentised_interval(mean, error, of_differences, alpha)
         effect = effect_of_mean(np.concatenate(differences, axis=1))
-        tested = agreeing(TestResult(mean, low, high, p, effect), alpha, criterion.bounds)
+        tested = agreeing(TestResult(mean, low, high, p, effect), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
-        columns: dict[str, Any] = {
+        columns = {
+            "run": self._others,
             "difference": mean,
             "difference_low": tested.low,
             "difference_high": tested.high,
             "p": p,
             "p_corrected": adjusted,
-            "verdict": two_sided(reject, criterion.sign * mean),
+            "verdict": two_sided(reject, sign * mean),
         }
         if over == "collections":
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
             variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
             combined = inference.random_effects(means, variance, alpha)
-            widest = criterion.bounds or (-np.inf, np.inf)
+            widest = bounds or (-np.inf, np.inf)
             columns |= {
                 "effect": combined.mean,
                 "effect_low": np.clip(combined.low, *widest),
@@ -342,7 +335,7 @@ class Benchmark(Remembers, Mapping[str, Comparison]):
                 "i2": combined.i2,
                 "p_heterogeneity": inference.heterogeneity(differences, self.test.seed)[1],
             }
-        return columns
+        return table.merge(pd.DataFrame(columns), on="run", how="left")
 
     def _deviations(self, by: str, over: str) -> Deviations:
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""

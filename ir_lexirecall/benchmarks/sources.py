@@ -221,7 +221,35 @@ def read_source(path: str | os.PathLike[str]) -> Source:
         raise ValueError(f"{path}: there is no such {'file' if place.suffix.lower() == '.toml' else 'folder or file'}")
     if place.suffix.lower() != ".toml":
         raise ValueError(f"{path}: expected a folder or a .toml file")
-    asked = _from_toml(place)
+    try:
+        asked: dict[str, Any] = tomllib.loads(place.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{place}: {error}") from None
+    for key, value in asked.items():
+        if key not in _KEYS:
+            raise ValueError(f"{place}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
+        expected = _KEYS[key]
+        kinds = expected if isinstance(expected, tuple) else (expected,)
+        fits = isinstance(value, kinds) or (float in kinds and isinstance(value, int))
+        if not fits or (isinstance(value, bool) and bool not in kinds):
+            raise ValueError(f"{place}: {key} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {value!r}")
+    if missing := [key for key in ("collections", "runs") if not asked.get(key)]:
+        raise ValueError(f"{place}: there is no {missing[0]}")
+    if "groups" in asked:
+        asked["groups"] = str(place.parent / asked["groups"])
+    asked["collections"] = {
+        name: _beside(place, source, f"collections.{name}") for name, source in asked["collections"].items()
+    }
+    if isinstance(asked["runs"], str):
+        asked["runs"] = str(place.parent / asked["runs"])
+    else:
+        for name, of_one in asked["runs"].items():
+            if not isinstance(of_one, dict):
+                raise ValueError(f"{place}: runs.{name} must be a table of names to files, not {of_one!r}")
+        asked["runs"] = {
+            name: {run: _beside(place, file, f"runs.{name}.{run}") for run, file in of_one.items()}
+            for name, of_one in asked["runs"].items()
+        }
     collections, runs = asked.pop("collections"), asked.pop("runs")
     return Source(collections, runs_in_folder(runs, list(collections)) if isinstance(runs, str) else runs, asked)
 
@@ -234,7 +262,16 @@ def _from_folder(folder: Path) -> Source:
     collections, runs = {}, {}
     for place in sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")):
         qrels = _qrels_in(place)
-        collections[place.name] = _one_of(qrels) if qrels else _id_of(place)
+        if qrels:
+            collections[place.name] = _one_of(qrels)
+        else:  # the folder's name is a data set's id, with dashes for slashes
+            import ir_datasets
+
+            known = {dataset_id.replace("/", "-").lower(): dataset_id for dataset_id in [*ir_datasets.registry, DEMO]}
+            if (name := place.name.lower()) not in known:
+                said = f"no data set has this id, and there is no file qrels.* in it{did_you_mean(name, known)}"
+                raise ValueError(f"{place}: {said}")
+            collections[place.name] = known[name]
         runs[place.name] = _runs_in(place)
         if not runs[place.name]:
             raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run")
@@ -272,53 +309,6 @@ def _qrels_in(place: Path) -> list[Path]:
     """The files of qrels in a folder: ``qrels`` begins their names, or is a part between dots."""
     files = [file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")]
     return [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
-
-
-def _id_of(place: Path) -> str:
-    """The data set whose id a folder's name is, with dashes for slashes."""
-    import ir_datasets
-
-    known = {dataset_id.replace("/", "-").lower(): dataset_id for dataset_id in [*ir_datasets.registry, DEMO]}
-    name = place.name.lower()
-    if name not in known:
-        raise ValueError(
-            f"{place}: no data set has this id, and there is no file qrels.* in it{did_you_mean(name, known)}"
-        )
-    return known[name]
-
-
-def _from_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file asks for, with paths as seen from its folder."""
-    try:
-        asked: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    for key, value in asked.items():
-        if key not in _KEYS:
-            raise ValueError(f"{path}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
-        expected = _KEYS[key]
-        kinds = expected if isinstance(expected, tuple) else (expected,)
-        fits = isinstance(value, kinds) or (float in kinds and isinstance(value, int))
-        if not fits or (isinstance(value, bool) and bool not in kinds):
-            raise ValueError(f"{path}: {key} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {value!r}")
-    if missing := [key for key in ("collections", "runs") if not asked.get(key)]:
-        raise ValueError(f"{path}: there is no {missing[0]}")
-    if "groups" in asked:
-        asked["groups"] = str(path.parent / asked["groups"])
-    asked["collections"] = {
-        name: _beside(path, source, f"collections.{name}") for name, source in asked["collections"].items()
-    }
-    if isinstance(asked["runs"], str):
-        asked["runs"] = str(path.parent / asked["runs"])
-    else:
-        for name, of_one in asked["runs"].items():
-            if not isinstance(of_one, dict):
-                raise ValueError(f"{path}: runs.{name} must be a table of names to files, not {of_one!r}")
-        asked["runs"] = {
-            name: {run: _beside(path, file, f"runs.{name}.{run}") for run, file in of_one.items()}
-            for name, of_one in asked["runs"].items()
-        }
-    return asked
 
 
 def _beside(path: Path, source: Any, key: str) -> str:

@@ -58,27 +58,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # for programmers, not for users of a command
         warnings.showwarning = lambda message, *_: _say(str(message))
+        options = None
         try:
-            return _run(words)
+            options = _parsed(words)
+            with ExitStack() as options.resources, called(options.name):
+                return options.command(options) or 0
         except KeyboardInterrupt:
             _abandon_output()
             _say("interrupted")
             return 130
         except BrokenPipeError:  # the reader of our output has seen enough
             _abandon_output()
-            return 0
+            return getattr(options, "found", 0)
         except SystemExit:
             raise
         except BaseException as error:  # a panic of Polars is no Exception
             _abandon_output()
-            _say(_message(error))
+            if isinstance(error, MemoryError):
+                said = "there is not enough memory"
+            elif isinstance(error, OSError) and error.strerror:
+                said = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+            elif isinstance(error, _EXPECTED):
+                said = str(error) or type(error).__name__
+                for argument, option in _OPTIONS.items():
+                    said = said.replace(argument, option)
+            else:
+                asked = f"please report it ({_TRACEBACK}=1 in the environment shows where it comes from)"
+                said = f"unexpected {type(error).__name__}: {error}; {asked}"
+            _say(said)
             if os.environ.get(_TRACEBACK):
                 traceback.print_exc()
             return 1
 
 
-def _run(words: list[str]) -> int:
-    """Parse the command line and run the command; where it begins with one, the others are not loaded."""
+def _parsed(words: list[str]) -> Any:
+    """The command line parsed; where it begins with a command, the others are not loaded."""
     from ir_lexirecall.cli.arguments import Parser
     from ir_lexirecall.cli.words import with_lists
 
@@ -100,29 +114,7 @@ def _run(words: list[str]) -> int:
             output.emit("")  # a help text that cannot be printed is a failure, too
         raise
     options.words = words
-    with ExitStack() as options.resources, called(options.name):
-        try:
-            return options.command(options) or 0
-        except BrokenPipeError:  # the reader of our output has seen enough
-            _abandon_output()
-            return getattr(options, "found", 0)
-
-
-def _message(error: BaseException) -> str:
-    """One line on what went wrong."""
-    if isinstance(error, MemoryError):
-        return "there is not enough memory"
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-    if isinstance(error, _EXPECTED):
-        said = str(error) or type(error).__name__
-        for argument, option in _OPTIONS.items():
-            said = said.replace(argument, option)
-        return said
-    return (
-        f"unexpected {type(error).__name__}: {error}; please report it ({_TRACEBACK}=1 in the environment shows where it "
-        "comes from)"
-    )
+    return options
 
 
 def _say(message: str) -> None:

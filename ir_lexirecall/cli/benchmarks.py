@@ -102,7 +102,16 @@ def run_benchmark(options: argparse.Namespace) -> None:
     elif page.for_people:
         page.add_finding(present.benchmark_finding(result, over), ranking=False)
         _add_overall(page, result, over, places)
-        page.add_sentence(_legend(result))
+        facts = [
+            "* best of its criterion; intervals of means and differences are of one run, those of ranks hold for all runs at once"
+        ]
+        if result.baseline is not None:
+            facts.append(f"+ better, - worse than {result.baseline} by the corrected p")
+        if any(not result.criterion(name).is_measure for name in result.quantities):
+            facts.append("the mean of a preference is over all other runs")
+            if result.baseline is not None:
+                facts[-1] += f", its difference is head to head with {result.baseline}"
+        page.add_sentence("; ".join(facts))
         if result.grouped:
             page.add_sentence("Pairs in groups of queries:")
             page.add_table(result.group_table(), confidence=confidence_words(result.provenance))
@@ -145,17 +154,3 @@ def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -
         page.add_sentence(
             f"({len(left_out)} of {len(columns)} columns left out: {', '.join(left_out)}; --wide shows all)"
         )
-
-
-def _legend(result: Benchmark) -> str:
-    """How to read the table: which numbers are corrected, and what a run is compared with."""
-    facts = [
-        "* best of its criterion; intervals of means and differences are of one run, those of ranks hold for all runs at once"
-    ]
-    if result.baseline is not None:
-        facts.append(f"+ better, - worse than {result.baseline} by the corrected p")
-    if any(not result.criterion(name).is_measure for name in result.quantities):
-        facts.append("the mean of a preference is over all other runs")
-        if result.baseline is not None:
-            facts[-1] += f", its difference is head to head with {result.baseline}"
-    return "; ".join(facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.notes import captions, grouped
 from ir_lexirecall.present.tables import best_marks
 from ir_lexirecall.present.text import count
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
@@ -108,7 +105,25 @@ def run_eval(options: argparse.Namespace) -> None:
         add_means(page, scored)
     else:
         design = comparing.Design(options.baseline, parse_margin(options.margin), significance_test(options))
-        _add_tested(page, comparing.comparison_of(scored, measures, design))
+        result = comparing.comparison_of(scored, measures, design)
+        if options.format in ("latex", "markdown"):
+            page.add_shown(present.comparison_table(result, 4 if options.places is None else options.places))
+        else:
+            tested: dict[str, list[Any]] = {"run": result.runs}
+            how, tested_on = present.how_compared(result, result.criteria), len(result.query_ids)
+            for name, criterion in result.by.items():
+                tested[name] = criterion.means.tolist()
+                if options.format in EXACT:  # programs get the tests, too
+                    rows = result.table(name).set_index("run_a").reindex(result.runs)
+                    tested |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
+                    tested[f"{name} test"] = [result.test_of(name).name] * len(rows)
+            if options.format in EXACT:
+                same = {"queries": tested_on, "tested": how}
+                page.add_table(tested | {name: [value] * len(result.runs) for name, value in same.items()})
+            else:
+                page.add_table(tested, present.marks_of(result))
+                said = f"+ better, - worse than {result.baseline} ({how}; on {count(tested_on, 'query')})"
+                page.add_sentence(f"* best of its column; {said}")
     if page.for_people:
         for note in grouped(present.run_caveats(scored)):
             page.add_sentence(note)
@@ -166,25 +181,3 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
     page.add_table(columns, marks, title=f"Means on {count(len(scored.judgments), 'query')}{where}.", notes=notes)
     if legend and best:
         page.add_sentence("* best of its column")
-
-
-def _add_tested(page: Page, result: Comparison) -> None:
-    """A row per run, the best values marked, and those that differ from the baseline's; programs get the tests, too."""
-    if page.options.format in ("latex", "markdown"):
-        page.add_shown(present.comparison_table(result, 4 if page.options.places is None else page.options.places))
-        return
-    columns: dict[str, list[Any]] = {"run": result.runs}
-    for name, criterion in result.by.items():
-        columns[name] = criterion.means.tolist()
-        if page.options.format in EXACT:
-            rows = result.table(name).set_index("run_a").reindex(result.runs)
-            columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
-            columns[f"{name} test"] = [result.test_of(name).name] * len(rows)
-    if page.options.format in EXACT:
-        same = {"queries": len(result.query_ids), "tested": present.how_compared(result, result.criteria)}
-        page.add_table(columns | {name: [value] * len(result.runs) for name, value in same.items()})
-        return
-    page.add_table(columns, present.marks_of(result))
-    how = present.how_compared(result, result.criteria)
-    queries = f"on {count(len(result.query_ids), 'query')}"
-    page.add_sentence(f"* best of its column; + better, - worse than {result.baseline} ({how}; {queries})")

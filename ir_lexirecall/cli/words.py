@@ -29,29 +29,26 @@ def split_measures(words: str | Sequence[str] | None) -> list[str]:
     >>> split_measures(["LR AP", "nDCG@10"])
     ['LR', 'AP', 'nDCG@10']
     """
-    several = [words] if isinstance(words, str) else words or []
-    return [part for word in several for part in _split(word)]
-
-
-def _split(text: str) -> list[str]:
-    parts, current, depth, quote = [], "", 0, ""
-    for character in text + " ":
-        if not quote and not depth and character in " \t\n,;":
-            if current:
-                parts.append(current)
-            current = ""
-            continue
-        current += character
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"":
-            quote = character
-        else:
-            depth += (character in "({[") - (character in ")}]")
-            if depth < 0:
-                raise ValueError(f"measures: {character!r} has no opening bracket in {current!r}")
-    if current.strip():
-        raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
+    parts: list[str] = []
+    for word in [words] if isinstance(words, str) else words or []:
+        current, depth, quote = "", 0, ""
+        for character in word + " ":
+            if not quote and not depth and character in " \t\n,;":
+                if current:
+                    parts.append(current)
+                current = ""
+                continue
+            current += character
+            if quote:
+                quote = "" if character == quote else quote
+            elif character in "'\"":
+                quote = character
+            else:
+                depth += (character in "({[") - (character in ")}]")
+                if depth < 0:
+                    raise ValueError(f"measures: {character!r} has no opening bracket in {current!r}")
+        if current.strip():
+            raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
     return parts
 
 
@@ -71,28 +68,16 @@ def with_lists(words: Sequence[str]) -> list[str]:
         if word == "--":
             others += [word, *rest]
             break
-        option, value = _list_option(word)
-        if option and value is None and rest and not _is_option(rest[0]):
-            value = rest.pop(0)
-        if option is None or value is None:
+        option = next((o for o in _LISTS if word == o or word.startswith(o + "=" * o.startswith("--"))), None)
+        if option is None or (word == option and (not rest or _is_option(rest[0]))):
             others.append(word)
             continue
-        lists += [option, value]
+        attached = word.removeprefix(option).removeprefix("=" * option.startswith("--"))
+        lists += [option, rest.pop(0) if word == option else attached]
         while rest and _names_measures(rest[0]):
             lists += [option, rest.pop(0)]
     commands = 2 if others[:1] == ["meta"] else 1
     return [*others[:commands], *lists, *others[commands:]]
-
-
-def _list_option(word: str) -> tuple[str | None, str | None]:
-    """The option in a word that takes measures, and the first of them if the word has that, too."""
-    for option in _LISTS:
-        if word == option:
-            return option, None
-        attached = option + "=" if option.startswith("--") else option
-        if word.startswith(attached):
-            return option, word[len(attached) :]
-    return None, None
 
 
 def _is_option(word: str) -> bool:

@@ -44,55 +44,47 @@ def columns_of_pairs(
     ``p_corrected``, and with it ``verdict``, hold for all pairs on all sets together. With predicted judgments (``powered``) these
     test, and effect sizes are missing.
     """
-    columns = [_pair_columns(part, test, runs, places, powered) for part in parts]
+    (a, b), columns = places, []
+    unknown = np.full(len(a), np.nan)
+    for criterion in parts:
+        queries = len(criterion.query_ids)
+        effect_low = effect_high = unknown
+        if powered is not None:
+            tested = TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
+        else:
+            tested = _two_sided(criterion, test, places)
+            if test.name == "sign":
+                effect_low, effect_high = tested.low, tested.high
+            elif test.name != "wilcoxon" and test.groups is None and queries > 1:  # of d_z, for tests of means
+                p = tested.p if test.name == "t" else None
+                effect_low, effect_high = effect_interval(tested.effect_size, queries, test.alpha, p=p)
+        wins, losses, incomparable = criterion.counts(a, b)
+        means = criterion.means if criterion.is_measure else np.full(len(runs), np.nan)
+        part: dict[str, Any] = {
+            "run_a": [runs[i] for i in a],
+            "run_b": [runs[i] for i in b],
+            "wins": wins,
+            "losses": losses,
+            "ties": queries - wins - losses - incomparable,
+            "incomparable": incomparable,
+            "net_wins": (wins - losses) / max(1, queries),
+            "mean_a": means[a],
+            "mean_b": means[b],
+            "difference": powered.estimate if powered else criterion.mean_differences(a, b),
+            "estimate": tested.estimate,
+            "ci_low": tested.low,
+            "ci_high": tested.high,
+            "p": tested.p,
+            "p_corrected": tested.p,
+            "effect_size": tested.effect_size,
+            "effect_low": effect_low,
+            "effect_high": effect_high,
+        } | ({"rho": powered.rho, "n_effective": powered.n_effective} if powered else {})
+        columns.append(part)
     adjusted, reject = _family([part["p"] for part in columns], test)
     for part, p, rejected in zip(columns, adjusted, reject, strict=True):
         part |= {"p_corrected": p, "verdict": two_sided(rejected, parts[0].sign * part["estimate"])}
     return columns
-
-
-def _pair_columns(
-    criterion: Criterion,
-    test: SignificanceTest,
-    runs: Sequence[str],
-    places: tuple[Ints, Ints],
-    powered: PredictionPowered | None,
-) -> dict[str, Any]:
-    a, b = places
-    queries = len(criterion.query_ids)
-    unknown = np.full(len(a), np.nan)
-    effect_low = effect_high = unknown
-    if powered is not None:
-        tested = TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
-    else:
-        tested = _two_sided(criterion, test, places)
-        if test.name == "sign":
-            effect_low, effect_high = tested.low, tested.high
-        elif test.name != "wilcoxon" and test.groups is None and queries > 1:  # of d_z, for tests of means
-            p = tested.p if test.name == "t" else None
-            effect_low, effect_high = effect_interval(tested.effect_size, queries, test.alpha, p=p)
-    wins, losses, incomparable = criterion.counts(a, b)
-    means = criterion.means if criterion.is_measure else np.full(len(runs), np.nan)
-    return {
-        "run_a": [runs[i] for i in a],
-        "run_b": [runs[i] for i in b],
-        "wins": wins,
-        "losses": losses,
-        "ties": queries - wins - losses - incomparable,
-        "incomparable": incomparable,
-        "net_wins": (wins - losses) / max(1, queries),
-        "mean_a": means[a],
-        "mean_b": means[b],
-        "difference": powered.estimate if powered else criterion.mean_differences(a, b),
-        "estimate": tested.estimate,
-        "ci_low": tested.low,
-        "ci_high": tested.high,
-        "p": tested.p,
-        "p_corrected": tested.p,
-        "effect_size": tested.effect_size,
-        "effect_low": effect_low,
-        "effect_high": effect_high,
-    } | ({"rho": powered.rho, "n_effective": powered.n_effective} if powered else {})
 
 
 def _two_sided(criterion: Criterion, test: SignificanceTest, places: tuple[Ints, Ints]) -> TestResult:

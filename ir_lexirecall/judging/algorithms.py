@@ -105,95 +105,91 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
     """
     if not is_native(measure) or optional(measure, "judged_only"):
         return None
-    rel = optional(measure, "rel")
+    rel, k = optional(measure, "rel"), optional(measure, "cutoff")
     if rel is not None and rel <= 0:  # unjudged documents would be less than any judged one
         return None
     top = judgings.top_grade(judgments, measure)
-    algorithm = _proven(measure, judgments, top)
-    if algorithm is None:
-        return None
-    can_gain = measure.NAME in ("Judged", "Unjudged") or top >= (1 if rel is None else rel)
-    return Bounded(algorithm, optional(measure, "cutoff"), can_gain)
-
-
-def _proven(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
-    """The algorithm of a measure, where ``top`` is the top grade that a document can get."""
     if optional(measure, "unjudged") == "best":
         return None
-    rel, k = optional(measure, "rel"), optional(measure, "cutoff")
     match measure.NAME:
         case "P" | "Unjudged":
-            return WeightedSum(lambda rank, retrieved: np.full(len(rank), 1 / k), 1.0, falls=measure.NAME == "Unjudged")
+            algorithm: Algorithm = WeightedSum(
+                lambda rank, retrieved: np.full(len(rank), 1 / k), 1.0, falls=measure.NAME == "Unjudged"
+            )
         case "NumRet":
-            return WeightedSum(lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0)
+            algorithm = WeightedSum(lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0)
         case "Judged" | "SetP":  # over the documents retrieved, or k if that is smaller
             most = k or np.iinfo(np.int64).max
-            over = WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64), 1.0)
-            return None if optional(measure, "relative") else over
+            if optional(measure, "relative"):
+                return None
+            algorithm = WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64), 1.0)
         case "R" | "SetR":
-            return Recall(rel, judgments.m(rel))
+            algorithm = Recall(rel, judgments.m(rel))
         case "AP":
-            return AveragePrecision(rel, judgments.m(rel))
+            algorithm = AveragePrecision(rel, judgments.m(rel))
         case "LexiRecall":
-            return NestedLexirecall(rel, judgments.m(rel)) if measure["form"] == "nested" else None
+            if measure["form"] != "nested":
+                return None
+            algorithm = NestedLexirecall(rel, judgments.m(rel))
         case "RR":
-            return First(lambda rank: 1 / rank)
+            algorithm = First(lambda rank: 1 / rank)
         case "Success":
-            return First(lambda rank: np.ones(len(rank)))
+            algorithm = First(lambda rank: np.ones(len(rank)))
         case "TSE":
             if measure["normalize"] or measure["impute"] != "pessimistic":
                 return None
             exposure = tse.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
-            return Last(lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
+            algorithm = Last(lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
         case "nDCG":
             exponential = measure["dcg"] == "exp-log2"
             if optional(measure, "gains") or (exponential and max(top, judgments.highest_grade) >= 512):
                 return None
-            of_grade = _exponential if exponential else _not_negative
-            return Normalised(k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments.query, judgments.grade)
+            of_grade = (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else _not_negative
+            algorithm = Normalised(
+                k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments.query, judgments.grade
+            )
         case "nDCG_JK":
             discount = partial(log_dcg.discount, a=measure["a"])
-            return Normalised(k, discount, _not_negative, top, judgments.query, judgments.grade)
+            algorithm = Normalised(k, discount, _not_negative, top, judgments.query, judgments.grade)
         case "RBP" if rel is None or k is not None:
-            return WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
+            algorithm = WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
         case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
-            return WeightedSum(_scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0)
+            algorithm = WeightedSum(_scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0)
         case "RBP_TE":
             of_query = np.ones(len(judgments))
             np.maximum.at(of_query, judgments.query, judgments.grade)
-            return SharesOfTop(_geometric(measure["p"]), float(top), of_query)
+            algorithm = SharesOfTop(_geometric(measure["p"]), float(top), of_query)
         case "SDCG":
             weights = 1 / np.log2(np.arange(2.0, min(k, PROGRAM_DEPTH) + 2))
-            return WeightedSum(_scaled(weights), _best(_linear(measure), top))
+            algorithm = WeightedSum(_scaled(weights), _best(_linear(measure), top))
         case "INSQ":
             t = float(measure["T"])
             weights = np.r_[1.0, (2 * t / (np.arange(1.0, PROGRAM_DEPTH) + 2 * t)) ** 2]
-            return WeightedSum(_scaled(weights), _best(_linear(measure), top))
+            algorithm = WeightedSum(_scaled(weights), _best(_linear(measure), top))
         case "CWL_RBP":
             phi, best = float(measure["phi"]), _best(_on_scale(measure["max_rel"], measure["gain"]), top)
-            return WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), best)
+            algorithm = WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), best)
         case "ERR":
-            return Cascade(scale := _on_scale(GDEVAL_MAX_REL, "exp"), _best(scale, top))
+            algorithm = Cascade(scale := _on_scale(GDEVAL_MAX_REL, "exp"), _best(scale, top))
         case "GERR":
-            return Cascade(scale := _on_scale(measure["max_rel"], measure["gain"]), _best(scale, top))
+            algorithm = Cascade(scale := _on_scale(measure["max_rel"], measure["gain"]), _best(scale, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11":
             if ((judgments.grade > 0) & (judgments.grade < 1)).any():
                 return None  # a grade below 1 is a gain where something else is relevant
             scale = _on_scale(measure["max_rel"], measure["gain"])
-            return ExpectedUtility(scale, _best(scale, top), measure.discount(), k or math.inf)
+            algorithm = ExpectedUtility(scale, _best(scale, top), measure.discount(), k or math.inf)
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
             scale, end = _linear(measure), min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
-            return ExpectedUtility(scale, _best(scale, top), nerr_discount(measure) or FirstRank(), end)
-    return None
+            algorithm = ExpectedUtility(scale, _best(scale, top), nerr_discount(measure) or FirstRank(), end)
+        case _:
+            return None
+    can_gain = measure.NAME in ("Judged", "Unjudged") or top >= (1 if rel is None else rel)
+    return Bounded(algorithm, k, can_gain)
 
 
 def _not_negative(grade: Floats) -> Floats:
     return np.maximum(grade, 0.0)
-
-
-def _exponential(grade: Floats) -> Floats:
-    return np.exp2(np.maximum(grade, 0.0)) - 1
 
 
 def _linear(measure: IRMeasure) -> Gain:
