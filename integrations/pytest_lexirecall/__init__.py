@@ -40,7 +40,7 @@ def assert_not_worse(
         qrels, baseline, candidate: judgments and two runs, in any form that ``ir_lexirecall.gate`` takes.
         measures: its ``by``: measures and preferences.
         margin: a loss that does not matter.
-        **options: the other options of ``ir_lexirecall.gate``, such as ``strict=True``: what is undecided fails, too.
+        **options: the other options of ``ir_lexirecall.gate``, and ``strict=True``: what is undecided fails, too (the rule ``'strict'``).
 
     Returns:
         What ``gate`` found.
@@ -80,10 +80,12 @@ def recording(record_property: Callable[[str, object], None]) -> Callable[..., G
     return assertion
 
 
-def _found(qrels: Any, baseline: Any, candidate: Any, measures: Any, **options: Any) -> Gate:
+def _found(qrels: Any, baseline: Any, candidate: Any, measures: Any, *, strict: bool = False, **options: Any) -> Gate:
     from ir_lexirecall._util.errors import entry
     from ir_lexirecall.comparison import gate
 
+    if strict and options.get("rule", "evidence") == "evidence":
+        options["rule"] = "strict"
     return entry(gate, "assert_not_worse")(qrels, baseline, candidate, measures, **options)
 
 

@@ -21,7 +21,7 @@ from ir_lexirecall.benchmarks.sources import (
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import (
     CriteriaLike,
-    asked_values,
+    Wanted,
     compare_runs,
     comparison_of_values,
     parse_criteria,
@@ -107,10 +107,31 @@ def benchmark(
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
     design.check_given(groups)
+    results: dict[str, Comparison] = {}
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        return _of_values(values, by, smaller_is_better, design, missing, groups)
+        wanted = Wanted(by, smaller_is_better, missing)
+        tables, measures = read_collections(values, **wanted.options), wanted.values
+        lacking = _lacking({name: table.runs for name, table in tables.items()}, missing, design.baseline)
+        if groups is not None and all(table.per_task for table in tables.values()):
+            raise ValueError(
+                "a value per task has no queries in groups; compare(values=..., groups=...) takes groups of tasks"
+            )
+        by_collection = groups_by_collection(groups, list(tables))
+        for name, table in tables.items():
+            with naming("" if len(tables) == 1 else f"collection {name!r}"):
+                origin = values.get(name) if isinstance(values, Mapping) else values
+                results[name] = comparison_of_values(
+                    table, measures, design, by_collection[name], origin, name, least=1
+                )
+        first, *others = results.values()
+        for name, result in zip(list(results)[1:], others, strict=True):
+            if lost := [one for one in first.criteria if one not in result.criteria]:
+                raise ValueError(
+                    f"collection {name!r} has no values of {lost[0]}, which others have; name those to compare with by="
+                )
+        return Benchmark(results, design.baseline, design.test, lacking)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
@@ -119,9 +140,8 @@ def benchmark(
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)
     if not callable(runs):
         known = {name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))}
-        _check_baseline(design.baseline, known, _lacking(known, missing))
+        _lacking(known, missing, design.baseline)
     grouped = groups_by_collection(groups, list(named))
-    results: dict[str, Comparison] = {}
     parts = runs_by_collection(runs, list(named))
     for name, of_one in progress_bar(design.test.progress, parts, total=len(named), desc="collections"):
         with naming("" if single else f"collection {name!r}"):
@@ -141,46 +161,12 @@ def benchmark(
                 raise ValueError("there are no judgments in it")
         if missing == "error":
             _lacking({name: result.runs for name, result in results.items()}, missing)
-    names = {name: result.runs for name, result in results.items()}
-    lacking = _lacking(names, missing)
-    _check_baseline(design.baseline, names, lacking)
+    lacking = _lacking({name: result.runs for name, result in results.items()}, missing, design.baseline)
     return Benchmark(results, design.baseline, design.test, lacking)
 
 
-def _of_values(
-    values: ValuesLike,
-    by: CriteriaLike | None,
-    smaller_is_better: str | Iterable[str] | None,
-    design: Design,
-    missing: str,
-    groups: GroupsLike | None,
-) -> Benchmark:
-    wanted, asked = asked_values(by, smaller_is_better)
-    tables = read_collections(values, missing=missing, **asked)
-    known = {name: table.runs for name, table in tables.items()}
-    lacking = _lacking(known, missing)
-    _check_baseline(design.baseline, known, lacking)
-    if groups is not None and all(table.per_task for table in tables.values()):
-        raise ValueError(
-            "a value per task has no queries in groups; compare(values=..., groups=...) takes groups of tasks"
-        )
-    by_collection = groups_by_collection(groups, list(tables))
-    results = {}
-    for name, table in tables.items():
-        with naming("" if len(tables) == 1 else f"collection {name!r}"):
-            source = values.get(name) if isinstance(values, Mapping) else values
-            results[name] = comparison_of_values(table, wanted, design, by_collection[name], source, name, least=1)
-    first, *others = results.values()
-    for name, result in zip(list(results)[1:], others, strict=True):
-        if lost := [measure for measure in first.criteria if measure not in result.criteria]:
-            raise ValueError(
-                f"collection {name!r} has no values of {lost[0]}, which others have; name those to compare with by="
-            )
-    return Benchmark(results, design.baseline, design.test, lacking)
-
-
-def _lacking(runs: Mapping[str, list[str]], missing: str) -> dict[str, list[str]]:
-    """For each run that some collections lack, these collections."""
+def _lacking(runs: Mapping[str, list[str]], missing: str, baseline: str | None = None) -> dict[str, list[str]]:
+    """For each run that some collections lack, these collections; refused where the baseline is none of the runs, or among these."""
     everywhere = list(dict.fromkeys(run for of_one in runs.values() for run in of_one))
     lacking = {run: [name for name, of_one in runs.items() if run not in of_one] for run in everywhere}
     lacking = {run: names for run, names in lacking.items() if names}
@@ -190,12 +176,8 @@ def _lacking(runs: Mapping[str, list[str]], missing: str) -> dict[str, list[str]
         raise ValueError(
             f"collection {names[0]!r} lacks run {run!r}, which others have{more}; add it, or give missing='skip'"
         )
+    if baseline is not None:
+        check_choice("baseline", baseline, dict.fromkeys(everywhere))
+        if baseline in lacking:
+            raise ValueError(f"the baseline {baseline!r} is missing for collection {lacking[baseline][0]!r}")
     return lacking
-
-
-def _check_baseline(baseline: str | None, runs: Mapping[str, list[str]], lacking: Mapping[str, list[str]]) -> None:
-    if baseline is None:
-        return
-    check_choice("baseline", baseline, dict.fromkeys(run for of_one in runs.values() for run in of_one))
-    if baseline in lacking:
-        raise ValueError(f"the baseline {baseline!r} is missing for collection {lacking[baseline][0]!r}")

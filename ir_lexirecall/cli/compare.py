@@ -27,9 +27,15 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria, with_predicted_values
+from ir_lexirecall.comparison.comparing import (
+    Wanted,
+    compare_runs,
+    compare_values,
+    parse_criteria,
+    with_predicted_values,
+)
 from ir_lexirecall.comparison.design import Design, groups_of
-from ir_lexirecall.comparison.gating import RULES, gate
+from ir_lexirecall.comparison.gating import gate
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.present.text import confidence_words, provenance_line
@@ -147,8 +153,9 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
         costs, missing = options.smaller_is_better, options.missing or "error"
-        result = compare_values(values, by or None, costs, design, options.groups, missing)
-        return result if predicted is None else with_predicted_values(result, predicted, by or None, costs)
+        wanted = Wanted(by or None, costs, missing)
+        result = compare_values(values, wanted, design, options.groups)
+        return result if predicted is None else with_predicted_values(result, predicted, wanted)
     by_program = None if predicted is None else Judgments.from_qrels(predicted)
     design = replace(design, groups=groups_of(options.groups, inputs.judgments.query_ids))
     criteria, empty = parse_criteria(by), options.allow_empty
@@ -205,7 +212,9 @@ def add_gate(commands: Any) -> Parser:
     parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
     add_preference(parser, "none")
     parser.add("margin", default="0.01", more=" (default: 0.01)")
-    parser.add_argument("--rule", choices=RULES, default="evidence", help="what makes a run worse (default: evidence)")
+    parser.add_argument(
+        "--rule", choices=["evidence", "drop"], default="evidence", help="what makes a run worse (default: evidence)"
+    )
     parser.add_argument("--strict", action="store_true", help="let what is undecided not pass")
     parser.add_argument(
         "--bounds",
@@ -241,8 +250,7 @@ def run_gate(options: argparse.Namespace) -> int:
         second,
         criteria_of(options, () if options.measures or options.preference else inputs.measures(options)),
         margin=parse_margin(options.margin) or 0.0,
-        rule=options.rule,
-        strict=options.strict,
+        rule="strict" if options.strict and options.rule == "evidence" else options.rule,
         names=(baseline, candidate),
         test=significance_test(options),
         allow_empty=options.allow_empty,

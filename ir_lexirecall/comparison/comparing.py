@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.result import Comparison
@@ -145,8 +146,9 @@ def compare(
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        result = compare_values(values, by, smaller_is_better, design, groups)
-        return result if predicted is None else with_predicted_values(result, predicted, by, smaller_is_better)
+        wanted = Wanted(by, smaller_is_better)
+        result = compare_values(values, wanted, design, groups)
+        return result if predicted is None else with_predicted_values(result, predicted, wanted)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     refuse_costs(smaller_is_better)
@@ -233,31 +235,59 @@ def _comparison(runs: list[str], criteria: Mapping[str, Criterion], design: Desi
 # -- values ----------------------------------------------------------------------------------------
 
 
-def compare_values(
-    values: ValuesLike,
-    by: CriteriaLike | None,
-    smaller_is_better: str | Iterable[str] | None,
-    design: Design,
-    groups: GroupsLike | None,
-    missing: str = "error",
-) -> Comparison:
-    """``compare`` of values; ``missing`` as in ``read_values``."""
-    wanted, asked = asked_values(by, smaller_is_better)
-    table = read_values(values, missing=missing, **asked)
-    return comparison_of_values(table, wanted, design, groups, values)
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of values: which measures, of which the smaller value is better, and ``missing`` as in ``read_values``."""
+
+    by: CriteriaLike | None = None
+    smaller_is_better: str | Iterable[str] | None = None
+    missing: str = "error"
+
+    @cached_property
+    def values(self) -> dict[str, str] | None:
+        """What values the criteria are, by the name of the criterion; None for all."""
+        wanted = None if self.by is None else {label: str(item) for label, item in by_label(self.by).items()}
+        for name in (wanted or {}).values():
+            if parse_preference(name) is not None:
+                raise ValueError(
+                    f"the preference {name!r} compares rankings, of which values say nothing; name measures, or give qrels and runs"
+                )
+        return wanted
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How ``read_values`` is to read these.
+
+        >>> Wanted({"effort": "clicks", "AP": "map"}, "effort").options
+        {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks'], 'missing': 'error'}
+        """
+        wanted, costs = self.values, self.smaller_is_better
+        if costs is not None and not isinstance(costs, Iterable):
+            raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
+        named = [costs] if isinstance(costs, str) else list(costs or ())
+        named = [(wanted or {}).get(str(name), str(name)) for name in named]
+        if wanted and (beside := [name for name in named if name not in wanted.values()]):
+            raise ValueError(
+                f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(wanted)}"
+            )
+        measures = None if wanted is None else [*wanted.values()]
+        return {"measures": measures, "smaller_is_better": named, "missing": self.missing}
 
 
-def with_predicted_values(
-    result: Comparison, predicted: Any, by: CriteriaLike | None, smaller_is_better: str | Iterable[str] | None
-) -> Comparison:
+def compare_values(values: ValuesLike, wanted: Wanted, design: Design, groups: GroupsLike | None) -> Comparison:
+    """``compare`` of values."""
+    return comparison_of_values(read_values(values, **wanted.options), wanted.values, design, groups, values)
+
+
+def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted) -> Comparison:
     """A comparison of values from people's judgments, sharpened by values from a program's judgments of more queries.
 
     Raises:
         ValueError: ``predicted`` are of other runs, lack a measure, or a value is missing; and what ``Comparison`` refuses.
     """
-    criteria = list(result.by) if by is None else by
+    asked = Wanted(list(result.by) if wanted.values is None else wanted.values, wanted.smaller_is_better)
     with naming("predicted"):
-        every = compare_values(predicted, criteria, smaller_is_better, Design(test=result.test), None)
+        every = compare_values(predicted, asked, Design(test=result.test), None)
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
         raise ValueError(f"predicted holds values of other runs than values: {shown_names(other)} in one of them only")
@@ -272,31 +302,6 @@ def with_predicted_values(
         if isinstance(criterion, MeasureCriterion)
     }
     return replace(result, predicted=replace(every, runs=result.runs, by=sorted_by, given=None))
-
-
-def asked_values(
-    by: CriteriaLike | None, smaller_is_better: str | Iterable[str] | None
-) -> tuple[dict[str, str] | None, dict[str, Any]]:
-    """What values the criteria are, by the name of the criterion (None for all), and how to read these.
-
-    >>> asked_values({"effort": "clicks", "AP": "map"}, "effort")[1]
-    {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks']}
-    """
-    wanted = None if by is None else {label: str(item) for label, item in by_label(by).items()}
-    for name in (wanted or {}).values():
-        if parse_preference(name) is not None:
-            raise ValueError(
-                f"the preference {name!r} compares rankings, of which values say nothing; name measures, or give qrels and runs"
-            )
-    if smaller_is_better is not None and not isinstance(smaller_is_better, Iterable):
-        raise ValueError(f"smaller_is_better must name measures, not {smaller_is_better!r}")
-    costs = [smaller_is_better] if isinstance(smaller_is_better, str) else list(smaller_is_better or ())
-    costs = [(wanted or {}).get(str(name), str(name)) for name in costs]
-    if wanted and (beside := [name for name in costs if name not in wanted.values()]):
-        raise ValueError(
-            f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(wanted)}"
-        )
-    return wanted, {"measures": None if wanted is None else [*wanted.values()], "smaller_is_better": costs}
 
 
 def refuse_costs(smaller_is_better: object) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +25,7 @@ from ir_lexirecall.significance import SignificanceTest, falls_by_more
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
 
-RULES = ("evidence", "drop")
+RULES = ("evidence", "strict", "drop")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +34,7 @@ class Gate:
 
     Attributes:
         comparison: of the candidate with the baseline.
-        rule: ``'evidence'`` or ``'drop'``.
-        strict: whether what is undecided does not pass.
+        rule: ``'evidence'``, ``'strict'`` or ``'drop'``.
         bounds: whether a criterion is undecided, not worse, where unjudged documents could undo the loss.
         release: of the candidate with a second baseline; None where there is none.
         look: which look at such data it is, and what it spends; None without a ledger.
@@ -44,7 +42,6 @@ class Gate:
 
     comparison: Comparison = field(repr=False)
     rule: str
-    strict: bool = False
     bounds: bool = True
     release: Gate | None = None
     look: Look | None = None
@@ -64,7 +61,7 @@ class Gate:
         """The rows of ``Comparison.table``, with ``test``, ``queries``, ``margin``, ``holds`` (see ``Comparison.verdicts``) and ``fails``:
         whether the criterion stops the change.
 
-        By evidence a criterion fails where the verdict is *worse*; with ``bounds`` it is undecided where ``holds`` is ``could be
+        By evidence, strict or not, a criterion fails where the verdict is *worse*; with ``bounds`` it is undecided where ``holds`` is ``could be
         undone``. By the rule ``'drop'`` it fails where a mean fell by more than the margin, or the test finds a preference for the
         baseline.
         """
@@ -74,7 +71,7 @@ class Gate:
         table["test"] = [result.test_of(name).name for name in table["criterion"]]
         table["queries"] = [len(result.by[name].query_ids) for name in table["criterion"]]
         table["margin"] = [(result.margins or {})[name] for name in table["criterion"]]
-        if self.rule == "evidence":
+        if self.rule != "drop":
             if self.bounds:
                 excused = (table["verdict"] == WORSE) & (table["holds"] == UNDONE)
                 table["verdict"] = table["verdict"].mask(excused, UNDECIDED)
@@ -103,7 +100,7 @@ class Gate:
         """``'worse'``, ``'undecided'`` (only where that does not pass), or ``'passed'``."""
         if self.failed or (self.release is not None and self.release.failed):
             return WORSE
-        return UNDECIDED if self.strict and self.rule == "evidence" and self.undecided else "passed"
+        return UNDECIDED if self.rule == "strict" and self.undecided else "passed"
 
     @property
     def exit_code(self) -> int:
@@ -141,7 +138,6 @@ def gate(
     margin: MarginLike = 0.01,
     test: str | SignificanceTest | None = None,
     rule: str = "evidence",
-    strict: bool = False,
     names: tuple[str, str] = ("baseline", "candidate"),
     allow_empty: bool = False,
     bounds: bool = True,
@@ -161,8 +157,8 @@ def gate(
         by: criteria, as in ``compare``.
         margin: a loss that does not matter, as in ``compare``.
         test, allow_empty: as in ``compare``.
-        rule: ``'evidence'``; or ``'drop'``: worse where a mean fell by more than the margin, whatever chance has to do with it.
-        strict: whether what is undecided does not pass.
+        rule: ``'evidence'``; ``'strict'``: by evidence, and what is undecided does not pass; or ``'drop'``: worse where a mean
+            fell by more than the margin, whatever chance has to do with it.
         names: what the two runs are called.
         bounds: call a criterion undecided, not worse, where some judging of unjudged documents is known to undo the loss (a candidate
             may find what the pool of the baseline does not hold).
@@ -204,11 +200,22 @@ def gate(
         runs = {last: release, names[1]: results[0].scored.sources[names[1]] if results[0].scored else candidate}
         results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last), allow_empty=allow_empty))
     alpha = design.test.alpha
-    look = None if ledger is None else Look.claim(ledger, _looked_at(results), alpha)
+    look = None
+    if (
+        ledger is not None
+    ):  # what is looked at: digests of the values and preferences of each run, criteria, margins, tests
+        digests = {}
+        for result in results:
+            for place, run in enumerate(result.runs):
+                standings = b"".join(criterion.standings[place].tobytes() for criterion in result.by.values())
+                digests[run] = hashlib.sha256(standings).hexdigest()[:16]
+        tests = {name: results[0].test_of(name).name for name in results[0].criteria}
+        margins = [dict(result.margins or {}) for result in results]
+        look = Look.claim(ledger, {"runs": digests, "margins": margins, "tests": tests}, alpha)
     test = replace(design.test, alpha=(alpha if look is None else look.spent) / len(results))
     results = [replace(result, test=test) for result in results]
-    beside = Gate(results[1], rule, strict, bounds) if release is not None else None
-    found = Gate(results[0], rule, strict, bounds, beside, look)
+    beside = Gate(results[1], rule, bounds) if release is not None else None
+    found = Gate(results[0], rule, bounds, beside, look)
     if look is not None:
         verdicts = {
             one.baseline: dict(one.table[["criterion", "verdict"]].to_numpy().tolist())
@@ -217,15 +224,3 @@ def gate(
         }
         look.record({"outcome": found.outcome, "verdicts": verdicts})
     return found
-
-
-def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
-    """What a look looks at: digests of the values and preferences of each run, criteria, margins, tests."""
-    digests = {}
-    for result in results:
-        for place, run in enumerate(result.runs):
-            values = [criterion.standings[place].tobytes() for criterion in result.by.values()]
-            digests[run] = hashlib.sha256(b"".join(values)).hexdigest()[:16]
-    first = results[0]
-    tests = {name: first.test_of(name).name for name in first.criteria}
-    return {"runs": digests, "margins": [dict(result.margins or {}) for result in results], "tests": tests}

@@ -127,7 +127,7 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
     facts = {
         "baseline": gate.baseline,
         "candidate": gate.candidate,
-        "rule": gate.rule,
+        "rule": "drop" if gate.rule == "drop" else "evidence",
         "outcome": gate.outcome,
         "worse": gate.failed,
         "undecided": gate.undecided,
