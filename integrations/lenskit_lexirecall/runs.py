@@ -22,7 +22,7 @@ from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.objects import id_string
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
-from lenskit_lexirecall.lists import check_ranking, grades
+from lenskit_lexirecall.metrics import check_ranking, grades
 
 _Lists = dict[str, ItemList]  # by user
 

@@ -158,7 +158,16 @@ def Experiment(
     else:
         raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
     several = isinstance(baseline, (list, tuple))
-    baselines: Any = _places(baseline, names) if several else [] if baseline is None else [baseline]
+    baselines: Any = [] if baseline is None else [baseline]
+    if isinstance(baseline, (list, tuple)):  # by place or name
+        baselines = [names.index(x) if isinstance(x, str) and names.count(x) == 1 else x for x in baseline]
+        for given, place in zip(baseline, baselines, strict=True):
+            if not is_integer(place) or not 0 <= place < len(names):
+                known = f"choose from {', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
+                raise ValueError(f"unknown baseline {given!r}; {known}")
+        baselines = list(map(int, baselines))
+        if len(set(baselines)) < len(baselines) or not baselines:
+            raise ValueError(f"baseline={list(baseline)!r} must name one system or several different ones")
     metrics = [readable(metric) for metric in eval_metrics]
     measures = measure_columns(metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
@@ -194,7 +203,7 @@ def Experiment(
     if len(set(distinct)) < len(names):
         distinct = [f"{i}: {name}" for i, name in enumerate(names)]
     runs = {
-        label: _retrieved(system, keep, name, topics, options)
+        label: keep.retrieved(system, name, topics, options)
         for label, system, keep, name in zip(distinct, systems, keepers, names, strict=True)
     }
     if len(systems) < 2:
@@ -209,10 +218,32 @@ def Experiment(
     if not unranked:
 
         def compared(table: pd.DataFrame, **asked: Any) -> Comparison | None:
+            """By all measures that are numbers for every query, and by the preferences."""
             if filter_by_topics:
                 table = table[table["qid"].isin(topics["qid"])]
             judgments = Judgments.from_qrels(pt.model.to_ir_measures(table))
-            return _compared(judgments, runs, measures, preferred, Design(test=tested, **asked))
+            sources = {
+                name: run if isinstance(run, str) else pt.model.to_ir_measures(run) for name, run in runs.items()
+            }
+            scored = ScoredRuns.from_runs({}, judgments, sources, allow_empty=True, progress=False)
+            by: dict[str, Any] = {}
+            of_runs: dict[str, Floats] = {}
+            for name, measure in measures.items():
+                # A user's function may read other columns than ids and scores.
+                if measure is not None and (
+                    is_native(measure) or type(measure) in map(type, ir_measures.measures.registry.values())
+                ):
+                    try:
+                        found = np.stack([values(measure, run) for run in scored.runs.values()])
+                    except ValueError:  # of a provider that needs more than the ranks of the judged documents
+                        continue
+                    if np.isfinite(found).all():
+                        by[name], of_runs[name] = measure, found
+            scored = replace(scored, measures=dict(by), values=of_runs)
+            by |= preferred
+            if not by or not len(judgments):
+                return None
+            return comparison_of(scored, by, Design(test=tested, **asked))
 
         comparison = compared(qrels, baseline=distinct[baselines[0]] if baselines else None, margin=margin)
     if comparison is not None:
@@ -228,9 +259,6 @@ def Experiment(
     elif groups is not None:
         raise ValueError("groups are compared by rankings: name a preference, a measure of rankings, or no groups")
 
-    unknown: list[int] = []
-    if comparison is not None and comparison.scored is not None:
-        unknown = [place for place, run in enumerate(comparison.scored.runs.values()) if not len(run.doc)]
     against = {}
     for place in baselines if comparison is not None and len(systems) > 1 else ():
         assert comparison is not None
@@ -252,10 +280,8 @@ def Experiment(
         names,
         distinct,
         measures,
-        list(preferred) if comparison is not None else [],
         baselines,
         several,
-        unknown,
         correction is not None,
         callable(test),
         round,
@@ -290,73 +316,25 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         return input_columns
 
-
-def _retrieved(system: Any, keep: _Keep, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
-    """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
-    if keep.batches:
-        seen: set[Any] = set()
-        parts = []
-        for batch in keep.batches:  # each of which may hold rows of other topics, as a frame's whole rows do
-            parts.append(batch[~batch["qid"].isin(seen)] if seen else batch)
-            seen.update(batch["qid"].unique())
-        return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
-        form = options.get("save_format", "trec")
-        ending = "res.gz" if form == "trec" else "mod" if isinstance(form, types.ModuleType) else "custom"
-        path = os.path.join(options["save_dir"], f"{name}.{ending}")
-        if os.path.exists(path):
-            if form == "trec":
-                return path
-            with pt.io.autoopen(path, "rb") as file:
-                return form.load(file) if isinstance(form, types.ModuleType) else form[0](file)
-    return system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
-
-
-def _compared(
-    judgments: Judgments,
-    runs: Mapping[str, Any],
-    measures: Mapping[str, IRMeasure | None],
-    preferences: Mapping[str, Preference],
-    design: Design,
-) -> Comparison | None:
-    """The comparison by all measures that are numbers for every query, and by the preferences."""
-    sources = {name: run if isinstance(run, str) else pt.model.to_ir_measures(run) for name, run in runs.items()}
-    scored = ScoredRuns.from_runs({}, judgments, sources, allow_empty=True, progress=False)
-    by: dict[str, Any] = {}
-    of_runs: dict[str, Floats] = {}
-    for name, measure in measures.items():
-        # A user's function may read other columns than ids and scores.
-        if measure is not None and (
-            is_native(measure) or type(measure) in map(type, ir_measures.measures.registry.values())
-        ):
-            try:
-                found = np.stack([values(measure, run) for run in scored.runs.values()])
-            except ValueError:  # of a provider that needs more than the ranks of the judged documents
-                continue
-            if np.isfinite(found).all():
-                by[name], of_runs[name] = measure, found
-    scored = replace(scored, measures=dict(by), values=of_runs)
-    by |= preferences
-    if not by or not len(judgments):
-        return None
-    return comparison_of(scored, by, design)
-
-
-def _places(baselines: Any, names: list[Any]) -> list[int]:
-    """The places of baselines that are given by place or name."""
-    places = []
-    for baseline in baselines:
-        if isinstance(baseline, str) and names.count(baseline) == 1:
-            baseline = names.index(baseline)
-        if not is_integer(baseline) or not 0 <= baseline < len(names):
-            raise ValueError(
-                f"unknown baseline {baseline!r}; choose from {', '.join(map(str, names))}, or by place from 0 to "
-                f"{len(names) - 1}"
-            )
-        places.append(int(baseline))
-    if len(set(places)) < len(places) or not places:
-        raise ValueError(f"baseline={list(baselines)!r} must name one system or several different ones")
-    return places
+    def retrieved(self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
+        """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
+        if self.batches:
+            seen: set[Any] = set()
+            parts = []
+            for batch in self.batches:  # each of which may hold rows of other topics, as a frame's whole rows do
+                parts.append(batch[~batch["qid"].isin(seen)] if seen else batch)
+                seen.update(batch["qid"].unique())
+            return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+        if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
+            form = options.get("save_format", "trec")
+            ending = "res.gz" if form == "trec" else "mod" if isinstance(form, types.ModuleType) else "custom"
+            path = os.path.join(options["save_dir"], f"{name}.{ending}")
+            if os.path.exists(path):
+                if form == "trec":
+                    return path
+                with pt.io.autoopen(path, "rb") as file:
+                    return form.load(file) if isinstance(form, types.ModuleType) else form[0](file)
+        return system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
 
 
 def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -82,9 +83,7 @@ class Tables:
     Attributes:
         names: of the systems, as they were given; ``distinct``: as the comparison calls them.
         measures: by the names of their columns, in order.
-        preferences: names of preferences.
         baselines: places of the baselines; ``several``: columns about them end with their names.
-        unknown: places of systems of which nothing is judged: columns of statistics and preferences leave them out.
         corrected: whether there are columns of corrected p-values.
         own_p: whether p-values of measures are PyTerrier's, of a function that the user gave.
         round, highlight: as the user gave them.
@@ -96,10 +95,8 @@ class Tables:
     names: Sequence[Any]
     distinct: Sequence[str]
     measures: Mapping[str, IRMeasure | None]
-    preferences: Sequence[str]
     baselines: Sequence[int]
     several: bool
-    unknown: Sequence[int]
     corrected: bool
     own_p: bool
     round: int | Mapping[str, int] | None
@@ -108,9 +105,27 @@ class Tables:
     against: Mapping[int, Comparison]
     plain: Callable[[int], pd.DataFrame]
 
+    @property
+    def preferences(self) -> list[str]:
+        """Names of the preferences that are compared."""
+        return [] if self.comparison is None else [n for n, c in self.comparison.by.items() if not c.is_measure]
+
+    @cached_property
+    def unknown(self) -> list[int]:
+        """Places of systems of which nothing is judged: columns of statistics and preferences leave them out."""
+        if self.comparison is None or self.comparison.scored is None:
+            return []
+        return [place for place, run in enumerate(self.comparison.scored.runs.values()) if not len(run.doc)]
+
     def averages(self, result: Any) -> Any:
         """The averages, a frame or a dict, with the comparison's numbers, further baselines and preferences."""
-        means = self._means()
+        means: dict[
+            str, list[float]
+        ] = {}  # of the measures that the comparison has; counts are added up, as PyTerrier does
+        for name in self.comparison.measures if self.comparison is not None else ():
+            measure = self.measures[name]
+            if self.comparison is not None and measure is not None and not is_added_up(measure):
+                means[name] = self.comparison.by[name].means.tolist()
         if not isinstance(result, pd.DataFrame):
             added = {column: values for column, _, _, values in self._mean_preferences()}
             finished = {}
@@ -128,9 +143,29 @@ class Tables:
             better[name] = "-" if measure is None or smaller_is_better(measure) else "+"
 
         def add_statistics(name: str, baseline: int, title: str) -> None:
-            for kind, values in self._statistics(name, baseline):
-                column = f"{title} {kind}{self._ending(baseline)}"
-                columns[column], better[column] = values, kind
+            """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
+            found: dict[str, Any] = {}
+            compared = baseline in self.against and name in self.against[baseline].by and len(self.names) > 1
+            if compared:
+                against = self.against[baseline]
+                plain = against if against.margins is None else replace(against, margins=None)
+                rows = plain.table(name).set_index("run_a").reindex(against.runs)
+                found = {kind: rows[column].to_numpy() for kind, column in KINDS.items()}
+                found["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
+                if against.margins is not None:
+                    rows = against.table(name).set_index("run_a").reindex(against.runs)
+                    found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
+            if name in self.measures and (self.own_p or not compared):
+                table = self.plain(baseline)
+                kinds = [kind for kind in KINDS if f"{name} {kind}" in table and not (compared and kind in "+-")]
+                found |= {kind: table[f"{name} {kind}"] for kind in kinds}
+            unknown = self._unknown_against(baseline)
+            for kind in (*KINDS, *WITH_MARGIN):
+                if kind in found and (self.corrected or kind not in ("reject", "p-value corrected")):
+                    nothing = {"reject": False, "verdict (corrected)": None}.get(kind, np.nan)
+                    column = f"{title} {kind}{self._ending(baseline)}"
+                    columns[column] = np.where(unknown, nothing, found[kind]) if unknown.any() else found[kind]
+                    better[column] = kind
 
         for baseline, name in product(self.baselines, shown):
             add_statistics(name, baseline, name)
@@ -176,17 +211,6 @@ class Tables:
         rows.attrs["comparison"] = self.comparison
         return rows
 
-    def _means(self) -> dict[str, list[float]]:
-        """The means of the measures that the comparison has; counts are added up, as PyTerrier does."""
-        if self.comparison is None:
-            return {}
-        compared = {name: self.measures[name] for name in self.comparison.measures}
-        return {
-            name: self.comparison.by[name].means.tolist()
-            for name, measure in compared.items()
-            if measure is not None and not is_added_up(measure)
-        }
-
     def _mean_preferences(self) -> Iterator[tuple[str, str, int | None, list[float]]]:
         """Column, preference, baseline, and each system's mean preference over the baseline, or over all others."""
         baselines: Sequence[int | None] = self.baselines or [None]
@@ -201,29 +225,6 @@ class Tables:
         """Of which systems nothing can be said: those without judged documents, or all where the baseline has none."""
         places = np.arange(len(self.names))
         return np.isin(places, self.unknown) | (baseline in self.unknown)
-
-    def _statistics(self, name: str, baseline: int) -> Iterator[tuple[str, Any]]:
-        """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
-        found: dict[str, Any] = {}
-        compared = baseline in self.against and name in self.against[baseline].by and len(self.names) > 1
-        if compared:
-            against = self.against[baseline]
-            plain = against if against.margins is None else replace(against, margins=None)
-            rows = plain.table(name).set_index("run_a").reindex(against.runs)
-            found = {kind: rows[column].to_numpy() for kind, column in KINDS.items()}
-            found["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
-            if against.margins is not None:
-                rows = against.table(name).set_index("run_a").reindex(against.runs)
-                found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
-        if name in self.measures and (self.own_p or not compared):
-            table = self.plain(baseline)
-            kinds = [kind for kind in KINDS if f"{name} {kind}" in table and not (compared and kind in "+-")]
-            found |= {kind: table[f"{name} {kind}"] for kind in kinds}
-        unknown = self._unknown_against(baseline)
-        for kind in (*KINDS, *WITH_MARGIN):
-            if kind in found and (self.corrected or kind not in ("reject", "p-value corrected")):
-                nothing = {"reject": False, "verdict (corrected)": None}.get(kind, np.nan)
-                yield kind, np.where(unknown, nothing, found[kind]) if unknown.any() else found[kind]
 
     def _ending(self, baseline: int | None) -> str:
         """How columns about this baseline end: with its name where there are several."""

@@ -11,8 +11,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
-from ir_lexirecall.preferences.counts import Counts, PreferenceCounts
-from ir_lexirecall.preferences.explanation import explain
+from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
 
 _BLOCK = 2**22  # differences that are held at once

@@ -13,10 +13,17 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.judging.first_and_last import Cascade, ExpectedUtility, First, Last
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
 from ir_lexirecall.judging.ranking_pairs import Gain, RankingPairs, Weight
-from ir_lexirecall.judging.weighted_sums import Recall, SharesOfTop, WeightedSum
+from ir_lexirecall.judging.sums_and_cascades import (
+    Cascade,
+    ExpectedUtility,
+    First,
+    Last,
+    Recall,
+    SharesOfTop,
+    WeightedSum,
+)
 from ir_lexirecall.measures import log_dcg, tse
 from ir_lexirecall.measures.discounts import FirstRank
 from ir_lexirecall.measures.gain import gain

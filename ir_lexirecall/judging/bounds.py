@@ -22,10 +22,9 @@ from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.algorithms import Judgings, bounded
-from ir_lexirecall.judging.first_and_last import Cascade, ExpectedUtility, First
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, PrecisionSums
 from ir_lexirecall.judging.ranking_pairs import RankingPairs
-from ir_lexirecall.judging.weighted_sums import WeightedSum
+from ir_lexirecall.judging.sums_and_cascades import Cascade, ExpectedUtility, First, WeightedSum
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values

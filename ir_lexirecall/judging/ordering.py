@@ -13,7 +13,7 @@ from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings, bounded
 from ir_lexirecall.judging.bounds import ANY, bounds_of_differences, bounds_of_wins
 from ir_lexirecall.judging.ranking_pairs import Weight
-from ir_lexirecall.judging.weighted_sums import WeightedSum
+from ir_lexirecall.judging.sums_and_cascades import WeightedSum
 from ir_lexirecall.preferences.naming import Preference
 
 
