@@ -113,6 +113,12 @@ class Pool:
         first: Ranks = self.rank.min(axis=0, where=self.rank > 0, initial=_DEEPEST)
         return first <= (_DEEPEST if depth is None else depth)
 
+    def ranks_within(self, depth: int | None, cutoff: int | None) -> tuple[Ranks, Bools]:
+        """Ranks down to ``cutoff``, 0 below, and which runs have a document without judgment among their first ``depth``, ``(S, N)`` each."""
+        deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
+        found = self.rank > 0
+        return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & found & (self.rank <= deepest)
+
     def check_agrees(self, runs: Mapping[str, AlignedRun]) -> None:
         """Require that the judged documents stand where they stood when the runs were aligned.
 

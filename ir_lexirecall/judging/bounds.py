@@ -155,16 +155,14 @@ def _by_run(
     below the depth.
     """
     pool = pool.only(np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(depth)))
-    deepest, last = (np.iinfo(np.int32).max if k is None else k for k in (depth, cutoff))
-    rank = np.where(pool.rank <= last, pool.rank, 0)
-    if (rank[:, ~pool.is_judged] > deepest).any():
+    rank, top = pool.ranks_within(depth, cutoff)
+    if ((rank > 0) & ~pool.is_judged & ~top).any():
         return None
     low = values[a] - values[b]
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
     for q, here in enumerate(map(slice, ends[:-1].tolist(), ends[1:].tolist())):  # counts are products of matrices
-        unjudged, place = ~pool.is_judged[here], rank[:, here]
-        is_top = (pool.rank[:, here] > 0) & (pool.rank[:, here] <= deepest) & unjudged
+        unjudged, place, is_top = ~pool.is_judged[here], rank[:, here], top[:, here]
         has = (place > 0) & unjudged
         tops, shared = common(is_top[:, unjudged], is_top[:, unjudged]), common(has[:, unjudged], has[:, unjudged])
         is_open = tops.diagonal()[a] + tops.diagonal()[b] - tops[a, b]

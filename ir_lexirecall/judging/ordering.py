@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
+from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings, bounded
@@ -45,17 +45,27 @@ def decides(
     Source: Carterette, Allan, Sitaraman, Minimal Test Collections for Retrieval Evaluation, SIGIR 2006,
     doi 10.1145/1148170.1148219.
     """
-    own, depth = criterion.params.get("cutoff"), judgings.depth_of(criterion)
     weight, not_additive = _weight(criterion, pool, judgings)
-    rank = pool.rank if own is None else np.where(pool.rank <= own, pool.rank, 0)
+    rank, shallow = pool.ranks_within(judgings.depth_of(criterion), criterion.params.get("cutoff"))
     w = np.stack(
         [
             np.where(r > 0, weight(np.maximum(r, 1).astype(np.int64), n), 0.0)
             for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)
         ]
     )
-    is_open = _open_cases(pool, criterion, a, b, judgings, values)
-    shallow = (pool.rank > 0) & (pool.rank <= (np.iinfo(np.int32).max if depth is None else depth))
+    # Which pairs are open on which queries, shape ``(P, Q)``. By a preference: either run can win, or one can and they tie today. By a
+    # measure: the mean's sign can change, and the query can still move it. Without bounds: wherever there are unjudged documents.
+    is_open = np.ones((len(a), len(pool.judgments)), dtype=bool)
+    if isinstance(criterion, Preference):
+        wins, today = (bounds_of_wins(pool, criterion, a, b, possible) for possible in (judgings, None))
+        if wins is not None and today is not None:
+            tied = ~today.a_can & ~today.b_can
+            is_open = (wins.a_can & wins.b_can) | (tied & (wins.a_can | wins.b_can))
+    else:
+        assert values is not None
+        if (bounds := bounds_of_differences(pool, criterion, values, a, b, judgings)) is not None:
+            low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
+            is_open = ((low <= 0) & (high >= 0))[:, None] & (bounds.low < bounds.high)
     total, concerns = np.zeros((2, len(pool.query)))
     unjudged = np.flatnonzero(~pool.is_judged)
     ends = np.searchsorted(pool.query[unjudged], np.arange(len(pool.judgments) + 1))
@@ -78,28 +88,6 @@ def decides(
             differ = counts if not_additive else counts & (rank_here[here] != rank_here[first, column])
             concerns[row[column]] += differ.sum(axis=0)
     return total, concerns
-
-
-def _open_cases(
-    pool: Pool, criterion: IRMeasure | Preference, a: Ints, b: Ints, judgings: Judgings, values: Floats | None
-) -> Bools:
-    """Which pairs are open on which queries, shape ``(P, Q)``.
-
-    By a preference: either run can win, or one can and they tie today. By a measure: the mean's sign can change, and the query can
-    still move it. Criteria without bounds are open wherever there are unjudged documents.
-    """
-    if isinstance(criterion, Preference):
-        wins, today = (bounds_of_wins(pool, criterion, a, b, possible) for possible in (judgings, None))
-        if wins is not None and today is not None:
-            tied = ~today.a_can & ~today.b_can
-            return (wins.a_can & wins.b_can) | (tied & (wins.a_can | wins.b_can))
-    else:
-        assert values is not None
-        bounds = bounds_of_differences(pool, criterion, values, a, b, judgings)
-        if bounds is not None:
-            low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
-            return ((low <= 0) & (high >= 0))[:, None] & (bounds.low < bounds.high)
-    return np.ones((len(a), len(pool.judgments)), dtype=bool)
 
 
 def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -> tuple[Weight, bool]:

@@ -59,11 +59,8 @@ class RankingPairs:
         Documents below ``cutoff`` count as not retrieved; open ones can still be relevant.
         """
         pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
-        deepest, last = (np.iinfo(np.int32).max if k is None else k for k in (depth, cutoff))
-        queries, found = len(pool.judgments), pool.rank > 0
-        top = ~pool.is_judged & found & (pool.rank <= deepest)  # open by each run, shape ``(S, N)``
-        seen = top | (pool.is_judged & found & (pool.rank <= last))
-        rank = np.where(pool.rank <= last, pool.rank, 0)
+        queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
+        seen = top | (pool.is_judged & (rank > 0))
         for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
             first, second = a[some], None if b is None else b[some]
             pair, row = np.nonzero(seen[first] if second is None else seen[first] | seen[second])

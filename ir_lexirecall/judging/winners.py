@@ -98,12 +98,11 @@ class _Order:
     @classmethod
     def of(cls, pool: Pool, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool) -> _Order:
         pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
-        seen = (pool.rank > 0) & (pool.rank <= (cutoff or _DEEPEST))
-        top = (pool.rank > 0) & (pool.rank <= (_DEEPEST if depth is None else depth)) & ~pool.is_judged
-        run, row = np.nonzero(seen)
+        rank, top = pool.ranks_within(depth, cutoff)
+        run, row = np.nonzero(seen := rank > 0)
         shape = len(pool.rank), len(pool.judgments)
         ranking = run * shape[1] + pool.query[row]
-        order = pool.rank[run, row].astype(np.int64) * (-1 if from_the_end else 1)
+        order = rank[run, row].astype(np.int64) * (-1 if from_the_end else 1)
         arranged = np.argsort((ranking << 32) + order)
         count = np.bincount(ranking, minlength=shape[0] * shape[1])
         end = np.cumsum(count)
