@@ -57,7 +57,7 @@ def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], A
     return get, lambda: sorted({*vars(sys.modules[package]), *modules})
 
 
-class Remembers:
+class Memoised:
     """Base of objects that keep what is computed from them; what ``dataclasses.replace`` makes of one begins anew."""
 
     def cached(self, key: Any, compute: Callable[[], T]) -> T:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, Remembers
+from ir_lexirecall._util.lazy import LazyModule, Memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall._util.versions import versions
@@ -34,7 +34,7 @@ _ROWS = 500  # of values that are resampled at once
 
 
 @dataclass(frozen=True, eq=False)
-class Benchmark(Remembers, Mapping[str, Comparison]):
+class Benchmark(Memoised, Mapping[str, Comparison]):
     """What ``benchmark`` found: a mapping of collections to comparisons, with inference over all of them.
 
     Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample: ``'queries'`` of these

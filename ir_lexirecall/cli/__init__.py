@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsed(words: list[str]) -> Any:
     """The command line parsed; where it begins with a command, the others are not loaded."""
     from ir_lexirecall.cli.arguments import Parser
-    from ir_lexirecall.cli.words import with_lists
+    from ir_lexirecall.cli.measure_lists import with_lists
 
     try:
         parser = Parser(

@@ -18,7 +18,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.errors import did_you_mean
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.cli.words import split_measures
+from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table

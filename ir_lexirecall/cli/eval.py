@@ -21,8 +21,8 @@ from ir_lexirecall.cli.arguments import (
     parse_margin,
     significance_test,
 )
+from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, emit
-from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.files import first_line, is_parquet
 from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name

@@ -12,8 +12,8 @@ from typing import Any
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import Inputs, Parser, add_runs
+from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
-from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.preferences import functions as preferences
 from ir_lexirecall.preferences.naming import with_parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, Remembers, cached_property
+from ir_lexirecall._util.lazy import LazyModule, Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
@@ -57,7 +57,7 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Remembers):
+class Comparison(Memoised):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, ranges
-from ir_lexirecall._util.lazy import Remembers
+from ir_lexirecall._util.lazy import Memoised
 from ir_lexirecall.data.judgments import Judgments
 
 
@@ -64,7 +64,7 @@ class Ties:
 
 
 @dataclass(frozen=True)
-class AlignedRun(Remembers):
+class AlignedRun(Memoised):
     """The ranks of the judged documents that a run retrieved, ordered by query, then rank.
 
     Attributes:

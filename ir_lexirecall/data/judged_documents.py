@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall._util.errors import and_more, shown
-from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.qrels import ASPECT_COLUMNS, AspectRows
@@ -41,7 +41,7 @@ class AspectGrades:
 
 
 @dataclass(frozen=True)
-class JudgedDocuments(Remembers):
+class JudgedDocuments(Memoised):
     """One row per query and judged document, sorted by query id, then document id.
 
     Attributes:

@@ -17,7 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, warn
-from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
@@ -38,7 +38,7 @@ _READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
 
 @dataclass(frozen=True)
-class ScoredRuns(Remembers):
+class ScoredRuns(Memoised):
     """Several runs, aligned with the same judgments once and scored with every measure once.
 
     Attributes:

@@ -21,7 +21,7 @@ from ir_lexirecall.measures.declaration import Utility
 from ir_lexirecall.measures.gain import gain as scaled_gain
 from ir_lexirecall.measures.rankings import (
     UNLIMITED,
-    Ranking,
+    GradedRanking,
     Score,
     computes,
     cutoff_of,
@@ -55,7 +55,7 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= cutoff_of(measure)
-    r = scaled_gain(Ranking.from_run(run).grade[top], GDEVAL_MAX_REL, "exp")
+    r = scaled_gain(GradedRanking.from_run(run).grade[top], GDEVAL_MAX_REL, "exp")
     return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
@@ -63,7 +63,7 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
     p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
-    ranking = Ranking.from_run(run)
+    ranking = GradedRanking.from_run(run)
     gain = np.maximum(ranking.grade, 0) if rel is None else (ranking.grade >= rel).astype(np.float64)
     if rel is not None and k == UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0), PROGRAM_DEPTH)
@@ -77,7 +77,7 @@ def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
     if low >= high:
         raise ValueError(f"{measure}: min_rel={low} must be below max_rel={high}")
     run.judgments.check_top_grade(high, str(measure))
-    return np.maximum(np.maximum(Ranking.from_run(run).grade, 0) - low, 0) / (high - low)
+    return np.maximum(np.maximum(GradedRanking.from_run(run).grade, 0) - low, 0) / (high - low)
 
 
 def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:

@@ -14,7 +14,7 @@ from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment
-from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.measures.declaration import Utility
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) 
 
 
 @dataclass(frozen=True, eq=False)
-class Hits(Remembers):
+class Hits(Memoised):
     """The retrieved relevant documents."""
 
     query: Ints  # of each, ordered by query and rank
@@ -96,7 +96,7 @@ class Gains:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking(Remembers):
+class GradedRanking(Memoised):
     """The judged documents of a run, all of them or condensed, with the judgments' grades or those that ``gains`` gives."""
 
     judgments: Judgments
@@ -107,10 +107,12 @@ class Ranking(Remembers):
     depth: Ints  # number of documents in the ranking of each query
 
     @classmethod
-    def from_run(cls, run: AlignedRun, judged_only: bool = False, gains: dict[float, float] | None = None) -> Ranking:
+    def from_run(
+        cls, run: AlignedRun, judged_only: bool = False, gains: dict[float, float] | None = None
+    ) -> GradedRanking:
         """The ranking, made once for the run."""
 
-        def ranking() -> Ranking:
+        def ranking() -> GradedRanking:
             judged_grade = grades_with(run.judgments, gains)
             grade = judged_grade[run.doc]
             if not judged_only:
@@ -159,9 +161,9 @@ def hits_of(measure: Measure, run: AlignedRun) -> Hits:
     return ranking_of(measure, run).hits(measure["rel"])
 
 
-def ranking_of(measure: Measure, run: AlignedRun) -> Ranking:
+def ranking_of(measure: Measure, run: AlignedRun) -> GradedRanking:
     """The ranking as the measure's parameter ``judged_only`` defines it."""
-    return Ranking.from_run(run, measure["judged_only"])
+    return GradedRanking.from_run(run, measure["judged_only"])
 
 
 def gains_key(gains: dict[float, float] | None) -> Any:

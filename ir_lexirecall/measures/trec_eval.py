@@ -25,8 +25,8 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
 from ir_lexirecall.measures.rankings import (
     Gains,
+    GradedRanking,
     Hits,
-    Ranking,
     Score,
     computes,
     cutoff_of,
@@ -135,13 +135,13 @@ def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
 
     key = ("ideal", gains_key(gains), dcg)
     best = judgments.cached((key, k), lambda: judgments.cached(key, ideal).dcg(k, len(judgments)))
-    return ratio(Ranking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(judgments)), best)
+    return ratio(GradedRanking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(judgments)), best)
 
 
 @_computes("Bpref")
 def _bpref(measure: Measure, run: AlignedRun) -> Floats:
     """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
-    ranking, rel, judgments = Ranking.from_run(run), measure["rel"], run.judgments
+    ranking, rel, judgments = GradedRanking.from_run(run), measure["rel"], run.judgments
     hits = ranking.hits(rel)
     before = hits.row - ranking.first_row[hits.query] - (hits.i - 1) - _negative_before(ranking, hits, rel)
     not_relevant = judgments.cached(
@@ -158,7 +158,7 @@ def _bpref(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("infAP")
 def _infap(measure: Measure, run: AlignedRun) -> Floats:
     """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
-    ranking, rel = Ranking.from_run(run), measure["rel"]
+    ranking, rel = GradedRanking.from_run(run), measure["rel"]
     hits = ranking.hits(rel)
     pooled = hits.row - ranking.first_row[hits.query]
     relevant = hits.i - 1
@@ -171,7 +171,7 @@ def _infap(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(per_query_sum(hits.query, expected, len(hits.m)), hits.m)
 
 
-def _negative_before(ranking: Ranking, hits: Hits, rel: float) -> Any:
+def _negative_before(ranking: GradedRanking, hits: Hits, rel: float) -> Any:
     """How many documents with a negative grade, not relevant, stand before each relevant one."""
     negative = ranking.grade < min(rel, 0)
     if not negative.any():
@@ -209,7 +209,7 @@ def _setp(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("SetR")
 def _setr(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents retrieved, over m."""
-    hits = Ranking.from_run(run).hits(measure["rel"])
+    hits = GradedRanking.from_run(run).hits(measure["rel"])
     return ratio(hits.r, hits.m)
 
 
@@ -235,7 +235,7 @@ def _setf(measure: Measure, run: AlignedRun) -> Floats:
 def _numret(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved, with ``rel`` the relevant ones among them."""
     rel = optional(measure, "rel")
-    count = run.depth * scored_queries(run) if rel is None else Ranking.from_run(run).hits(rel).r
+    count = run.depth * scored_queries(run) if rel is None else GradedRanking.from_run(run).hits(rel).r
     return count.astype(np.float64)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
-from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
@@ -32,7 +32,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class PreferenceCounts(Remembers):
+class PreferenceCounts(Memoised):
     """Preferences between aligned runs on the queries that have relevant documents."""
 
     runs: Mapping[str, AlignedRun]  # the aligned runs by name, all with the same judgments

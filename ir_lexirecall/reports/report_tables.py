@@ -44,7 +44,7 @@ _MEANINGS = {
 """What columns mean, where that needs words."""
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     """A column of a table: its name, whether it names its row, whether it holds numbers."""
 
     name: str
@@ -53,25 +53,25 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table of the page: rows of cells, each its text and all digits of its number (None: no number)."""
 
-    columns: list[Column]
+    columns: list[ReportColumn]
     rows: list[tuple[tuple[str, str | None], ...]]
 
     @classmethod
-    def from_frame(cls, table: pd.DataFrame, keys: int = 1) -> Table:
+    def from_frame(cls, table: pd.DataFrame, keys: int = 1) -> ReportTable:
         """A data frame as a table; its first columns, ``keys`` of them, name a row.
 
         >>> import pandas as pd
-        >>> Table.from_frame(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]})).rows
+        >>> ReportTable.from_frame(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]})).rows
         [(('a-b', None), ('0.3333', '0.3333333333333333'), ('< 1e−4', '1e-07'), ('2', '2'))]
         """
         columns, cells = [], []
         for place, name in enumerate(map(str, table.columns)):
             values = table.iloc[:, place]
             is_number = getattr(values.dtype, "kind", "O") in "iuf"
-            columns.append(Column(name, place < keys, is_number))
+            columns.append(ReportColumn(name, place < keys, is_number))
             exact = [plain(value) for value in values.tolist()]
             texts = zip(cells_of(name, values, PLACES), exact, strict=True)
             shown = [minus(text) if is_number or value is None else text for text, value in texts]
@@ -79,7 +79,7 @@ class Table:
             cells.append(list(zip(shown, digits, strict=True)))
         return cls(columns, list(zip(*cells, strict=True)))
 
-    def cells(self) -> Iterator[Iterator[tuple[Column, tuple[str, str | None]]]]:
+    def cells(self) -> Iterator[Iterator[tuple[ReportColumn, tuple[str, str | None]]]]:
         return (zip(self.columns, row, strict=True) for row in self.rows)
 
     @property
@@ -88,7 +88,7 @@ class Table:
         return {column.name: _MEANINGS[column.name] for column in self.columns if column.name in _MEANINGS}
 
 
-def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, Table], str]:
+def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, ReportTable], str]:
     """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
 
     ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is the cells of all together.
@@ -97,7 +97,7 @@ def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple
     for name, table, keys in tables:
         room -= table.size
         if room >= 0:
-            shown[name] = Table.from_frame(table, keys)
+            shown[name] = ReportTable.from_frame(table, keys)
         else:
             left_out.append(f"{name} ({table.size:,} cells)")
     return shown, f"Left out, as too large for one page: {'; '.join(left_out)}." if left_out else ""

@@ -61,7 +61,7 @@ class RankedRun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Leaderboard:
     """The runs by one criterion, best first.
 
     Attributes:
@@ -82,7 +82,7 @@ class Ranking:
     picture: Reward | None
 
 
-def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Ranking]:
+def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Leaderboard]:
     """The rankings by all criteria; none over collections where nothing can be said (the finding says why)."""
     standings: Sequence[Standing | MacroStanding]
     if isinstance(result, Benchmark):
@@ -127,7 +127,7 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[R
         measure: IRMeasure | None = known_measure(name) if scored is None else scored.measures.get(name)
         what = measure or getattr(standing.criterion, "preference", None)
         rankings.append(
-            Ranking(
+            Leaderboard(
                 standing=standing,
                 is_baseline=result.baseline is not None,
                 compared=compared,
@@ -145,7 +145,7 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[R
     return rankings
 
 
-def best_sets(rankings: Sequence[Ranking]) -> list[tuple[str, list[str]]]:
+def best_sets(rankings: Sequence[Leaderboard]) -> list[tuple[str, list[str]]]:
     """Runs that may be the best by some criterion, their groups by each; none of one ranking, or fewer than three runs."""
     if len(rankings) < 2 or len(rankings[0].rows) < 3:
         return []
@@ -188,13 +188,13 @@ class Overall:
         forest: with a baseline, what is estimated against it on each collection, and over all.
     """
 
-    ranking: Ranking
+    ranking: Leaderboard
     friedman: str
     mean_ranks: Sequence[tuple[Mark, Sequence[bool]]]
     forest: Forest | None
 
 
-def overall_of(result: Benchmark, rankings: Sequence[Ranking]) -> list[Overall]:
+def overall_of(result: Benchmark, rankings: Sequence[Leaderboard]) -> list[Overall]:
     """What holds over collections by each criterion; nothing of a single run."""
     found = []
     for ranking in rankings if len(result.runs) > 1 else ():

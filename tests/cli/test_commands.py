@@ -15,8 +15,8 @@ from command_line import QRELS, QUALITY, Cli
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
+from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
-from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.measures import REGISTRY
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import short_name
