@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, Memoised, cached_property
+from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.versions import versions
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.compared import ComparedRuns
+from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.comparison.judgments import (
     Interval,
     Undecided,
@@ -30,18 +29,15 @@ from ir_lexirecall.comparison.pair_tests import (
     chances_to_be_best,
     columns_of_pairs,
     in_group,
-    labels_of,
     margin_columns,
     mean_intervals,
     one_sided_tests,
     planned_ends,
 )
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_BOUNDED, WORSE, Verdicts, all_pairs
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
-from ir_lexirecall.io.groups import QueryGroups
-from ir_lexirecall.io.values import ValueTable
+from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_BOUNDED, WORSE, Verdicts
+from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
+from ir_lexirecall.judging.predicted import PredictionPowered
 from ir_lexirecall.significance import (
     MarginTest,
     SignificanceTest,
@@ -57,7 +53,7 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Memoised):
+class Comparison(ComparedRuns):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
@@ -78,112 +74,6 @@ class Comparison(Memoised):
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries, a query that it lacks, a margin, or a test other than ``'t'``.
     """
-
-    runs: list[str]
-    by: Mapping[str, Criterion] = field(repr=False)
-    baseline: str | None = None
-    test: SignificanceTest = field(default_factory=SignificanceTest)
-    margins: Mapping[str, float] | None = None
-    scored: ScoredRuns | None = field(default=None, repr=False)
-    predicted: Comparison | None = field(default=None, repr=False)
-    groups: QueryGroups | None = field(default=None, repr=False)
-    cluster: bool = False
-    given: ValueTable | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.predicted is not None:
-            human_queries(self.query_ids, self.predicted.query_ids)
-            if self.margins is not None:
-                raise ValueError("predicted judgments sharpen two-sided tests only; leave the margin out")
-            if self.test.name not in (None, "t"):
-                raise ValueError(f"predicted judgments sharpen the t-test only, not {self.test.name!r}; leave test out")
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Comparison:
-        return self  # nothing in it changes; tables that carry it in their attrs are copied often
-
-    @property
-    def criteria(self) -> list[str]:
-        """Names of the criteria, in order."""
-        return list(self.by)
-
-    @property
-    def measures(self) -> list[str]:
-        """Names of the criteria that are measures."""
-        return [name for name, criterion in self.by.items() if criterion.is_measure]
-
-    @cached_property
-    def query_ids(self) -> list[str]:
-        """All queries of the qrels, or those with values."""
-        if self.scored is not None:
-            return list(self.scored.judgments.query_ids)
-        return max((criterion.query_ids for criterion in self.by.values()), key=len)
-
-    def criterion(self, by: str | None = None) -> Criterion:
-        """A criterion by its name; the first one by default.
-
-        Raises:
-            ValueError: no such criterion.
-        """
-        return self.by[self.criteria[0] if by is None else check_choice("criterion", str(by), self.criteria)]
-
-    def test_of(self, by: str | None = None) -> SignificanceTest:
-        """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference.
-
-        With predicted judgments t for both: they sharpen means. So do groups as units.
-        """
-        criterion, test = self.criterion(by), self.test
-        if self.groups is not None and self.cluster:
-            test = replace(test, groups=labels_of(self.groups, criterion))
-        return test.named(measure=criterion.is_measure or self.predicted is not None)
-
-    @property
-    def unit(self) -> str:
-        """What differences are sampled over: queries, or tasks where values are of whole tasks."""
-        return "task" if self.given is not None and self.given.per_task else "query"
-
-    @property
-    def source(self) -> str:
-        """What the judgments are called: a data set's id, or a file's name; empty where they have no name."""
-        return "" if self.scored is None else self.scored.judgments.source
-
-    @cached_property
-    def provenance(self) -> dict[str, Any]:
-        """What was compared, and with what: in the ``attrs`` of every table."""
-        rel = {name: c.preferences.rel for name, c in self.by.items() if isinstance(c, PreferenceCriterion)}
-        directions = {name: self.by[name].direction or "larger is better" for name in self.measures}
-        resampled = any(self.test_of(name).resampled for name in self.criteria)
-        return {
-            "criteria": self.criteria,
-            "baseline": self.baseline,
-            "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
-            "direction": directions if any(self.by[name].direction for name in directions) else None,
-            "rel": rel or None,
-            "rules": (self.scored and self.scored.judgments.rules) or None,
-            "metadata": (self.scored and self.scored.metadata) or None,
-            "left_out": list(self.given.skipped) if self.given is not None and self.given.skipped else None,
-            "test": {name: self.test_of(name).name for name in self.criteria},
-            "correction": self.test.counted_correction,
-            "alpha": self.test.alpha,
-            "margin": self.margins,
-            "groups": self.groups and f"{len(self.groups)}{', the units of tests' if self.cluster else ''}",
-            "n_resamples": self.test.n_resamples if resampled or self.measures else None,
-            "seed": self.test.seed if resampled or self.measures else None,
-            "predicted": None if self.predicted is None else f"{len(self.predicted.query_ids)} queries",
-            "versions": versions(),
-        }
-
-    def _frame(self, data: Any, **labels: Any) -> pd.DataFrame:
-        table = pd.DataFrame(data, **labels)
-        table.attrs.update(self.provenance)
-        return table
-
-    def _of_pairs(self, columns: Mapping[str, Any]) -> pd.DataFrame:
-        """A row per pair, beginning with its runs."""
-        return self._frame({"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **columns})
-
-    def _names(self, by: str | None) -> list[str]:
-        """The criterion that was asked for, or all."""
-        return self.criteria if by is None else [self.criterion(by).name]
 
     def _stacked(
         self, by: str | None, columns: Callable[[str], Sequence[Mapping[str, Any]]], in_groups: bool = False
@@ -237,13 +127,6 @@ class Comparison(Memoised):
         return self._frame(table.iloc[order].reset_index(drop=True))
 
     @entry
-    def per_query(self, by: str | None = None) -> pd.DataFrame:
-        """Values of a measure, or mean preferences over all other runs: a row per query (index ``query_id``), a column per run."""
-        criterion = self.criterion(by)
-        values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-        return self._frame(values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs)
-
-    @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
         """Mean difference (of a preference: mean preference) of the run of the row over that of the column, as in ``table``."""
         criterion, (a, b) = self.criterion(by), np.indices((len(self.runs), len(self.runs))).reshape(2, -1)
@@ -255,18 +138,6 @@ class Comparison(Memoised):
         return self._frame(means, index=self.runs, columns=self.runs)
 
     # -- differences -------------------------------------------------------------------------------
-
-    @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The pairs compared: all, in the order of the runs, or every other run with the baseline."""
-        return all_pairs(self.runs, self.baseline)
-
-    @cached_property
-    def places(self) -> tuple[Ints, Ints]:
-        """The runs of every pair by their place among the runs."""
-        place = {name: i for i, name in enumerate(self.runs)}
-        a, b = (np.array([place[pair[side]] for pair in self.pairs], dtype=np.int64) for side in (0, 1))
-        return a, b
 
     @entry
     def table(self, by: str | None = None) -> pd.DataFrame:
@@ -327,10 +198,6 @@ class Comparison(Memoised):
         """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
         better = self._one_sided(by, 0.0).better
         return dict(zip((a for a, _ in self.pairs), better.tolist(), strict=True))
-
-    def _check_defined(self, criterion: Criterion) -> None:
-        if isinstance(criterion, MeasureCriterion) and self.scored is not None:
-            self.scored.with_measures([criterion.name]).check_defined()
 
     @entry
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
@@ -550,11 +417,6 @@ class Comparison(Memoised):
         table.attrs |= {**named, "alpha": alpha, "seed": seed}
         return table
 
-    def _refuse_clusters(self, what: str) -> None:
-        """Refuse groups as units for what looks at single queries."""
-        if self.cluster:
-            raise ValueError(f"{what} queries that are independent of each other; compare without cluster=True")
-
     # -- groups of queries -----------------------------------------------------------------------
 
     @entry
@@ -662,11 +524,6 @@ class Comparison(Memoised):
         return self._frame(columns | decided)
 
     # -- for readers -------------------------------------------------------------------------------
-
-    @property
-    def grouped(self) -> bool:
-        """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
-        return self.groups is not None and not self.cluster
 
     @property
     def diagnostics(self) -> list[str]:
