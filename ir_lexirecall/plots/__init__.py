@@ -8,11 +8,11 @@ from ir_lexirecall.plots.across_collections import forest as forest
 from ir_lexirecall.plots.across_collections import rank_intervals as rank_intervals
 from ir_lexirecall.plots.across_collections import recall_curves as recall_curves
 from ir_lexirecall.plots.across_collections import relevant_documents as relevant_documents
+from ir_lexirecall.plots.compared_runs import benchmark_notebook as benchmark_notebook
 from ir_lexirecall.plots.compared_runs import differences as differences
 from ir_lexirecall.plots.compared_runs import groups as groups
 from ir_lexirecall.plots.compared_runs import heatmap as heatmap
 from ir_lexirecall.plots.compared_runs import means as means
+from ir_lexirecall.plots.compared_runs import notebook as notebook
 from ir_lexirecall.plots.compared_runs import pair as pair
 from ir_lexirecall.plots.compared_runs import rank_profile as rank_profile
-from ir_lexirecall.plots.notebooks import benchmark_notebook as benchmark_notebook
-from ir_lexirecall.plots.notebooks import notebook as notebook

@@ -1,20 +1,29 @@
-"""Pictures of runs compared: forests of means and differences, all pairs, two runs query by query, one query in all runs."""
+"""Pictures of runs compared: forests of means and differences, all pairs, two runs query by query, one query in all runs; and notebooks."""
 
 from __future__ import annotations
 
+import io
 import textwrap
-from collections.abc import Sequence
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.plots import axes
+from ir_lexirecall.plots.across_collections import rank_intervals
 from ir_lexirecall.plots.marks import MAY, REST, Mark, difference_marks, group_marks, heat_of, mean_marks
-from ir_lexirecall.present.standings import Standing
-from ir_lexirecall.present.text import confidence_words, provenance_line
+from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.findings import html
+from ir_lexirecall.present.macro_means import benchmark_finding
+from ir_lexirecall.present.standings import Standing, standings_of
+from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
 _LETTERS = 66  # in a line below the axes
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
@@ -82,10 +91,10 @@ def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, titl
     ax = axes.new_axes(ax, means_size(len(marks)))
     place = np.arange(len(marks))
     colours = [
-        axes.GREY if mark.kind in (REST, "undecided") else axes.SECOND if mark.kind == WORSE else axes.FIRST
+        axes.GREY if mark.kind in (REST, UNDECIDED) else axes.SECOND if mark.kind == WORSE else axes.FIRST
         for mark in marks
     ]
-    hollow = [mark.kind in (MAY, "undecided") for mark in marks]
+    hollow = [mark.kind in (MAY, UNDECIDED) for mark in marks]
     low, high = np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float).reshape(-1, 2).T
     known = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
     ax.hlines(place[known], low[known], high[known], color=[colours[i] for i in known], linewidth=1.8, zorder=1)
@@ -235,3 +244,49 @@ def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
     ax.set_xlabel("rank (log scale); | end of the ranking; on the right: how many were retrieved")
     title = f"Relevant documents of query {axes.label(str(query_id))}"
     return axes.finish(ax, provenance_line(result.provenance), title)
+
+
+_MOST_DRAWN = 60  # runs in a picture
+_DPI = 110
+
+
+def inline(draw: Callable[..., Any], size: tuple[float, float], description: str = "") -> str:
+    """A picture as an element of HTML, drawn without a display and without pyplot; empty where matplotlib is not installed.
+
+    >>> inline(lambda ax: ax.plot([1, 2]), (2, 1)).startswith('<img alt="" ')
+    True
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return ""
+    figure = Figure(figsize=size, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    draw(ax=figure.subplots())
+    stream = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        canvas.print_figure(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
+    data = b64encode(stream.getvalue()).decode("ascii")
+    width = round(size[0] * 96)
+    return f'<img alt="{escape_html(description)}" style="max-width:100%" width="{width}" src="data:image/png;base64,{data}">'
+
+
+def notebook(result: Comparison) -> str:
+    said = comparison_finding(result)
+    standings = standings_of(result)
+    drawn = bool(standings) and len(result.runs) <= _MOST_DRAWN
+    size = means_size(len(result.runs))
+    picture = inline(partial(means, result, standings[0].name), size, said.title) if drawn else ""
+    return html(said, picture, provenance_line(result.provenance))
+
+
+def benchmark_notebook(result: Benchmark) -> str:
+    """A benchmark as HTML; of a single collection as its comparison."""
+    if len(result) == 1:
+        return notebook(next(iter(result.values())))
+    said = benchmark_finding(result)
+    drawn, size = said.ranking is not None and 1 < len(result.runs) <= _MOST_DRAWN, (7.0, 1.5 + 0.32 * len(result.runs))
+    picture = inline(partial(rank_intervals, result), size, said.title) if drawn else ""
+    return html(said, picture, provenance_line(result.provenance))
