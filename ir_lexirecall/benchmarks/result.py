@@ -203,27 +203,28 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             raise ValueError("no run is common to all collections")
         if not self.quantities:
             raise ValueError(f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure")
-        table: pd.DataFrame = self.cached(("overall", over), lambda: self._overall(over))
-        return table.copy()
 
-    def _overall(self, over: str) -> pd.DataFrame:
-        tables = []
-        for some in row_blocks(len(self.quantities), len(self.runs) + len(self._others), _ROWS):
-            parts = {}
-            for name in self.quantities[some]:
-                values = self._units(name, self.values_of(name))
-                differences = [np.zeros((0, x.shape[1])) for x in values]
-                if self._others:
-                    differences = self._units(name, self.differences_of(name))
-                both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
-                means = inference.MacroMeans(both, over, self.test.n_resamples)
-                parts[name] = values, differences, means, self._pairs(name, values, over)
-            statistics = [statistic for *_, means, pairs in parts.values() for statistic in (means, pairs)]
-            resample(statistics, seed=self.test.seed, progress=self.test.progress)
-            for name, (values, differences, means, pairs) in parts.items():
-                self.cached(("deviations", name, over), lambda pairs=pairs: pairs.found)  # type: ignore[misc]
-                tables.append(self._overall_of(name, values, differences, means.resamples, over))
-        return self._frame(pd.concat(tables, ignore_index=True), over=over)
+        def found() -> pd.DataFrame:
+            tables = []
+            for some in row_blocks(len(self.quantities), len(self.runs) + len(self._others), _ROWS):
+                parts = {}
+                for name in self.quantities[some]:
+                    values = self._units(name, self.values_of(name))
+                    differences = [np.zeros((0, x.shape[1])) for x in values]
+                    if self._others:
+                        differences = self._units(name, self.differences_of(name))
+                    both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
+                    means = inference.MacroMeans(both, over, self.test.n_resamples)
+                    parts[name] = values, differences, means, self._pairs(name, values, over)
+                statistics = [statistic for *_, means, pairs in parts.values() for statistic in (means, pairs)]
+                resample(statistics, seed=self.test.seed, progress=self.test.progress)
+                for name, (values, differences, means, pairs) in parts.items():
+                    self.cached(("deviations", name, over), lambda pairs=pairs: pairs.found)  # type: ignore[misc]
+                    tables.append(self._overall_of(name, values, differences, means.resamples, over))
+            return self._frame(pd.concat(tables, ignore_index=True), over=over)
+
+        table: pd.DataFrame = self.cached(("overall", over), found)
+        return table.copy()
 
     def values_of(self, by: str | None = None) -> list[Floats]:
         """Values of a measure (mean preferences over all other runs) per collection, shape ``(S, Q_d)`` each."""

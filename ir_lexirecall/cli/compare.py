@@ -137,7 +137,18 @@ def run_compare(options: argparse.Namespace) -> None:
     else:
         if page.for_people:
             page.add_finding(present.comparison_finding(result))  # with the notes
-        _add_pairs(page, result)
+        tables = {"Pairs:": result.table()}
+        if result.grouped:
+            tables["Pairs in groups of queries:"] = result.group_table()
+        if result.grouped and not page.for_people:  # one table: rows of all queries have no group
+            whole, in_groups = tables.values()
+            tables = {"": pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]}
+        for title, table in tables.items():
+            if page.for_people:  # what matters most stands first
+                page.add_sentence(title)
+                first = [name for name in _FIRST if name in table]
+                table = table[[*first, *(name for name in table.columns if name not in first)]]
+            page.add_table(table, confidence=confidence_words(result.provenance))
     for sentence in ["", provenance_line(result.provenance), *notes]:
         page.add_sentence(sentence)
     if options.plot:
@@ -160,22 +171,6 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
     design = replace(design, groups=groups_of(options.groups, inputs.judgments.query_ids))
     criteria, empty = parse_criteria(by), options.allow_empty
     return compare_runs(inputs.judgments, inputs.runs, criteria, design, by_program, allow_empty=empty, least=least)
-
-
-def _add_pairs(page: Page, result: Comparison) -> None:
-    """A row per pair, and per group and pair; for people, what matters most stands first."""
-    tables = {"Pairs:": result.table()}
-    if result.grouped:
-        tables["Pairs in groups of queries:"] = result.group_table()
-    if result.grouped and not page.for_people:  # one table: rows of all queries have no group
-        whole, in_groups = tables.values()
-        tables = {"": pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]}
-    for title, table in tables.items():
-        if page.for_people:
-            page.add_sentence(title)
-            first = [name for name in _FIRST if name in table]
-            table = table[[*first, *(name for name in table.columns if name not in first)]]
-        page.add_table(table, confidence=confidence_words(result.provenance))
 
 
 def run_report(options: argparse.Namespace) -> None:

@@ -59,32 +59,33 @@ class PreferenceCounts(Memoised):
 
     def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
-        return self.cached(("counts", preference), lambda: self._count(preference))
 
-    def _count(self, preference: str) -> Counts:
-        size, queries = len(self.runs), len(self.queries)
-        wins, incomparable = np.zeros((2, size, size), dtype=np.int64)
-        total, against_others = np.zeros((size, size)), np.zeros((queries, size))
-        if is_pairwise(preference):
-            for where, block in self.blocks(preference):
-                wins += np.count_nonzero(block > 0, axis=0)
-                unordered = np.isnan(block)
-                if unordered.any():
-                    incomparable += np.count_nonzero(unordered, axis=0)
-                    block = np.where(unordered, 0, block)
-                for of_query in block:  # one by one: the same sum however many a block holds
-                    total += of_query
-                against_others[where] = block.sum(axis=2) / max(1, size - 1)
-        else:
-            standing = self._standing(preference)
-            wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
-            total += wins - wins.T
-            key = standing + size * np.arange(queries)
-            # How many share the standing, the run itself included.
-            alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
-            against_others = (size - 2 * standing - alike).T / max(1, size - 1)
-        losses, mean = wins.T, total / max(1, queries)
-        return Counts(wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others)
+        def counted() -> Counts:
+            size, queries = len(self.runs), len(self.queries)
+            wins, incomparable = np.zeros((2, size, size), dtype=np.int64)
+            total, against_others = np.zeros((size, size)), np.zeros((queries, size))
+            if is_pairwise(preference):
+                for where, block in self.blocks(preference):
+                    wins += np.count_nonzero(block > 0, axis=0)
+                    unordered = np.isnan(block)
+                    if unordered.any():
+                        incomparable += np.count_nonzero(unordered, axis=0)
+                        block = np.where(unordered, 0, block)
+                    for of_query in block:  # one by one: the same sum however many a block holds
+                        total += of_query
+                    against_others[where] = block.sum(axis=2) / max(1, size - 1)
+            else:
+                standing = self._standing(preference)
+                wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
+                total += wins - wins.T
+                key = standing + size * np.arange(queries)
+                # How many share the standing, the run itself included.
+                alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
+                against_others = (size - 2 * standing - alike).T / max(1, size - 1)
+            losses, mean = wins.T, total / max(1, queries)
+            return Counts(wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others)
+
+        return self.cached(("counts", preference), counted)
 
     def _standing(self, preference: str) -> NDArray[np.int32]:
         """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
