@@ -214,9 +214,7 @@ def save_picture(axes: Any, path: str) -> None:
             raise ValueError(f"--plot {path}: {error}") from None
 
 
-def _in_short(
-    table: pd.DataFrame | Mapping[str, Sequence[Any]],
-) -> tuple[Mapping[str, Sequence[Any]], dict[str, str]]:
+def _in_short(table: pd.DataFrame | Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Sequence[Any]], dict[str, str]]:
     """A table with short names of measures in its head and in columns of them, and those names."""
     columns = columns_of(table)
     known = [name for name in _OF_MEASURES if name in columns]

@@ -129,11 +129,7 @@ def _on_shallow_runs(pool: Pool, depth: int | None) -> list[str]:
 
 
 def next_to_judge(
-    scored: ScoredRuns | None,
-    criterion: Criterion,
-    places: tuple[Ints, Ints],
-    n: int,
-    judgings: Judgings,
+    scored: ScoredRuns | None, criterion: Criterion, places: tuple[Ints, Ints], n: int, judgings: Judgings
 ) -> pd.DataFrame:
     """The rows of ``Comparison.to_judge``: see ``decides`` and ``to_judge_table``."""
     check_integer("n", n)

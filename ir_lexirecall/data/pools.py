@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from ir_lexirecall.io.columns import changes, run_table
 from ir_lexirecall.io.files import rereadable
 
 Ranks = NDArray[np.signedinteger[Any]]
+Depth: TypeAlias = int | None
+"""Down to which rank documents are looked at; None: all."""
 _DEEPEST = np.iinfo(np.int32).max
 
 
@@ -108,12 +110,12 @@ class Pool:
             self, query=self.query[row], doc=self.doc[row], doc_id=self.doc_id.gather(row), rank=self.rank[:, row]
         )
 
-    def within(self, depth: int | None) -> Bools:
+    def within(self, depth: Depth) -> Bools:
         """Whether any run has the document among its first ``depth``, shape ``(N,)``."""
         first: Ranks = self.rank.min(axis=0, where=self.rank > 0, initial=_DEEPEST)
         return first <= (_DEEPEST if depth is None else depth)
 
-    def ranks_within(self, depth: int | None, cutoff: int | None) -> tuple[Ranks, Bools]:
+    def ranks_within(self, depth: Depth, cutoff: Depth) -> tuple[Ranks, Bools]:
         """Ranks down to ``cutoff``, 0 below, and which runs have a document without judgment among their first ``depth``, ``(S, N)`` each."""
         deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
         found = self.rank > 0

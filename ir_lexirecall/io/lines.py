@@ -359,12 +359,7 @@ def _regular_rows(
 
 
 def columns_of_table(
-    block: bytes,
-    names: Sequence[str],
-    separator: str,
-    quote: str | None,
-    needed: Sequence[str],
-    place: Place,
+    block: bytes, names: Sequence[str], separator: str, quote: str | None, needed: Sequence[str], place: Place
 ) -> dict[str, list[Any]]:
     """The columns of the rows of a CSV or TSV file, without its header.
 

@@ -18,11 +18,11 @@ from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.data.pools import Depth, Pool
 from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.algorithms import Judgings, bounded
-from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, PrecisionSums
+from ir_lexirecall.judging.normalised import ByRun, PrecisionSums
 from ir_lexirecall.judging.ranking_pairs import RankingPairs
 from ir_lexirecall.judging.sums_and_cascades import Cascade, ExpectedUtility, First, WeightedSum
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
@@ -112,11 +112,7 @@ def bounds_of_differences(
     low, high = np.empty((2, len(a), queries))
     exact = np.ones((len(a), queries), dtype=bool)
     by_run = None
-    if (
-        b is not None
-        and shares_documents(measure, len(pool.names), len(a))
-        and isinstance(known.algorithm, (AveragePrecision, NestedLexirecall))
-    ):
+    if b is not None and isinstance(known.algorithm, ByRun) and shares_documents(measure, len(pool.names), len(a)):
         by_run = _by_run(known.algorithm, pool, a, b, values, **options)
     if by_run is not None:
         low, high, exact = by_run
@@ -139,14 +135,7 @@ def shares_documents(criterion: IRMeasure | Preference, runs: int, pairs: int) -
 
 
 def _by_run(
-    algorithm: AveragePrecision | NestedLexirecall,
-    pool: Pool,
-    a: Ints,
-    b: Ints,
-    values: Floats,
-    depth: int | None,
-    cutoff: int | None,
-    unretrieved: int,
+    algorithm: ByRun, pool: Pool, a: Ints, b: Ints, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int
 ) -> tuple[Floats, Floats, Bools] | None:
     """Bounds of differences, low, high, and exact, from what each run can reach by itself; None where that does not suffice.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -214,6 +214,10 @@ class NestedLexirecall:
         out = np.full(len(pairs), -np.inf if outside is None else np.inf)
         (np.maximum if outside is None else np.minimum).at(out, of[some], value)
         return out
+
+
+ByRun: TypeAlias = AveragePrecision | NestedLexirecall
+"""Measures of which what each run reaches by itself bounds the differences of all pairs."""
 
 
 @dataclass(frozen=True)

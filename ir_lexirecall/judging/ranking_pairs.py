@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, ranges, row_blocks
-from ir_lexirecall.data.pools import Pool, Ranks
+from ir_lexirecall.data.pools import Depth, Pool, Ranks
 
 Gain = Callable[[Floats], Floats]
 """Gains of grades: 0 for grades up to 0."""
@@ -44,15 +44,7 @@ class RankingPairs:
 
     @classmethod
     def blocks(
-        cls,
-        pool: Pool,
-        a: Ints,
-        b: Ints | None,
-        values: Floats,
-        *,
-        depth: int | None,
-        cutoff: int | None,
-        unretrieved: int = 0,
+        cls, pool: Pool, a: Ints, b: Ints | None, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int = 0
     ) -> Iterator[tuple[slice, RankingPairs]]:
         """The cases of pairs of runs on all queries, some pairs at a time: case ``p * Q + q``; see ``bounds_of_differences``.
 

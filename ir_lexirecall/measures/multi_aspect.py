@@ -298,11 +298,7 @@ def _label_positions(measure: Measure, name: str, grades: list[float], label: Fl
 
 
 def label_weights(
-    embedding: Mapping[str, Sequence[Fraction]],
-    labels: Mapping[str, Ints],
-    *,
-    distance: str,
-    gate: str | None,
+    embedding: Mapping[str, Sequence[Fraction]], labels: Mapping[str, Ints], *, distance: str, gate: str | None
 ) -> tuple[Ints, int]:
     """The weight of each document's label tuple, and K, the number of distinct weights.
 
