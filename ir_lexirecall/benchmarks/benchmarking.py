@@ -105,14 +105,15 @@ def benchmark(
         given |= {"cluster": cluster or None, "allow_empty": allow_empty or None}
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
-    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
+    tested = SignificanceTest.by_name(test)
+    design = Design(run_name(baseline), margin, tested, cluster=cluster, allow_empty=allow_empty, least=1)
     design.check_given(groups)
     results: dict[str, Comparison] = {}
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
         wanted = Wanted(by, smaller_is_better, missing)
-        tables, measures = read_collections(values, **wanted.options), wanted.values
+        tables = read_collections(values, **wanted.options)
         lacking = _lacking({name: table.runs for name, table in tables.items()}, missing, design.baseline)
         if groups is not None and all(table.per_task for table in tables.values()):
             raise ValueError(
@@ -122,9 +123,7 @@ def benchmark(
         for name, table in tables.items():
             with naming("" if len(tables) == 1 else f"collection {name!r}"):
                 origin = values.get(name) if isinstance(values, Mapping) else values
-                results[name] = comparison_of_values(
-                    table, measures, design, by_collection[name], origin, name, least=1
-                )
+                results[name] = comparison_of_values(table, wanted, design, by_collection[name], origin, name)
         first, *others = results.values()
         for name, result in zip(list(results)[1:], others, strict=True):
             if lost := [one for one in first.criteria if one not in result.criteria]:
@@ -156,7 +155,7 @@ def benchmark(
             here = replace(design, groups=groups_of(grouped[name], judgments.query_ids, qrels, name))
             if design.baseline not in [*map(str, of_one)]:
                 here = replace(here, baseline=None, margin=None)
-            results[name] = compare_runs(judgments, of_one, by_these, here, allow_empty=allow_empty, least=1)
+            results[name] = compare_runs(judgments, of_one, by_these, here)
             if not results[name].query_ids:
                 raise ValueError("there are no judgments in it")
         if missing == "error":

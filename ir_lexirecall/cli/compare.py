@@ -168,9 +168,9 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
         result = compare_values(values, wanted, design, options.groups)
         return result if predicted is None else with_predicted_values(result, predicted, wanted)
     by_program = None if predicted is None else Judgments.from_qrels(predicted)
-    design = replace(design, groups=groups_of(options.groups, inputs.judgments.query_ids))
-    criteria, empty = parse_criteria(by), options.allow_empty
-    return compare_runs(inputs.judgments, inputs.runs, criteria, design, by_program, allow_empty=empty, least=least)
+    groups = groups_of(options.groups, inputs.judgments.query_ids)
+    design = replace(design, groups=groups, allow_empty=options.allow_empty, least=least)
+    return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design, by_program)
 
 
 def run_report(options: argparse.Namespace) -> None:

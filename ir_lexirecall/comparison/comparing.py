@@ -34,6 +34,7 @@ from ir_lexirecall.significance import SignificanceTest
 
 CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
 """A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
+Criteria: TypeAlias = Mapping[str, Preference | IRMeasure]
 
 _COLUMNS = frozenset(
     [
@@ -141,7 +142,8 @@ def compare(
       criterion  wins  losses  difference
     0        AP     1       0       0.085
     """
-    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
+    tested = SignificanceTest.by_name(test)
+    design = Design(run_name(baseline), margin, tested, cluster=cluster, allow_empty=allow_empty)
     design.check_given(groups, predicted)
     if values is not None:
         if qrels is not None or runs is not None:
@@ -156,7 +158,7 @@ def compare(
     design = replace(design, groups=groups_of(groups, judgments.query_ids, qrels))
     by_program = None if predicted is None else Judgments.from_qrels(cast(QrelsLike, predicted))
     criteria = parse_criteria("lexirecall" if by is None else by)
-    result = compare_runs(judgments, runs, criteria, design, by_program, allow_empty=allow_empty)
+    result = compare_runs(judgments, runs, criteria, design, by_program)
     for by_judge in (result, result.predicted):
         if by_judge is not None and by_judge.scored is not None:
             by_judge.scored.check_defined()
@@ -164,18 +166,11 @@ def compare(
 
 
 def compare_runs(
-    judgments: Judgments,
-    runs: Mapping[str, RunLike],
-    by: Mapping[str, Preference | IRMeasure],
-    design: Design,
-    predicted: Judgments | None = None,
-    *,
-    allow_empty: bool = False,
-    least: int = 2,
+    judgments: Judgments, runs: Mapping[str, RunLike], by: Criteria, design: Design, predicted: Judgments | None = None
 ) -> Comparison:
-    """``compare`` with the input read; ``by`` as from ``parse_criteria``, ``least`` the number of runs that are needed."""
-    design.check_runs(runs, least)
-    if least > 1:  # not of a benchmark, all collections of which have the same criteria
+    """``compare`` with the input read; ``by`` as from ``parse_criteria``."""
+    design.check_runs(runs)
+    if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = _distinct(by, judgments.threshold)
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
@@ -187,23 +182,20 @@ def compare_runs(
         ):
             if bool(of_people) and not of_program:
                 raise ValueError(f"{what} was given for the qrels, but not for predicted; load both alike")
-    progress = design.test.progress
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
-    scored = ScoredRuns.from_runs(measures, judgments, runs, allow_empty=allow_empty, progress=progress)
+    how: dict[str, Any] = {"allow_empty": design.allow_empty, "progress": design.test.progress}
+    scored = ScoredRuns.from_runs(measures, judgments, runs, **how)
     result = comparison_of(scored, by, design)
     if predicted is None:
         return result
-    by_program = ScoredRuns.from_runs(measures, predicted, scored.sources, allow_empty=allow_empty, progress=progress)
+    by_program = ScoredRuns.from_runs(measures, predicted, scored.sources, **how)
     counted = {name: c for name, c in result.by.items() if isinstance(c, PreferenceCriterion)}
     resolved = {name: c.preference(rel=c.preferences.rel) for name, c in counted.items()}
     return replace(result, predicted=comparison_of(by_program, {**by, **resolved}, Design(test=design.test)))
 
 
 def comparison_of(
-    scored: ScoredRuns,
-    by: Mapping[str, Preference | IRMeasure],
-    design: Design | None = None,
-    queries: Ints | None = None,
+    scored: ScoredRuns, by: Criteria, design: Design | None = None, queries: Ints | None = None
 ) -> Comparison:
     """Compare runs that are aligned and scored already with the measures among the criteria; ``queries``: those that count."""
     design = design or Design()
@@ -276,7 +268,7 @@ class Wanted:
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design, groups: GroupsLike | None) -> Comparison:
     """``compare`` of values."""
-    return comparison_of_values(read_values(values, **wanted.options), wanted.values, design, groups, values)
+    return comparison_of_values(read_values(values, **wanted.options), wanted, design, groups, values)
 
 
 def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted) -> Comparison:
@@ -312,13 +304,11 @@ def refuse_costs(smaller_is_better: object) -> None:
 
 def comparison_of_values(
     table: ValueTable,
-    wanted: Mapping[str, str] | None,
+    wanted: Wanted,
     design: Design,
     groups: GroupsLike | None,
     source: Any,
     collection: str | None = None,
-    *,
-    least: int = 2,
 ) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
 
@@ -328,13 +318,13 @@ def comparison_of_values(
     design = replace(design, groups=groups_of(groups, table.query_ids, source, collection))
     values = {name: array for name, array in table.values.items() if not isinstance(groups, str) or name != groups}
     table = replace(table, values=values, costs=table.costs & values.keys())
-    design.check_runs(dict.fromkeys(table.runs), least)
-    if wanted is None:
+    design.check_runs(dict.fromkeys(table.runs))
+    if (named := wanted.values) is None:
         measures = {name: known_measure(name) for name in values}
         counts = [name for name, measure in measures.items() if measure is not None and is_added_up(measure)]
-        wanted = {name: name for name in values if name not in counts or len(counts) == len(values)}
+        named = {name: name for name in values if name not in counts or len(counts) == len(values)}
     criteria: dict[str, Criterion] = {}
-    for label, name in wanted.items():
+    for label, name in named.items():
         costs, about = table.is_cost(name), known(name)
         limits = (-np.inf, np.inf) if about is None else about[:2]
         means = values[name].mean(axis=1)

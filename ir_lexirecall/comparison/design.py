@@ -30,6 +30,8 @@ class Design:
     test: SignificanceTest = field(default_factory=SignificanceTest)
     groups: QueryGroups | None = None
     cluster: bool = False
+    allow_empty: bool = False
+    least: int = 2  # how many runs are needed
 
     def check_given(self, groups: object, predicted: object = None) -> None:
         """Refuse groups as units where there are none, or for a test that cannot, and what predicted judgments do not go with."""
@@ -40,9 +42,9 @@ class Design:
         if self.cluster:
             replace(self.test, groups=())
 
-    def check_runs(self, runs: Any, least: int = 2) -> None:
+    def check_runs(self, runs: Any) -> None:
         """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""
-        check_runs(runs, least)
+        check_runs(runs, self.least)
         if self.baseline is not None:
             check_choice("baseline", self.baseline, [str(name) for name in runs])
 

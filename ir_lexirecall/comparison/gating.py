@@ -189,16 +189,16 @@ def gate(
     if rule == "drop" and (ledger is not None or release is not None):
         raise ValueError("a ledger counts tests, and a release is tested: leave them out, or take the rule 'evidence'")
     judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
-    design = Design(names[0], margin, SignificanceTest.by_name(test))
+    design = Design(names[0], margin, SignificanceTest.by_name(test), allow_empty=allow_empty)
     preferences = [criterion for criterion in criteria.values() if isinstance(criterion, Preference)]
     if not all(judgments.m(rel).any() for rel in {judgments.threshold, *(p.rel_in(judgments) for p in preferences)}):
         raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
     runs: dict[str, Any] = {names[0]: baseline, names[1]: candidate}
-    results = [compare_runs(judgments, runs, criteria, design, allow_empty=allow_empty)]
+    results = [compare_runs(judgments, runs, criteria, design)]
     if release is not None:
         last = "release" if "release" not in names else f"{names[0]} (release)"
         runs = {last: release, names[1]: results[0].scored.sources[names[1]] if results[0].scored else candidate}
-        results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last), allow_empty=allow_empty))
+        results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last)))
     alpha = design.test.alpha
     look = None
     if (

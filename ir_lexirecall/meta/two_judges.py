@@ -149,7 +149,7 @@ def judges(
             grade = judgments.grade
             binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
             of_threshold: dict[str, Any] = {name: replace(run, judgments=binary) for name, run in runs.items()}
-            compared = compare_runs(binary, of_threshold, measures, Design(test=tested), allow_empty=True)
+            compared = compare_runs(binary, of_threshold, measures, Design(test=tested, allow_empty=True))
             comparisons.append(compared)
         relevant_a, relevant_b = ((grades >= rel).astype(np.float64) for grades in (grades_a, grades_b))
         facts = {"rel": rel, "queries": len(ids), "documents": len(grades_a)}
