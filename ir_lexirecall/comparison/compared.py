@@ -8,12 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import check_choice, entry
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Places, PreferenceCriterion
 from ir_lexirecall.comparison.pair_tests import labels_of
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
@@ -139,7 +138,7 @@ class ComparedRuns(Memoised):
         return all_pairs(self.runs, self.baseline)
 
     @cached_property
-    def places(self) -> tuple[Ints, Ints]:
+    def places(self) -> Places:
         """The runs of every pair by their place among the runs."""
         place = {name: i for i, name in enumerate(self.runs)}
         a, b = (np.array([place[pair[side]] for pair in self.pairs], dtype=np.int64) for side in (0, 1))

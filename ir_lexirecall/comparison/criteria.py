@@ -15,6 +15,8 @@ from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
 
 _BLOCK = 2**22  # differences that are held at once
+Places: TypeAlias = tuple[Ints, Ints]
+"""The runs of every pair by their place among the runs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import settled
-from ir_lexirecall.comparison.criteria import Criterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import Criterion, Places, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
@@ -55,7 +55,7 @@ def bounds_table(
     scored: ScoredRuns | None,
     criteria: Sequence[Criterion],
     pairs: Sequence[tuple[str, str]],
-    places: tuple[Ints, Ints],
+    places: Places,
     interval_of: IntervalOf,
     judgings: Judgings,
     alpha: float,
@@ -129,7 +129,7 @@ def _on_shallow_runs(pool: Pool, depth: int | None) -> list[str]:
 
 
 def next_to_judge(
-    scored: ScoredRuns | None, criterion: Criterion, places: tuple[Ints, Ints], n: int, judgings: Judgings
+    scored: ScoredRuns | None, criterion: Criterion, places: Places, n: int, judgings: Judgings
 ) -> pd.DataFrame:
     """The rows of ``Comparison.to_judge``: see ``decides`` and ``to_judge_table``."""
     check_integer("n", n)
@@ -140,11 +140,7 @@ def next_to_judge(
 
 
 def powered(
-    human: Criterion,
-    predicted: Criterion,
-    queries: tuple[list[str], list[str]],
-    places: tuple[Ints, Ints],
-    test: SignificanceTest,
+    human: Criterion, predicted: Criterion, queries: tuple[list[str], list[str]], places: Places, test: SignificanceTest
 ) -> PredictionPowered:
     """Differences by one criterion from judgments by people and predicted ones, of the ``queries`` of either: see ``prediction_powered``.
 
@@ -164,7 +160,7 @@ def powered(
 
 
 def sequential_columns(
-    criterion: Criterion, places: tuple[Ints, Ints], test: SignificanceTest, alpha: float, seed: int
+    criterion: Criterion, places: Places, test: SignificanceTest, alpha: float, seed: int
 ) -> dict[str, Any]:
     """Columns of ``Comparison.sequential`` but for the runs: see ``sequential_signs``."""
     differences = np.concatenate(list(criterion.differences(*places)))
@@ -220,7 +216,7 @@ class Undecided:
 def undecided(
     scored: ScoredRuns | None,
     criterion: Criterion,
-    places: tuple[Ints, Ints],
+    places: Places,
     test: SignificanceTest,
     interval_of: IntervalOf | None,
 ) -> Undecided | None:

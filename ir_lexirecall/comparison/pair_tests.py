@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.rounding import SUM
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Places
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.judging.predicted import PredictionPowered
@@ -36,7 +36,7 @@ def columns_of_pairs(
     parts: Sequence[Criterion],
     test: SignificanceTest,
     runs: Sequence[str],
-    places: tuple[Ints, Ints],
+    places: Places,
     powered: PredictionPowered | None = None,
 ) -> list[dict[str, Any]]:
     """The columns of ``Comparison.table`` but for margins, of one criterion on all queries, or on each of several sets of them.
@@ -87,7 +87,7 @@ def columns_of_pairs(
     return columns
 
 
-def _two_sided(criterion: Criterion, test: SignificanceTest, places: tuple[Ints, Ints]) -> TestResult:
+def _two_sided(criterion: Criterion, test: SignificanceTest, places: Places) -> TestResult:
     a, b = places
     if test.name != "tukey":
         blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
@@ -101,9 +101,7 @@ def _two_sided(criterion: Criterion, test: SignificanceTest, places: tuple[Ints,
     return TestResult(-found.estimate, -found.high, -found.low, found.p, -found.effect_size)
 
 
-def one_sided_tests(
-    criterion: Criterion, test: SignificanceTest, places: tuple[Ints, Ints], margin: float
-) -> MarginTest:
+def one_sided_tests(criterion: Criterion, test: SignificanceTest, places: Places, margin: float) -> MarginTest:
     """The one-sided tests of every pair's difference against 0 and a margin."""
     if test.name == "tukey":
         tested = margin_test_of_all(test, criterion.standings.T, margin)
@@ -191,7 +189,7 @@ def chances_to_be_best(criterion: Criterion, test: SignificanceTest) -> Floats:
     return best_set(studentised_deviations([x], n_resamples=test.n_resamples, seed=test.seed, progress=test.progress))
 
 
-def planned_ends(criterion: Criterion, places: tuple[Ints, Ints], plan: Callable[[Floats], Any]) -> list[Floats]:
+def planned_ends(criterion: Criterion, places: Places, plan: Callable[[Floats], Any]) -> list[Floats]:
     """What is planned for each pair by the differences that were observed, with the ends of its interval."""
     if len(criterion.query_ids) < 2:
         raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")

@@ -70,8 +70,7 @@ def browser_data(
     result: Comparison,
     sources: Sources,
     details: int | None,
-    progress: bool | None = None,
-    *,
+    progress: bool | None,
     collection: str = "",
     parts: int = 1,
 ) -> BrowserData | None:
