@@ -170,7 +170,7 @@ def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSess
 def test_buckets_follow_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
     for rows, buckets in ((3, 2), (2, 3)):  # of all six
-        monkeypatch.setattr("spark_lexirecall.buckets._ROWS", rows)
+        monkeypatch.setattr("spark_lexirecall.distributed._ROWS", rows)
         values = spark_lexirecall.evaluate("RR", qrels, run)
         assert values.rdd.getNumPartitions() == buckets
         values.unpersist()
