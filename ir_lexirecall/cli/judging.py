@@ -43,8 +43,8 @@ def run_to_judge(options: argparse.Namespace) -> None:
     if len(by) > 1:
         raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
     inputs = Inputs.from_options(options)
-    design = Design(options.baseline)
-    result = compare_runs(inputs.judgments, inputs.runs, by, design, allow_empty=options.allow_empty)
+    design = Design(options.baseline, allow_empty=options.allow_empty)
+    result = compare_runs(inputs.judgments, inputs.runs, by, design)
     if result.scored is not None:
         result.scored.warn_of_hardly_judged()
     table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
