@@ -4,7 +4,7 @@ Standard measures and exact preferences in one PyTerrier table
 
 Is B better than A for someone who needs everything, and on which queries? You will see
 
-- TSE, LexiRecall, RBU and C/W/L measures beside ``nDCG@10`` in ``pt.Experiment``;
+- LexiRecall, TSE, RBU and C/W/L measures beside ``nDCG@10`` in ``pt.Experiment``;
 - ``pt.lexirecall.Experiment``, which adds preferences that the ranks themselves decide, against one baseline and
   against two;
 - what decided, query by query.
@@ -35,7 +35,7 @@ for name, run in demo.runs().items():
 # %%
 # One table for all measures:
 
-measures = [TSE, LR, RBU @ 20, CWL_ERR10(max_rel=3), nDCG @ 10]
+measures = [nDCG @ 10, LR, TSE, RBU @ 20, CWL_ERR10(max_rel=3)]
 print(pt.Experiment(systems, topics, qrels, measures, round=4).to_string(index=False))
 
 # %%

@@ -35,7 +35,7 @@ for q in range(QUERIES):
 # %%
 # On how many queries do the values differ?
 
-values = [irl.evaluate([TSE, LR, "nDCG@10"], qrels, run) for run in (first, reranked)]
+values = [irl.evaluate(["nDCG@10", LR, TSE], qrels, run) for run in (first, reranked)]
 different = (values[0] != values[1]).sum()
 print(f"{QUERIES} queries. Queries on which the two systems' values differ:")
 print(different.to_string())

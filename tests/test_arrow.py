@@ -200,7 +200,7 @@ RANKS = align_arrow(qrel_table({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}), run_ta
     ("ranks", "message"),
     [
         (RANKS.slice(0, 2), "query 'q2' of the judgments is missing"),
-        (pa.concat_tables([RANKS, RANKS.slice(0, 1)]), "query 'q1' stands in two parts"),
+        (pa.concat_tables([RANKS, RANKS.slice(0, 1)]), "query 'q1' is in two parts"),
         (
             pa.concat_tables([RANKS, align_arrow(qrel_table({"q2": {"a": 1}}), run_table({"q2": {"a": 1.0}}))]),
             "'q2' stands",

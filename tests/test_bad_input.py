@@ -158,7 +158,7 @@ BAD_ROWS: dict[str, tuple[list[str], str, Any, Rows, list[str]]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*do not stand together")  # of rows in files
+@pytest.mark.filterwarnings("ignore:.*not contiguous")  # of rows in files
 @pytest.mark.parametrize(
     ("name", "form"), [pytest.param(name, form) for name, case in BAD_ROWS.items() for form in case[0]]
 )

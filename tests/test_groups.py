@@ -80,8 +80,8 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ({"q1": "a", "q2": "b"}, {}, r"groups: there is no group for query 'q3' \(and 1 more like it\); add it"),
-        ({"1": "a", "2": "b"}, {}, "there is no group for query 'q1' .*it has 1, 2; add it"),
+        ({"q1": "a", "q2": "b"}, {}, r"groups: query 'q3' has no group \(and 1 other case\); add it"),
+        ({"1": "a", "2": "b"}, {}, "query 'q1' has no group .*it has 1, 2; add it"),
         (dict.fromkeys(QUERIES, "a"), {}, "all queries are in one group, a; leave groups out"),
         ({**GROUPS, "q2": None}, {}, "query 'q2' has no group"),
         ({**GROUPS, "q2": ["a"]}, {}, r"one query maps to \['a'\]"),

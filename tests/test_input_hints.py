@@ -105,7 +105,9 @@ def test_runs_with_integers_as_names() -> None:
 
 
 def test_a_label_is_not_the_index_of_the_table() -> None:
-    with pytest.raises(ValueError, match=r"^evaluate: 'query_id' is the name of the table's index; call AP otherwise"):
+    with pytest.raises(
+        ValueError, match=r"^evaluate: 'query_id' is the name of the table's index; give AP another name"
+    ):
         irl.evaluate({"query_id": "AP"}, {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
@@ -122,7 +124,7 @@ def test_a_label_is_not_the_index_of_the_table() -> None:
 )
 def test_labels_that_mean_something_else(by: Any, meant: str) -> None:
     for function in (irl.compare, irl.benchmark):
-        with pytest.raises(ValueError, match=f"{next(iter(by))!r} is the name of {meant}.*call .* otherwise"):
+        with pytest.raises(ValueError, match=f"{next(iter(by))!r} is the name of {meant}.*; give .* another name"):
             function(QRELS, {"a": RUN, "b": RUN}, by)
     assert irl.compare(QRELS, {"a": RUN, "b": RUN}, {"AP": "AP(rel=2)", "gain": "nDCG@10"}).criteria == ["AP", "gain"]
 

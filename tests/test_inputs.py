@@ -347,7 +347,7 @@ def test_tables_in_files(ending: str, ids: Any, tmp_path: Path) -> None:
 SCATTERED = [RUN[i] for i in (4, 0, 8, 5, 9, 1, 6, 2, 3, 7)]  # no query's lines stand together
 
 
-@pytest.mark.filterwarnings("ignore:.*do not stand together")
+@pytest.mark.filterwarnings("ignore:.*not contiguous")
 @pytest.mark.parametrize("block", [1, 10, 30, 100, 10**6])
 @pytest.mark.parametrize(
     "rows", [RUN, RUN[::-1], SCATTERED, [*RUN[6:], *RUN[:6]]], ids=["plain", "back", "mixed", "split"]
@@ -401,7 +401,7 @@ def test_how_many_files_are_read_at_once_changes_nothing(order: Any, seed: int, 
 def test_scattered_lines_of_a_query_lead_to_a_warning(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(files, "_BLOCK", 20)
     (tmp_path / "run.txt").write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in SCATTERED))
-    with pytest.warns(UserWarning, match=r"run\.txt.*do not stand together"):
+    with pytest.warns(UserWarning, match=r"run\.txt.*not contiguous"):
         irl.evaluate(TSE, nested(QRELS), tmp_path / "run.txt")
 
 

@@ -116,7 +116,7 @@ def test_bad_input_is_named(ranking: Any, relevant: Any, message: str) -> None:
 def test_unknown_measures_are_named() -> None:
     with pytest.raises(ValueError, match=r"scorer: unknown measure 'LRR'; did you mean"):
         irl.scorer("LRR")
-    with pytest.raises(ValueError, match="2 rankings, but what is relevant for 1"):
+    with pytest.raises(ValueError, match="2 rankings, but relevant documents for 1"):
         irl.scorer("AP").batch([["a"], ["b"]], [["a"]])
 
 

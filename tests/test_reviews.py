@@ -194,9 +194,9 @@ def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     whole = (FILES / "bees-nb-v3.asreview").read_bytes()
     for content, message in [
-        (b"", "no project of ASReview, or a damaged one"),
-        (whole[: len(whole) // 2], "no project of ASReview, or a damaged one"),
-        (archive({"run.txt": b"q Q0 d 1 1 t"}), "there is no project.json"),
+        (b"", "not a project of ASReview, or a damaged one"),
+        (whole[: len(whole) // 2], "not a project of ASReview, or a damaged one"),
+        (archive({"run.txt": b"q Q0 d 1 1 t"}), "it has no project.json"),
         (archive({"project.json": b"{"}), r"\(project.json\), line 1: taken for JSON, but"),
         (
             archive({"project.json": b'{"version": "1.6"}', "reviews/1/results.sql": b""}),
@@ -208,7 +208,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ),
         (archive({"project.json": b"{}", "results.db": b""}), "its database cannot be read: no such table"),
         (archive({"project.json": b"[]", "results.db": b""}), "its project.json holds .., not what ASReview writes"),
-        (b"".join([whole[:4000], bytes(600), whole[4600:]]), "no project of ASReview, or a damaged one: .*again"),
+        (b"".join([whole[:4000], bytes(600), whole[4600:]]), "not a project of ASReview, or a damaged one: .*again"),
     ]:
         (tmp_path / "bad.asreview").write_bytes(content)
         with pytest.raises(ValueError, match=f"read_asreview: .*bad.asreview.*{message}"):

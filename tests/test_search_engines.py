@@ -96,7 +96,7 @@ def test_several_indexes_are_told_apart() -> None:
     [
         (
             lambda a, q: a.pop("details"),
-            "response: no response of _rank_eval: it has rank_eval, metric_score, failures",
+            "response: not a response of _rank_eval: it has rank_eval, metric_score, failures",
         ),
         (lambda a, q: a.update(failures={"berlin": {"type": "parse"}}), "response: query 'berlin' failed: .*parse"),
         (lambda a, q: a["details"].pop("berlin"), "query 'berlin' is in the request only; are they of one evaluation"),
@@ -112,7 +112,7 @@ def test_several_indexes_are_told_apart() -> None:
             lambda a, q: a["details"]["berlin"]["hits"].extend([hit("d", 1, 1)] * 2),
             "document 'd' appears twice for query 'berlin'",
         ),
-        (lambda a, q: q.pop("requests"), "request: no request of _rank_eval: it has metric, but no requests"),
+        (lambda a, q: q.pop("requests"), "request: not a request of _rank_eval: it has metric, but no requests"),
         (lambda a, q: q["requests"][1].update(id="amsterdam"), "two requests have the id 'amsterdam'"),
         (lambda a, q: q["requests"][1].pop("id"), "without an id"),
         (
@@ -212,7 +212,7 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         ("query,docid,rating\nq,d,good\n", "line 2: the rating of document 'd' for query 'q' is 'good', not a number"),
         ("query,docid,rating\nq,,1\n", "line 2: there is no document"),
         ('query,docid,rating\n"q,d,1\n', "line 2: a quotation mark is not closed"),
-        ('{"ratings": []}', "no judgment list: it has ratings, but no judgmentRatings"),
+        ('{"ratings": []}', "not a judgment list: it has ratings, but no judgmentRatings"),
         ('{"judgmentRatings": [{"query": "q"}]}', "expected query and ratings"),
         ('{"judgmentRatings": [{"query": "q", "ratings": [{"rating": 1}]}]}', "without docId and rating"),
     ],

@@ -71,13 +71,13 @@ def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> No
 
 
 def test_what_is_not_here_is_said() -> None:
-    with pytest.raises(ValueError, match=r"from_trec_eval: trec_eval's gm_map is no measure here; use np.exp"):
+    with pytest.raises(ValueError, match=r"from_trec_eval: trec_eval's gm_map is not available here; use np.exp"):
         from_trec_eval(["gm_map"])
     with pytest.raises(ValueError, match="trec_eval has no measure 'mapp'; did you mean 'map'"):
         from_trec_eval(["mapp"])
     with pytest.raises(ValueError, match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8."):
         from_trec_eval(["rbp.p=0.8"])
-    with pytest.raises(ValueError, match="trec_eval's rbp_resid is no measure here; use the residual of RBP"):
+    with pytest.raises(ValueError, match="trec_eval's rbp_resid is not available here; use the residual of RBP"):
         from_trec_eval(["rbp_resid.p=0.8"])
     with pytest.raises(ValueError, match="trec_eval's all_trec stands for many measures; name those that you want"):
         from_trec_eval(["all_trec"])
@@ -130,7 +130,10 @@ def test_the_first_line_is_what_the_run_calls_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["-m", "yaap"], "trec_eval's yaap is no measure here"), (["--baseline", "bm25"], "leave --baseline out")],
+    [
+        (["-m", "yaap"], "trec_eval's yaap is not available here"),
+        (["--baseline", "bm25"], "--baseline cannot be combined with --format trec"),
+    ],
 )
 def test_the_command_names_what_it_cannot_print(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall import demo
+from ir_lexirecall import cli, demo
 from ir_lexirecall.io.values import ValueTable, read_collections, read_values
 from ir_lexirecall.measures.declaration import REGISTRY
 
@@ -225,7 +225,7 @@ def records(**change: Any) -> list[dict[str, Any]]:
             "the RR of run 'a' for query 'q2' is missing; add it, or .*missing='skip' to leave out 1 of 2",
         ),
         ({"value": float("nan")}, "the RR of run 'a' for query 'q2' is missing"),
-        ({"query_id": "q1"}, "line 4: the RR of run 'a' for query 'q1' is there already .*line 2.*; keep one"),
+        ({"query_id": "q1"}, "line 4: the RR of run 'a' for query 'q1' is given twice .*line 2.*; keep one"),
         ({"value": "high"}, "line 4: value is 'high', not a number"),
         ({"value": 1.5}, "line 4: the RR of run 'a' for query 'q2' is 1.5; its values lie between 0 and 1"),
         ({"value": float("inf")}, "line 4: the RR of run 'a' for query 'q2' is inf; leave it out"),
@@ -414,7 +414,7 @@ def test_rows_without_a_collection_are_refused(ending: str, tmp_path: Path) -> N
     path = write_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / f"values.{ending}")
     place = {"jsonl": "line 2", "parquet": "row 2"}.get(ending, "line 3")
     with pytest.raises(
-        ValueError, match=rf"^read_collections: {path}, {place}: there is no collection .and 1 more like it.; add it"
+        ValueError, match=rf"^read_collections: {path}, {place}: there is no collection .and 1 other case.; add it"
     ):
         read_collections(path)
 
@@ -456,3 +456,28 @@ def test_a_file_without_collections_is_refused(tmp_path: Path) -> None:
         ValueError, match=f"^read_collections: {path} has no column that names collections; add a column"
     ):
         read_collections(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "looks"),
+    [
+        (
+            "bm25.run",
+            "q1 Q0 d1 1 2.0 bm25\nq1 Q0 d2 2 1.0 bm25\nq2 Q0 d3 1 1.0 bm25\nq2 Q0 d4 2 0.5 bm25\nq3 Q0 d5 1 0.1 bm25\nq3 Q0 d6 2 0.1 bm25\n",
+            "a run",
+        ),
+        ("one.run", "q1 Q0 d1 1 2.0 bm25\nq1 Q0 d2 2 1.0 bm25\n", "a run"),
+        ("bm25.csv", "query_id,doc_id,score\nq1,d1,2.0\n", "a run"),
+        ("qrels.txt", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n", "qrels"),
+    ],
+)
+def test_runs_and_qrels_are_not_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, looks: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(
+        ValueError, match=rf"{name}: this looks like {looks}; leave out values= and give qrels and runs"
+    ):
+        read_values(tmp_path / name)
+    assert cli.main(["compare", "--values", str(tmp_path / name)]) == 1
+    assert capsys.readouterr().err.endswith(f"{name}: this looks like {looks}; omit --values and give qrels and runs\n")

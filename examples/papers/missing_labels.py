@@ -1,6 +1,6 @@
 """
-Which labels are missing: lexicographic recall, and pools
-=========================================================
+It matters which labels are missing: lexicographic recall, and pools
+====================================================================
 
 Diaz, Ekstrand and Mitra (TORS 2026, doi 10.1145/3728373) find lexicographic recall stable when labels are removed at random. Pools do
 not leave out at random, and that this matters is known: Zobel 1998 (doi 10.1145/290941.291014), Buckley and Voorhees 2004
@@ -530,7 +530,7 @@ def main(arguments: list[str] | None = None) -> None:
         RECORDED.write_text(json.dumps(record) + "\n", encoding="utf-8")
     if options.confirm:
         return
-    print("Which labels are missing, at a depth")
+    print("Policies: which labels are missing, at a depth")
     for name, text in POLICIES.items():
         print(f"  {name}: {text}")
     several = record["explored"]

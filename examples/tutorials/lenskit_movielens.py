@@ -131,7 +131,7 @@ runs = {
 qrels = test.rename(columns={"userId": "query_id", "movieId": "doc_id"}).assign(
     relevance=1
 )
-measures = ["nDCG@10", "R@200", "TSE(exposure='nDCG')@200", "LR@200"]
+measures = ["nDCG@10", "R@200", "LR@200", "TSE(exposure='nDCG')@200"]
 result = irl.compare(
     qrels,
     runs,
@@ -143,8 +143,8 @@ means = result.means().pivot(index="run", columns="criterion", values="mean")
 means.loc[result.runs, measures].round(3)
 
 # %%
-# TSE is the exposure of the *last* film that a user will like, and LexiRecall orders lists by how many such films they
-# hold, then by where the last one stands. Both ask what it takes to see everything. The preferences compare the lists
+# LexiRecall orders lists by how many of the films that a user will like they hold, then by where the last one stands;
+# TSE is the exposure of the last one, and 0 where one is missing. Both ask what it takes to see everything. The preferences compare the lists
 # of each user directly:
 
 columns = [
@@ -199,7 +199,7 @@ explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 # In LensKit
 # ----------
 #
-# ``lenskit_lexirecall`` has ``TSE``, ``LexiRecall`` and ``Metric(any measure)`` as metrics for LensKit's
+# ``lenskit_lexirecall`` has ``LexiRecall``, ``TSE`` and ``Metric(any measure)`` as metrics for LensKit's
 # ``MeasurementCollector``, beside its own, and ``compare`` for item lists. The models below are LensKit's own.
 
 
@@ -232,8 +232,8 @@ def in_lenskit():
     collector = MeasurementCollector()
     for metric in (
         NDCG(10),
-        TSE(200, exposure="nDCG"),
         LexiRecall(200),
+        TSE(200, exposure="nDCG"),
         Metric("RBP(p=0.9)"),
     ):
         collector.add_metric(metric)

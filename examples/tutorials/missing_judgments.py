@@ -104,13 +104,13 @@ for name, judge in {"careless": careless, "partial": partial}.items():
 
 # %%
 # On documents, the partial judge agrees with people no less than the careless one (kappa). Yet the careless one keeps every conclusion, and the partial one
-# turns the order of runs round and loses conclusions: ask for ``tau`` and for conclusions, not for kappa alone.
+# reverses the order of runs and loses conclusions: ask for ``tau`` and for conclusions, not for kappa alone.
 #
 # A few queries by people, all by the program
 # -------------------------------------------
 #
-# With ten or more queries drawn at random for people, the partial judge does no harm: what it gets wrong there is taken off everywhere. ``n_effective`` says
-# how many queries the sample is worth with it, ``rho`` why.
+# What the partial judge gets wrong on queries that are drawn at random for people is subtracted everywhere, so that its bias does no harm to means of
+# measures, from 25 human queries on (12 here: intervals may hold the truth less often). ``n_effective`` says how many human queries alone give the same precision, ``rho`` why.
 
 ids = np.array(sorted(real["query_id"].unique()))
 sample = rng.choice(ids, 12, replace=False)

@@ -5,7 +5,7 @@ From PyTerrier pipelines to a paper's table
 Three retrieval models, rerankers trained on the spot, and one question: which system serves a reader who needs *every*
 relevant document? You will learn
 
-- how to put TSE, LexiRecall and ``nDCG@10`` into one table of ``pt.Experiment``,
+- how to put ``nDCG@10``, LexiRecall and TSE into one table of ``pt.Experiment``,
 - what a reranker of the first hundred documents does to a reader who reads on, and how to see it,
 - how to test a difference, explain it query by query, and print the table for a paper.
 
@@ -139,11 +139,11 @@ bm25, letter, lsa = Model(bm25_scores), Model(letter_scores), Model(lsa_scores)
 # ones.
 #
 # - *nDCG@10* looks at the first ten ranks.
-# - *TSE* is 1 / the rank of the *last* relevant document: what it costs to see everything.
 # - *LexiRecall* (LR) orders rankings by how many relevant documents they hold, then by the rank of the last one, then
 #   of the last but one, and so on.
+# - *TSE* is 1 / the rank of the *last* relevant document, and 0 where one is missing: what it costs to see everything.
 
-measures = [nDCG @ 10, TSE, LR]
+measures = [nDCG @ 10, LR, TSE]
 models = {"BM25": bm25, "letters": letter, "LSA": lsa}
 pt.Experiment(models, topics, qrels, measures, round=4)
 
@@ -193,7 +193,7 @@ table = pt.lexirecall.Experiment(
     verbose=False,
     validate="ignore",
 )
-table[["name", "nDCG@10", "TSE", "LexiRecall"]]
+table[["name", "nDCG@10", "LexiRecall", "TSE"]]
 
 # %%
 # Compare *BM25* with *BM25 cut*: ``nDCG@10`` is the same, but the relevant documents below the cut are gone, and
@@ -268,7 +268,7 @@ judged = collection.qrels[collection.qrels["query_id"].isin(test["qid"])]
 result = irl.compare(
     judged,
     runs,
-    ["nDCG@10", "TSE", "LR"],
+    ["nDCG@10", "LR", "TSE"],
     test=irl.SignificanceTest("randomisation", seed=1),
 )
 print(result.to_latex(places=3))

@@ -114,7 +114,7 @@ plt.show()
 #
 # *If the six collections stand for many others*, chance also lies in which collections were taken.
 # ``overall("collections")`` resamples collections, and a random-effects model, as in medicine, says how much the true
-# differences vary: ``i2`` is the share of the variance that is no chance of queries. (``tau2`` and ``p_heterogeneity``
+# differences vary: ``i2`` is the share of the variance not explained by sampling queries. (``tau2`` and ``p_heterogeneity``
 # are in the table, too.)
 
 columns = [

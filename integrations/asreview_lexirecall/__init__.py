@@ -59,9 +59,13 @@ def _command(commands: Any, name: str, function: Any, about: str) -> Any:
         "files",
         nargs="+",
         metavar="FILE",
-        help="simulations or projects (.asreview), or folders of them; NAME=FILE says what the model is called",
+        help="simulations or projects (.asreview), or folders of them; NAME=FILE names the model",
     )
-    parser.add_argument("--priors", action="store_true", help="count the records that models were given to start with")
+    parser.add_argument(
+        "--priors",
+        action="store_true",
+        help="count the records that models were given to start with (prior knowledge), too",
+    )
     parser.set_defaults(command=function)
     return parser
 

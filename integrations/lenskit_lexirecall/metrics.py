@@ -309,7 +309,7 @@ def ranks_of(relevant: ItemList, recs: ItemList, owner: str) -> Ints:
         if kinds[0] != kinds[1]:
             recommended, wanted = ("integers" if integers else "strings" for integers in kinds)
             raise ValueError(
-                f"{owner}: recommended items have {recommended} as ids, test items {wanted}; LensKit takes no two of "
-                "them for the same item, so give both the same type"
+                f"{owner}: recommended items have {recommended} as ids, test items {wanted}; LensKit does not match "
+                "them; give both the same type"
             )
     return ranks

@@ -152,7 +152,7 @@ def _lists_by_run(runs: Any, user_key: Sequence[str], run_key: str | Sequence[st
     fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
     if unknown := [field for field in fields if field not in others]:
         raise ValueError(
-            f"run_key: {unknown[0]!r} is no key field of runs that could identify a run; there are "
+            f"run_key: {unknown[0]!r} is not a key field that could identify a run; there are "
             f"{', '.join(others) or 'none'} beside those of the test collection"
         )
     if not fields:

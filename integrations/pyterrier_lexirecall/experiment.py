@@ -146,9 +146,7 @@ def Experiment(
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
     Design(test=tested, cluster=cluster).check_given(groups, predicted)
     if cluster and callable(test):
-        raise ValueError(
-            "a function tests queries that are independent of each other; with cluster=True leave test out"
-        )
+        raise ValueError("a test of your own takes queries as independent; leave out test or cluster=True")
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
         if isinstance(baseline, str):
@@ -257,7 +255,7 @@ def Experiment(
                 raise ValueError("predicted holds no judgments of the topics")
             comparison = replace(comparison, predicted=by_program)
     elif groups is not None:
-        raise ValueError("groups are compared by rankings: name a preference, a measure of rankings, or no groups")
+        raise ValueError("groups need rankings: name a preference or a measure of rankings, or leave groups out")
 
     against = {}
     for place in baselines if comparison is not None and len(systems) > 1 else ():
@@ -267,7 +265,7 @@ def Experiment(
         against[place] = comparison if first else replace(comparison, baseline=distinct[place], margins=margins)
         others = [name for name, measure in measures.items() if measure and name not in comparison.by]
         if cluster and others:
-            raise ValueError(f"{others[0]} cannot be tested with groups as units; leave it or cluster=True out")
+            raise ValueError(f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True")
 
     @cache
     def plain(place: int) -> pd.DataFrame:

@@ -134,9 +134,9 @@ def and_more(rest: int) -> str:
     """How a message counts the offenders that it does not name.
 
     >>> and_more(0), and_more(2)
-    ('', ' (and 2 more like it)')
+    ('', ' (and 2 other cases)')
     """
-    return f" (and {rest} more like it)" if rest else ""
+    return f" (and {rest} other case{'s' if rest > 1 else ''})" if rest else ""
 
 
 def repeated(names: Sequence[T]) -> T | None:

@@ -36,7 +36,7 @@ from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
 
-STANDARD = ("nDCG@10", "AP", "R@1000", "TSE", "LR", "lexirecall")
+STANDARD = ("nDCG@10", "AP", "R@1000", "LR", "TSE", "lexirecall")
 """What many collections are compared by where nothing else is named."""
 
 
@@ -66,7 +66,7 @@ def benchmark(
         runs: a mapping of collections to runs by name, each in any form that ``evaluate`` takes and read once (of a single
             collection: the runs by name); or a folder as SuiteEval or TIREx lay it out (``{collection}/{run}.res.gz``,
             ``{collection}/{run}/run.txt.gz``); or a function of a collection's name, called for one after the other.
-        by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, TSE, LR and the preference lexirecall; of a single
+        by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, LR, TSE and the preference lexirecall; of a single
             collection the measures that it recommends, and lexirecall; of values all measures but counts.
         values: instead of ``collections`` and ``runs``: values per query that something else computed, as
             ``io.values.read_collections`` takes them (a mapping of collections, a table with a column ``collection``, a folder

@@ -26,6 +26,7 @@ _OPTIONS = {
     "allow_empty=True (--allow-empty)": "--allow-empty",
     "pass baseline=": "give --baseline",
     "(by=...)": "(-m)",
+    "leave out values= and": "omit --values and",
 }
 """Arguments in Python that messages name, and what they are here."""
 _COMMANDS = {

@@ -148,7 +148,7 @@ OPTIONS = {
     "rel": _option(
         "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
     ),
-    "cutoff": _option("--cutoff", type=int, help="what is ranked below counts as not retrieved"),
+    "cutoff": _option("--cutoff", type=int, help="treat documents below this rank as not retrieved"),
     "allow_empty": _option(
         "--allow-empty",
         action="store_true",
@@ -157,12 +157,12 @@ OPTIONS = {
     "groups": _option(
         "--groups",
         metavar="FILE",
-        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare in each group, too",
+        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare within each group, too",
     ),
     "cluster": _option(
         "--cluster",
         action="store_true",
-        help="take the groups, instead of queries, as units of the tests (randomisation of their signs, or bootstrap)",
+        help="use groups instead of queries as units of the tests (randomisation of their signs, or bootstrap)",
     ),
     "margin": _option(
         "--margin",
@@ -196,13 +196,13 @@ OPTIONS = {
     "bounds": _option(
         "--bounds",
         action="store_true",
-        help="instead: what any judging of the retrieved unjudged documents can make of it",
+        help="instead: the range of values under any judging of the retrieved unjudged documents",
     ),
     "depth": _option(
         "--depth",
         type=int,
         metavar="N",
-        help="what is ranked below and unjudged is not relevant (default: the criterion's cutoff, else whole rankings)",
+        help="treat unjudged documents below rank N as non-relevant (default: the criterion's cutoff, else whole rankings)",
     ),
     "max_rel": _option(
         "--max-rel",
@@ -214,7 +214,7 @@ OPTIONS = {
         "--unretrieved",
         type=int,
         metavar="N",
-        help="of --bounds: relevant documents of a query, at most, that no run retrieved (default: 0)",
+        help="with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)",
     ),
 }
 """The options that several commands have, by the names of their values."""

@@ -44,7 +44,7 @@ def add_benchmark(commands: Any) -> Parser:
     parser.add_argument(
         "--over",
         choices=OVER,
-        help="what is a sample: the queries of these collections (default), or the collections, too",
+        help="what is taken as a sample: the queries of these collections (default), or the collections, too",
     )
     where = "a collection lacks runs (with --values also: a query lacks values)"
     parser.add("missing", help=f"what to do where {where} (default: error)")
@@ -52,14 +52,12 @@ def add_benchmark(commands: Any) -> Parser:
         "--values",
         action="store_true",
         help="SOURCE holds values per query that other programs computed: a folder of files for each collection, a table with a "
-        "column collection, or MTEB's results; without -m by all measures",
+        "column collection, or MTEB's results (default of -m: all measures)",
     )
     words = "further judgments of a collection's queries (repeatable)"
     parser.add("judged", metavar="COLLECTION=FILE", help=words)
     parser.add("smaller_is_better", "allow_empty")
-    parser.add(
-        "groups", more=" (other formats than text: only that); a column collection says where ids of queries do not"
-    )
+    parser.add("groups", more="; where collections share ids of queries, a column collection tells them apart")
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
     over = "within each collection; over collections, differences are tested by a bootstrap"

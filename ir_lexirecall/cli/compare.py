@@ -77,14 +77,14 @@ def add_report(commands: Any) -> Parser:
         "report",
         help="write an evaluation as one HTML file",
         description="Evaluate and compare runs, and write one HTML file that needs no network.",
-        example="report qrels.txt bm25.run dph.run -m TSE LR nDCG@10 -o report.html",
+        example="report qrels.txt bm25.run dph.run -m nDCG@10 LR -o report.html",
     )
     add_runs(parser, values=True)
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
     add_preference(parser)
     parser.add("baseline", help="as in `compare`")
     parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
-    parser.add_argument("--title", help="of the page")
+    parser.add_argument("--title", help="title of the page")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
     return parser
 
@@ -210,17 +210,17 @@ def add_gate(commands: Any) -> Parser:
     parser.add_argument(
         "--rule", choices=["evidence", "drop"], default="evidence", help="what makes a run worse (default: evidence)"
     )
-    parser.add_argument("--strict", action="store_true", help="let what is undecided not pass")
+    parser.add_argument("--strict", action="store_true", help="fail where a criterion is undecided, too")
     parser.add_argument(
         "--bounds",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="undecided, not worse, where judgments of unjudged documents could undo the loss",
+        help="say undecided, not worse, where judging the unjudged documents could undo the loss",
     )
     parser.add_argument(
         "--ledger",
         metavar="FILE",
-        help="write down each look, and let all of them together keep alpha (JSON lines, appended to)",
+        help="append each look to this file (JSON lines), and keep alpha over all looks together",
     )
     parser.add_argument("--release", metavar="RUN", help="run file of the last release, a second baseline")
     parser.add_argument(

@@ -48,7 +48,7 @@ def add_eval(commands: Any) -> Parser:
         "eval",
         help="evaluate runs",
         description="Evaluate runs: a row per run, a column per measure. The best value of a column is marked *.",
-        example="eval qrels.txt bm25.run dph.run -m TSE@1000 LR nDCG@10 'RBU(p=0.9)@20'",
+        example="eval qrels.txt bm25.run dph.run -m nDCG@10 LR TSE@1000 'RBU(p=0.9)@20'",
     )
     add_runs(parser)
     parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
@@ -70,12 +70,12 @@ def run_eval(options: argparse.Namespace) -> None:
             "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
         )
     if options.bounds and options.format == TREC:
-        raise ValueError("--format trec prints what trec_eval prints, which bounds nothing; leave --bounds out")
+        raise ValueError("--bounds cannot be combined with --format trec, which prints what trec_eval prints")
     if options.baseline is not None:
         if options.by_query:
-            raise ValueError("--baseline tests means, of which --by-query shows none; choose one of the two")
+            raise ValueError("--baseline cannot be combined with --by-query: it tests means")
         if options.format == TREC:
-            raise ValueError("--format trec prints what trec_eval prints, which tests nothing; leave --baseline out")
+            raise ValueError("--baseline cannot be combined with --format trec, which prints what trec_eval prints")
         check_choice("baseline", options.baseline, inputs.runs)
     scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
     if options.format == TREC:
@@ -98,7 +98,9 @@ def run_eval(options: argparse.Namespace) -> None:
                 columns[title] = array.ravel().tolist() if options.by_query else means
         page.add_table(columns)
         depth = "documents down to the cutoff, else all" if bounds["depth"] is None else f"depth {bounds['depth']}"
-        page.add_sentence(f"low, high: the least and the largest value that any judging can make of it ({depth})")
+        page.add_sentence(
+            f"low, high: smallest and largest value under any judging of the unjudged documents ({depth})"
+        )
     elif options.by_query:
         page.add_table(by_query | {name: array.ravel().tolist() for name, array in scored.values.items()})
     elif options.baseline is None or len(inputs.runs) < 2:

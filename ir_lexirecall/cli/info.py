@@ -22,8 +22,8 @@ _DEMO_LEGEND = {
     "nDCG": "a standard measure: graded relevance, discounted by rank",
     "AP": "a standard measure: precision at every relevant document",
     "R": "a standard measure: the share of the relevant documents that is retrieved",
-    "TSE": "how soon everything relevant has been seen: 1 / rank of the last relevant document",
     "LexiRecall": "LR in short: recall first, then how early the last relevant document comes, and so on",
+    "TSE": "how soon everything relevant has been seen: 1 / rank of the last relevant document, 0 where one is missing",
     "CWL_ERR10": "C/W/L variant of ERR: expected utility per document of a user who stops when satisfied",
     "RBU": "rank-biased utility: new subtopics count, repetition and reading effort cost",
     "TOMA": "nDCG on relevance, credibility and readability together",
@@ -89,7 +89,7 @@ def run_demo(options: argparse.Namespace) -> None:
     page.add_short_names()
     page.add_sentence("")
     files = f"{shlex.quote(str(demo.FOLDER / 'runs'))}/*.run"
-    page.add_sentence("The same table, and who is really ahead:")
+    page.add_sentence("The same table, and a comparison:")
     page.add_line(f"ir-lexirecall eval {DEMO} {files}")
     page.add_line(f"ir-lexirecall compare {DEMO} {files}")
     page.add_sentence("In Python:")

@@ -24,11 +24,11 @@ def add_to_judge(commands: Any) -> Parser:
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
     add_runs(parser, least=2)
-    parser.add_argument("-n", type=int, default=100, metavar="N", help="how many documents at most (default: 100)")
+    parser.add_argument("-n", type=int, default=100, metavar="N", help="at most N documents (default: 100)")
     parser.add("measures", help="the measure that compares the runs")
     add_preference(parser)
     parser.add("rel")
-    parser.add("cutoff", help="what is ranked below counts as not retrieved, for preferences")
+    parser.add("cutoff", help="for preferences: treat documents below this rank as not retrieved")
     parser.add("baseline", help="only what decides between this run and the others")
     parser.add("allow_empty", "depth", "max_rel")
     _add_texts(

@@ -51,7 +51,7 @@ def add_meta(commands: Any) -> Parser:
             flag = f"--{option_name.replace('_', '-')}"
             study.add_argument(flag, default=argparse.SUPPRESS, help=option.help, **how)
         if "cutoff" in record.runs:
-            study.add("cutoff", metavar="N", help="of preferences: what is ranked below counts as not retrieved")
+            study.add("cutoff", metavar="N", help="for preferences: treat documents below this rank as not retrieved")
         if "allow_empty" in record.runs:
             study.add("allow_empty")
         study.add_argument("--plot", metavar="FILE", help="draw the study into a file")

@@ -47,7 +47,7 @@ def add_page(parser: argparse.ArgumentParser) -> None:
         "--wide", action="store_true", help="show all columns and names in full, also where the terminal is too narrow"
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write into a file instead: all of it, or nothing after an error"
+        "-o", "--output", metavar="FILE", help="write into a file instead; after an error, nothing is written"
     )
 
 

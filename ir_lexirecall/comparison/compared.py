@@ -41,9 +41,9 @@ class ComparedRuns(Memoised):
         if self.predicted is not None:
             human_queries(self.query_ids, self.predicted.query_ids)
             if self.margins is not None:
-                raise ValueError("predicted judgments sharpen two-sided tests only; leave the margin out")
+                raise ValueError("predicted cannot be combined with a margin: its tests are two-sided")
             if self.test.name not in (None, "t"):
-                raise ValueError(f"predicted judgments sharpen the t-test only, not {self.test.name!r}; leave test out")
+                raise ValueError(f"predicted needs the t-test, not {self.test.name!r}; leave test out")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # nothing in it changes; tables that carry it in their attrs are copied often

@@ -175,7 +175,7 @@ def compare_runs(
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:
-            raise ValueError("a random sample counts as a whole: leave out queries='relevant' where predicted is given")
+            raise ValueError("predicted needs the whole random sample of queries; leave out queries='relevant'")
         for what, of_people, of_program in (
             ("exclude", judgments.excluded, predicted.excluded),
             ("judged_only", judgments.judged_only, predicted.judged_only),
@@ -242,7 +242,7 @@ class Wanted:
         for name in (wanted or {}).values():
             if parse_preference(name) is not None:
                 raise ValueError(
-                    f"the preference {name!r} compares rankings, of which values say nothing; name measures, or give qrels and runs"
+                    f"the preference {name!r} compares rankings, not values; name measures, or give qrels and runs"
                 )
         return wanted
 
@@ -286,7 +286,9 @@ def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted) ->
     for which, comparison in (("values", result), ("predicted", every)):
         for name, criterion in comparison.by.items():
             if len(criterion.query_ids) < len(comparison.query_ids):
-                raise ValueError(f"{which}: {name} has no values of some queries; a random sample counts as a whole")
+                raise ValueError(
+                    f"{which}: {name} lacks values of some queries; predicted needs the whole random sample"
+                )
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {
         name: replace(criterion, values=criterion.values[order], means=criterion.means[order])
@@ -361,7 +363,7 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     if isinstance(by, Mapping):
         for label, item in named.items():
             if meant := _meant_by(label, item):
-                raise ValueError(f"{label!r} is the name of {meant}; call {item} otherwise")
+                raise ValueError(f"{label!r} is the name of {meant}; give {item} another name")
     preferences = {name: found for name, item in named.items() if (found := parse_preference(item)) is not None}
     try:
         measures = parse_measures({name: item for name, item in named.items() if name not in preferences})

@@ -36,7 +36,7 @@ class Design:
     def check_given(self, groups: object, predicted: object = None) -> None:
         """Refuse groups as units where there are none, or for a test that cannot, and what predicted judgments do not go with."""
         if groups is not None and predicted is not None:
-            raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
+            raise ValueError("predicted cannot be combined with groups; leave out one of the two")
         if self.cluster and groups is None:
             raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
         if self.cluster:
@@ -74,7 +74,7 @@ class Design:
                 asked = "expected a number, or a share of the baseline's mean such as '2%'"
                 raise ValueError(f"margin of {name}: {asked}, not {shown(margin)}")
             if not criterion.is_measure:
-                said = f"{margin} is relative to a mean, which a preference has none of; give a number"
+                said = f"{margin} is relative to a mean, and a preference has no mean; give a number"
                 raise ValueError(f"margin of {name}: {said}")
             margins[name] = float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
         return margins

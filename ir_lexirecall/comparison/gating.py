@@ -181,13 +181,13 @@ def gate(
     """
     check_choice("rule", rule, RULES)
     if not isinstance(names, (tuple, list)) or len(names) != 2:
-        raise ValueError(f"names must be two, of the baseline and of the candidate, not {shown(names)}")
+        raise ValueError(f"names must be two, the baseline's and the candidate's, not {shown(names)}")
     if margin is None:
         raise ValueError(
             "margin must be a number, a share such as '2%', or one for each criterion, not None; 0 allows no loss"
         )
     if rule == "drop" and (ledger is not None or release is not None):
-        raise ValueError("a ledger counts tests, and a release is tested: leave them out, or take the rule 'evidence'")
+        raise ValueError("ledger and release need the rule 'evidence': they are about tests")
     judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
     design = Design(names[0], margin, SignificanceTest.by_name(test), allow_empty=allow_empty)
     preferences = [criterion for criterion in criteria.values() if isinstance(criterion, Preference)]

@@ -72,7 +72,7 @@ class Look:
             lines = file.read().decode(errors="replace").splitlines()
             if lines and not lines[0].startswith("{"):
                 raise ValueError(
-                    f"{shown(name)} is no ledger of gate: its first line is {shown(lines[0])}; name a new file"
+                    f"{shown(name)} is not a ledger of gate: its first line is {shown(lines[0])}; name a new file"
                 )
             parsed = [*map(_parsed, lines)]
             for number, line in enumerate(parsed, start=1):
@@ -86,7 +86,7 @@ class Look:
             for line in looks:
                 if line.get("alpha", alpha) != alpha:
                     raise ValueError(
-                        f"the ledger {shown(name)} was begun at alpha {line['alpha']:g}; go on with it, or name a new file"
+                        f"the ledger {shown(name)} was begun with alpha {line['alpha']:g}; keep that alpha, or name a new file"
                     )
             known = [line["look"] for line in looks if line.get("data") == data]
             look = Look(name, known[0] if known else len(looks) + 1, alpha, bool(known), data)

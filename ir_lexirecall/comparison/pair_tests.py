@@ -192,7 +192,7 @@ def chances_to_be_best(criterion: Criterion, test: SignificanceTest) -> Floats:
 def planned_ends(criterion: Criterion, places: Places, plan: Callable[[Floats], Any]) -> list[Floats]:
     """What is planned for each pair by the differences that were observed, with the ends of its interval."""
     if len(criterion.query_ids) < 2:
-        raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
+        raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
     parts = [plan(x) for x in criterion.differences(*places)]
     return [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
 

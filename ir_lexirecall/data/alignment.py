@@ -140,7 +140,7 @@ def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
 def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     """Align a file some whole queries at a time, so that memory is bounded however long the file is.
 
-    Where a query's lines do not stand together, its lines are gathered in a second reading.
+    A query whose lines are not contiguous is gathered in a second reading.
     """
     if not engine.computes():
         with naming(path):
@@ -159,9 +159,9 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
                 parts += _align_table(judgments, table)
     scattered &= judgments.place.keys()
     if scattered:
+        some = "1 query is" if len(scattered) == 1 else f"{len(scattered)} queries are"
         warn(
-            f"{path}: the lines of {len(scattered)} queries, such as {min(scattered)!r}, do not stand together; they are "
-            "gathered in a second reading. Sort the file by query to save time and memory."
+            f"{path}: {some} not contiguous, such as {min(scattered)!r}; reading the file twice. Sort it by query to save time and memory."
         )
         wanted = pl.col("query_id").is_in(list(scattered))
         gathered = pl.concat([batch.filter(wanted) for batch in one_ahead(checked_batches(path))])

@@ -204,7 +204,7 @@ class Collection:
     def recommended(self, cutoff: int = 20) -> list[Measure]:
         """The measures that make sense for these judgments, with their parameters filled in.
 
-        The official measures where ir_datasets documents some (else nDCG@10, AP and R@1000), TSE and LexiRecall, the C/W/L
+        The official measures where ir_datasets documents some (else nDCG@10, AP and R@1000), LexiRecall and TSE, the C/W/L
         variant of ERR, RBU only where there are subtopics, and TOMA only where several aspects are judged.
 
         Args:
@@ -213,7 +213,7 @@ class Collection:
         check_integer("cutoff", cutoff)
         rel = "" if self.rel == 1 else f"(rel={self.rel})"
         names = [str(measure) for measure in self.official_measures] or ["nDCG@10", f"AP{rel}", f"R{rel}@1000"]
-        names += [f"TSE{rel}", f"LexiRecall{rel}", f"CWL_ERR10(max_rel={self.max_rel})"]
+        names += [f"LexiRecall{rel}", f"TSE{rel}", f"CWL_ERR10(max_rel={self.max_rel})"]
         names += [f"RBU@{cutoff}"] if self.has_subtopics else []
         names += [f"TOMA(aspects={self.aspects})@{cutoff}"] if self.aspects else []
         return [parse_measure(name) for name in names]

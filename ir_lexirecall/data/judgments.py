@@ -288,7 +288,7 @@ def load(
 
     >>> import ir_lexirecall as irl
     >>> irl.load("lexirecall/demo").recommended()
-    [nDCG@10, AP, R@1000, TSE, LexiRecall, CWL_ERR10(max_rel=3), RBU@20,
+    [nDCG@10, AP, R@1000, LexiRecall, TSE, CWL_ERR10(max_rel=3), RBU@20,
      TOMA(aspects={'credibility':2,'readability':2,'relevance':3})@20]
     >>> qrels = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}}, exclude="self", judged_only=True, queries="relevant")
     >>> irl.evaluate("RR", qrels, {"q1": {"q1": 3.0, "x": 2.0, "a": 1.0}})["RR"].to_dict()
@@ -297,7 +297,7 @@ def load(
     if isinstance(queries, Iterable) and not isinstance(queries, str):
         queries = list(queries)
         if not queries:
-            raise ValueError("queries names no query; leave it out to take all")
+            raise ValueError("queries is empty; leave it out to take all queries")
     elif queries is not None and not isinstance(queries, str):
         raise ValueError(f"queries must be 'relevant' or ids of queries, not {queries!r}")
     if isinstance(source, str) and not is_file(source):

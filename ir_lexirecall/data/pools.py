@@ -134,7 +134,7 @@ class Pool:
             place[self.doc[there]] = self.rank[s, there]
             if len(there) != len(run.doc) or np.any(place[run.doc] != run.rank):
                 raise ValueError(
-                    f"run {name!r} is not what it was when it was compared, or can be read only once; compare the runs again"
+                    f"run {name!r} has changed since it was compared, or can be read only once; compare the runs again"
                 )
 
 
@@ -142,7 +142,7 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
     """The documents of the judged queries, ranked: columns ``query``, ``doc_id``, ``rank``, by query and rank."""
     if isinstance(run, AlignedRun):
         raise ValueError(
-            f"run {name!r} is aligned already and knows judged documents only; give it as a file, table or dict"
+            f"run {name!r} is aligned, so that only judged documents were kept; give it as a file, table or dict"
         )
     if isinstance(run, (str, os.PathLike)):
         with rereadable(os.fspath(run)) as path, naming(path):

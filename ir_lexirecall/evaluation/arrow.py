@@ -182,7 +182,7 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     again = depths.filter(~pl.col("query").is_first_distinct())["query_id"].to_list()
     again += found.filter(~pl.col("doc").is_first_distinct())["query_id"].to_list()
     if again:
-        raise ValueError(f"ranks: query {again[0]!r} stands in two parts; all rows of a query belong into the same one")
+        raise ValueError(f"ranks: query {again[0]!r} is in two parts; keep all rows of a query in one")
     depth = np.full(len(judgments), -1, dtype=np.int64)
     depth[depths["query"].to_numpy()] = depths["depth"].to_numpy()
     if (depth < 0).any():

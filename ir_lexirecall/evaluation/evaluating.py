@@ -65,9 +65,9 @@ def evaluate(
 
     >>> qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 2}}
     >>> run = {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}}
-    >>> evaluate(["TSE", "LR", "AP"], qrels, run, aggregate=True).round(4)
-    TSE    0.1667
+    >>> evaluate(["LR", "TSE", "AP"], qrels, run, aggregate=True).round(4)
     LR     0.4667
+    TSE    0.1667
     AP     0.4167
     dtype: float64
     """
@@ -81,7 +81,7 @@ def evaluate(
                 ) from None
         raise
     if "query_id" in parsed:
-        raise ValueError(f"'query_id' is the name of the table's index; call {parsed['query_id']} otherwise")
+        raise ValueError(f"'query_id' is the name of the table's index; give {parsed['query_id']} another name")
     judgments = Judgments.from_qrels(qrels)
     for measure in parsed.values():
         if isinstance(measure, Measure):

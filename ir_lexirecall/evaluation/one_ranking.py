@@ -95,7 +95,7 @@ class Scorer:
             relevant: what is relevant to each, as in a call.
         """
         if len(rankings) != len(relevant):
-            raise ValueError(f"{len(rankings)} rankings, but what is relevant for {len(relevant)}")
+            raise ValueError(f"{len(rankings)} rankings, but relevant documents for {len(relevant)}")
         if not len(rankings):
             return np.zeros(0)
         parts, ranked = [_Judged(part) for part in relevant], [_distinct(ranking) for ranking in rankings]
@@ -142,7 +142,7 @@ class _Judged:
             for row, (doc, grades) in enumerate(self.grades.items()):
                 if not isinstance(grades, Mapping):
                     raise ValueError(
-                        f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all so"
+                        f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all documents such grades"
                     )
                 for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
                     _check_grade(grade, f"document {doc!r} for {name!r}")

@@ -111,9 +111,9 @@ class ScoredRuns(Memoised):
             ValueError: unjudged documents were taken out, or a run was given aligned, has changed, or cannot be read again.
         """
         if self.judgments.judged_only:
-            raise ValueError("judged_only takes the unjudged documents out of the rankings: none is left to be judged")
+            raise ValueError("judged_only removed the unjudged documents: none is left to judge")
         if missing := [name for name in self.runs if name not in self.sources]:
-            raise ValueError(f"run {missing[0]!r} is known by its judged documents only; compare the runs as they were")
+            raise ValueError(f"run {missing[0]!r}: only judged documents were kept; pass the full runs to irl.compare")
 
         def read() -> Pool:
             pool = Pool.from_runs(self.judgments, {name: self.sources[name] for name in self.runs}, depth)

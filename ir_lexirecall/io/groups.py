@@ -95,9 +95,7 @@ def read_groups(
     lacking = [query_id for query_id in query_ids if query_id not in group]
     if lacking:
         known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
-        raise ValueError(
-            f"{what}: there is no group for query {lacking[0]!r}{and_more(len(lacking) - 1)}{known}; add it"
-        )
+        raise ValueError(f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it")
 
     def order(name: str) -> tuple[int, float, str]:
         """Numbers by size, then texts."""

@@ -49,7 +49,7 @@ def json_qrels(path: str) -> Mapping[str, Mapping[str, Any]]:
 def _dicts(content: Any, path: str, what: str) -> dict[str, dict[str, Any]]:
     value = "grade" if what == "qrels" else "score"
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is no {what}: {_expected(value)}")
+        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {_expected(value)}")
     for query_id, docs in content.items():
         if not isinstance(docs, dict):
             raise ValueError(

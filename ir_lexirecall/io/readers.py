@@ -203,7 +203,7 @@ def read_predictions(
     file = os.fspath(path)
     content = parsed_json(text_of_file(file), file, 1)
     if not isinstance(content, dict) or not is_mteb(content):
-        raise ValueError(f"{file}: no predictions of MTEB, which map subsets to splits to queries")
+        raise ValueError(f"{file}: not predictions of MTEB, which map subsets to splits to queries")
     return mteb_run(content, file, subset, split)
 
 

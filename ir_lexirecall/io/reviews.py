@@ -171,13 +171,13 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
         with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
             size = {item.filename: item.file_size for item in archive.infolist()}
             if "project.json" not in size:
-                raise ValueError(f"{file}: no project of ASReview: there is no project.json in it")
+                raise ValueError(f"{file}: not a project of ASReview: it has no project.json")
             project = parsed_json(archive.read("project.json").decode("utf-8"), f"{file} (project.json)")
             if not isinstance(project, dict):
                 raise ValueError(f"{file}: its project.json holds {shown(project)}, not what ASReview writes")
             states = sorted(name for name in size if name.startswith("reviews/") and name.endswith("/results.db"))
             if len(states) > 1:
-                raise ValueError(f"{file}: {len(states)} reviews are in it; give a file with one")
+                raise ValueError(f"{file}: it holds {len(states)} reviews; give a file with one")
             databases = ("results.db", "results.db") if "results.db" in size else ("data_store.db", *states)
             if len(databases) < 2 or databases[0] not in size:
                 raise ValueError(
@@ -194,7 +194,7 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
                     tables.append(connection.execute(query).fetchall())
     except _DAMAGE as error:
         raise ValueError(
-            f"{file}: no project of ASReview, or a damaged one: {error}; save or simulate it again"
+            f"{file}: not a project of ASReview, or a damaged one: {error}; save or simulate it again"
         ) from None
     except sqlite3.Error as error:
         raise ValueError(f"{file}: its database cannot be read: {error}; save or simulate it again") from None

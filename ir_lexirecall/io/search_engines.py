@@ -67,7 +67,7 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     details = answer.get("details")
     if not isinstance(details, Mapping):
         raise ValueError(
-            f"{what}: no response of _rank_eval: it has {shown_names(list(map(str, answer)))}, but no details"
+            f"{what}: not a response of _rank_eval: it has {shown_names(list(map(str, answer)))}, but no details"
         )
     failures = answer.get("failures")
     if failures:
@@ -174,7 +174,7 @@ def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
     requests = content.get("requests")
     if not isinstance(requests, list):
         raise ValueError(
-            f"{what}: no request of _rank_eval: it has {shown_names(list(map(str, content)))}, but no requests"
+            f"{what}: not a request of _rank_eval: it has {shown_names(list(map(str, content)))}, but no requests"
         )
     ratings: dict[str, list[_Hit]] = {}
     for item in requests:
@@ -249,7 +249,7 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
             lists = _list(content).get("judgmentRatings")
             if not isinstance(lists, list):
                 raise ValueError(
-                    f"{what}: no judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
+                    f"{what}: not a judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
                 )
             for item in lists:
                 if not isinstance(item, Mapping) or "query" not in item or not isinstance(item.get("ratings"), list):

@@ -128,9 +128,9 @@ def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
                     f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {known.measure} its own, as in "
                     "RBP_TE(p=0.8)"
                 )
-            raise ValueError(f"trec_eval's {family} is no measure here; use {known.note}")
+            raise ValueError(f"trec_eval's {family} is not available here; use {known.note}")
         if not found.measure:
-            raise ValueError(f"trec_eval's {name} is no measure here; use {found.note}")
+            raise ValueError(f"trec_eval's {name} is not available here; use {found.note}")
         measures[trec_eval_name(found.measure)] = found.measure
     return measures
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.errors import and_more, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.files import is_parquet, json_lines, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows, number
+from ir_lexirecall.io.objects import RUN_COLUMNS, our_names
 from ir_lexirecall.io.readers import parquet_columns
 from ir_lexirecall.io.trec_eval_names import equivalent
 
@@ -38,6 +39,7 @@ _LINES = {
     4: "run, measure, query, value or run, query, measure, value (autojudge-evaluate)",
     6: "query, Q0, run, rank, value, measure (autojudge-evaluate's ranking)",
 }
+_A_RUN = "this looks like a run; leave out values= and give qrels and runs"
 
 
 @dataclass(frozen=True)
@@ -347,6 +349,8 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
     for separator in (",", "\t", ";"):
         names = [name.strip().strip('"').lower() for name in first.split(separator)]
         if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
+            if set(RUN_COLUMNS) <= {*our_names(names)}:
+                raise ValueError(f"{file}: {_A_RUN}")
             return Table.from_rows(list(csv_rows(text, lambda line: f"{file}, line {line}", separator)), file)
     if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
         raise ValueError(
@@ -371,7 +375,14 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         raise ValueError(f"{file}: there are no values in it")
     width = len(rows[0])
     measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0 if width == 4 else None)
-    if width != 6:
+    if width == 4 and {row[1] for row in rows} <= {"0", "Q0"}:
+        raise ValueError(f"{file}: this looks like qrels; leave out values= and give qrels and runs")
+    if width == 6:
+        queries, runs, measures = ({row[i] for row in rows} for i in (0, 2, 5))
+        full = len(queries) > 1 or any(map(is_measure, measures))  # documents of one query fill the grid, too
+        if not full or 2 * len(rows) < len(queries) * len(runs) * len(measures):
+            raise ValueError(f"{file}: {_A_RUN}")
+    else:
         several = [{row[place] for row in rows} for place in (measure, query)]
         summary = [not there.isdisjoint(SUMMARY) for there in several]
         known = [all(map(is_measure, there)) for there in several]

@@ -85,8 +85,8 @@ class ValueTable:
             second = int(again.min())
             first = int(np.flatnonzero(cell == cell[second])[0])
             raise ValueError(
-                f"{place(second)}: the {measure[second]} of run {run[second]!r} for query {query[second]!r} is there already "
-                f"({place(first)}){and_more(len(again) - 1)}; keep one"
+                f"{place(second)}: the {measure[second]} of run {run[second]!r} for query {query[second]!r} is given twice "
+                f"(first: {place(first)}){and_more(len(again) - 1)}; keep one"
             )
         grid = np.full(shape, np.nan)
         grid.ravel()[cell] = value

@@ -268,7 +268,7 @@ def judgment_bounds(
             and TSE, LR, CWL_RBP, CWL_ERR8 to CWL_ERR11, GERR, nDCG_JK, RBP_TE, Unjudged have proven algorithms.
         qrels: judgments in any form that ``evaluate`` takes.
         run: a ranking per query, in any form that ``evaluate`` takes.
-        depth: how many documents of each ranking could be judged; what is ranked below and unjudged is not relevant. By default the
+        depth: treat unjudged documents below this rank as non-relevant. By default the
             measure's cutoff, and all documents for a measure without one.
         max_rel: top grade of the scale. By default the measure's own (``GERR(max_rel=4)``), else the highest grade of the qrels.
         unretrieved: relevant documents of each query, at most, that the run did not retrieve and nobody judged: they lower measures

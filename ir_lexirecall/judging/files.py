@@ -134,7 +134,7 @@ def _cell(text: str) -> str:
 def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     for column in ("query_id", "doc_id"):
         if column not in getattr(table, "columns", ()):
-            raise ValueError(f"the table has no column {column!r}; give what to_judge gave")
+            raise ValueError(f"the table has no column {column!r}; give the table of to_judge")
     folder = Path(path).parent
     if not folder.is_dir():
         raise ValueError(f"{os.fspath(path)}: there is no folder {str(folder)!r} to write into")
@@ -178,7 +178,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
     added = Judgments.from_qrels(_graded(name) if name.lower().endswith(".csv") and os.path.isfile(name) else more)
     if judgments.table is not None or added.table is not None:
-        warn(f"{name}: merged judgments have one grade for each document; what the qrels say of subtopics is left out")
+        warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
     if unknown:
         raise ValueError(f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}")

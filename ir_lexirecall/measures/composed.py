@@ -35,7 +35,7 @@ class ComposedMeasure(Measure, register=False):
             raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
         if isinstance(base, ComposedMeasure):
             raise ValueError(
-                f"{self.NAME}: base={self['base']!r} is made of another measure itself; name one that is not"
+                f"{self.NAME}: base={self['base']!r} is itself made of another measure; name one that is not"
             )
         if self["cutoff"] is not None:
             base_cutoff = base.params.get("cutoff", self["cutoff"])

@@ -147,8 +147,8 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
     judgments.check_whole_grades(str(measure))
     if run.depth.sum() > _MOST_DOCUMENTS:
         raise ValueError(
-            f"{measure} needs every document of the rankings, which are {run.depth.sum():,} together; at most "
-            f"{_MOST_DOCUMENTS:,} can be made up"
+            f"{measure} needs every document of the rankings, {run.depth.sum():,} in all, but is computed for at most "
+            f"{_MOST_DOCUMENTS:,}"
         )
     names = [f"judged-{row}" for row in range(len(judgments.query))]  # no name of an unjudged document
     renamed = judgments.renamed(names)

@@ -261,7 +261,7 @@ def worst_case(self: Decisions, *, enumerate_up_to: int = 8) -> pd.DataFrame:
     1     R@2        q  0.00       NaN          NaN        3
     """
     if preference := next((label for label in self.labels if label not in self.measures), None):
-        raise ValueError(f"{preference!r} is a preference; a user gets the value of a measure")
+        raise ValueError(f"{preference!r} is a preference, which has no values; name a measure")
     for name, measure in self.measures.items():
         if has_aspects(measure):
             raise ValueError(f"{name} judges several aspects; a user's need is a set of documents")

@@ -148,7 +148,7 @@ def degrade(
     "Decisions that survive missing labels, with intervals over queries and groups of runs",
     Headline("decided", "decisions that survive missing labels", "most", "fewest"),
     Lines(
-        "Which decisions survive missing labels, by which labels are missing",
+        "Decisions that survive: it matters which labels are missing",
         "fraction",
         "decided",
         "fraction of relevant labels removed",

@@ -128,7 +128,7 @@ def judges(
     aligned: list[dict[str, AlignedRun]] = [{}, {}]
     for name, run in self.aligned.sources.items():
         if isinstance(run, AlignedRun):
-            raise ValueError(f"run {name!r} is aligned with one judge's documents; give the run as it was")
+            raise ValueError(f"run {name!r} is aligned with one judge's documents; give the full run")
         aligned[0][name] = self.aligned.runs[name] if is_whole else align(both[0], run)
         aligned[1][name] = align(both[1], run)
     joined = both[0].keys.join(both[1].keys, on=["query", "doc_id"], how="inner", suffix="_b")

@@ -84,7 +84,10 @@ def headline(gate: Gate) -> str:
         return f"{candidate} beside {baseline}: no mean fell by more than its margin"
     if gate.undecided:
         return f"{candidate} is not shown to be worse than {baseline}; undecided by {texts.listed(gate.undecided)}"
-    return f"{candidate} is not worse than {baseline} by more than the margin"
+    margins = {str(row.criterion): f"{row.margin:g}" for row in gate.table.itertuples()}
+    same = len(set(margins.values())) == 1
+    stated = f"margin {margins[gate.comparison.criteria[0]]}" if same else f"margins: {texts.fact_words(margins)}"
+    return f"{candidate} is non-inferior to {baseline} ({stated})"
 
 
 def _criteria(gate: Gate) -> Shown:

@@ -123,7 +123,7 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ({"q01": "a"}, {}, r"^compare: groups: there is no group for query 'q02' .and 14 more like it.; add it"),
+        ({"q01": "a"}, {}, r"^compare: groups: query 'q02' has no group .and 14 other cases.; add it"),
         (dict.fromkeys(QUERIES, "a"), {}, r"^compare: groups: all queries are in one group, a; leave groups out"),
         ("kind", {}, r"^compare: groups has no column 'kind': it has"),
         ("nowhere.csv", {"qrels": {"q": {"d": 1}}}, r"^compare: groups: there is no file 'nowhere.csv'"),
@@ -273,7 +273,7 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
         ),
         ({"one": KINDS}, {}, "there are no groups for collection 'two'"),
         ({"one": KINDS, "two": KINDS, "tow": KINDS}, {}, "groups of an unknown collection, 'tow'; did you mean 'two'"),
-        ({"one": KINDS, "two": {"q02": "a"}}, {}, "collection 'two': groups: there is no group for query 'q04'"),
+        ({"one": KINDS, "two": {"q02": "a"}}, {}, "collection 'two': groups: query 'q04' has no group"),
         (dict.fromkeys(QUERIES, "a"), {}, "collection 'one': groups: all queries are in one group, a"),
         (
             TABLE[TABLE["collection"] == "one"],

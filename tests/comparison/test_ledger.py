@@ -77,11 +77,11 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("first", "options", "said"),
     [
-        ("q1 0 a 1", {}, "is no ledger of gate"),
-        ('{"look": 1, "data": {}, "alpha": 0.01}', {}, "was begun at alpha 0.01"),
+        ("q1 0 a 1", {}, "is not a ledger of gate"),
+        ('{"look": 1, "data": {}, "alpha": 0.01}', {}, "was begun with alpha 0.01"),
         ('{"look": 1, "data": {}, "alpha": "0.05"}', {}, "line 1 of the ledger .*: alpha must be a number, not '0.05'"),
         ('{"look": "x", "data": {}, "alpha": 0.05}', {}, "line 1 of the ledger .*: look must be a number, not 'x'"),
-        ("", {"rule": "drop"}, "a ledger counts tests"),
+        ("", {"rule": "drop"}, "ledger and release need the rule 'evidence'"),
     ],
 )
 def test_bad_ledgers(first: str, options: dict[str, Any], said: str, tmp_path: Path) -> None:

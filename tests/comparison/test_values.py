@@ -75,7 +75,7 @@ def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_valu
     [
         (
             {"by": "lexirecall"},
-            "the preference 'lexirecall' compares rankings, of which values say nothing; name measures",
+            "the preference 'lexirecall' compares rankings, not values; name measures",
         ),
         ({"qrels": {"q": {"d": 1}}}, "give qrels and runs, or values, not both"),
         ({"values": None}, "give qrels and runs, or values="),

@@ -97,7 +97,7 @@ def test_judging_by_keyboard_alone_is_saved_as_qrels(browser: Browser, page: Pat
     assert text(browser, "query-text") == "what is it?"
     assert text(browser, "doc-id") == "a"
     assert text(browser, "text") == "first text"
-    assert text(browser, "runs") == "Where runs have it: 2 of 2"
+    assert text(browser, "runs") == "Retrieved by 2 of 2 runs"
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     press(browser, "2")
     assert text(browser, "doc-id") == "b"

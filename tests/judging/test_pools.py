@@ -91,7 +91,7 @@ def test_scored_runs_read_again_what_they_were_given(tmp_path: Path) -> None:
     assert pool is scored.pool(2)
     assert pool.rank.tolist() == Pool.from_runs(scored.judgments, RUNS, 2).rank.tolist()
     file.write_text(file.read_text().replace("a 0 3.0", "a 0 1.5"))
-    with pytest.raises(ValueError, match="run 'x' is not what it was when it was compared"):
+    with pytest.raises(ValueError, match="run 'x' has changed since it was compared"):
         scored.pool(1)
 
 
@@ -102,13 +102,13 @@ def tuple_of(row: pd.Series) -> Any:
 
 
 def test_condensed_and_aligned_runs_have_no_pool() -> None:
-    with pytest.raises(ValueError, match="judged_only takes the unjudged documents out"):
+    with pytest.raises(ValueError, match="judged_only removed the unjudged documents"):
         ScoredRuns.from_runs({}, load(QRELS, judged_only=True), RUNS).pool()
     judgments = Judgments.from_qrels(QRELS)
     aligned = {name: align(judgments, run) for name, run in RUNS.items()}
-    with pytest.raises(ValueError, match="run 'x' is aligned already and knows judged documents only"):
+    with pytest.raises(ValueError, match="run 'x' is aligned, so that only judged documents were kept"):
         ScoredRuns.from_runs({}, judgments, aligned).pool()
-    with pytest.raises(ValueError, match="run 'x' is known by its judged documents only"):
+    with pytest.raises(ValueError, match="run 'x': only judged documents were kept"):
         ScoredRuns(judgments, aligned, {}, {}).pool()
 
 

@@ -87,7 +87,7 @@ def test_too_few_queries_and_queries_without_predictions_are_refused() -> None:
         prediction_powered(np.zeros((1, 9)), np.zeros((1, 20)), np.arange(9))
     with pytest.raises(ValueError, match="at least 10"):
         human_queries(["a"] * 9, ["a"])
-    with pytest.raises(ValueError, match=r"query 'z' is judged, but has no predicted judgments \(and 1 more like it\)"):
+    with pytest.raises(ValueError, match=r"query 'z' is judged, but has no predicted judgments \(and 1 other case\)"):
         human_queries([*"abcdefghij", "z", "y"], list("abcdefghij"))
 
 
@@ -200,9 +200,9 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
     ("human", "predicted", "options", "said"),
     [
         ({q: HUMAN[q] for q in list(HUMAN)[:9]}, PREDICTED, {}, "at least 10 human-judged queries are needed, not 9"),
-        (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 more"),
-        (HUMAN, PREDICTED, {"test": "sign"}, "sharpen the t-test only, not 'sign'"),
-        (HUMAN, PREDICTED, {"margin": 0.1, "baseline": "x"}, "leave the margin out"),
+        (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 other"),
+        (HUMAN, PREDICTED, {"test": "sign"}, "predicted needs the t-test, not 'sign'"),
+        (HUMAN, PREDICTED, {"margin": 0.1, "baseline": "x"}, "predicted cannot be combined with a margin"),
         (load(HUMAN, queries="relevant"), PREDICTED, {}, "leave out queries='relevant'"),
         (
             load(HUMAN, exclude="self"),

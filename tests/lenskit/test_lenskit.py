@@ -266,7 +266,7 @@ GRADED = ItemList([1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "ba
     [
         (TSE(), ItemList([1, 2]), ItemList([1]), "TSE: the list is not ordered"),
         (TSE(5), ranking([1, 2, 1]), ItemList([1]), "TSE@5: item 1 appears twice in the list; keep one"),
-        (TSE(), ranking("abcacb"), ItemList(["a"]), r"TSE: item 'a' appears twice in the list \(and 2 more like it\)"),
+        (TSE(), ranking("abcacb"), ItemList(["a"]), r"TSE: item 'a' appears twice in the list \(and 2 other cases\)"),
         (TSE(), ranking([1, 2, 3], rank=[1, 3, 2]), ItemList([1]), "TSE: rank 2 follows rank 3; .* sort it by rank"),
         (TSE(), ItemList(item_nums=[1, 2], ordered=True), ItemList([1]), "TSE: item IDs not available"),
         (TSE(), ranking([1, 2]), ItemList(item_nums=[1, 2]), "TSE: item IDs not available"),
@@ -277,7 +277,7 @@ GRADED = ItemList([1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "ba
         (LexiRecall(n_items=2, form="weighted"), ranking([1, 2]), ItemList([2, 3]), "n=2 is smaller than rank 3"),
         (TSE(rating_field="stars"), ranking([1]), GRADED, "no field 'stars'; they have rating, mood"),
         (TSE(rating_field="rating"), ranking([1]), GRADED, "the rating of test item 2 is nan, not a finite number"),
-        (TSE(rating_field="mood"), ranking([1]), GRADED, "the mood of test item 1 is 'good', .* 1 more"),
+        (TSE(rating_field="mood"), ranking([1]), GRADED, "the mood of test item 1 is 'good', .* 1 other"),
         (
             TSE(rating_field="rating"),
             ranking([1]),

@@ -177,7 +177,7 @@ def test_err_is_the_expected_reciprocal_rank_at_which_the_user_stops(collection,
     [CWL_ERR10(max_rel=3), CWL_ERR8(max_rel=3) @ 5, ir_measures.NERR11(max_rel=3), ir_measures.NERR8(max_rel=3) @ 5],
 )
 def test_a_grade_above_max_rel_is_refused(measure):
-    with pytest.raises(ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 more like it\)"):
+    with pytest.raises(ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 other case\)"):
         values(measure, {"q": {"d1": 3, "d2": 4, "d3": 5}}, {"q": {"d1": 1.0}})
 
 

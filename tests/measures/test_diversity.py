@@ -529,7 +529,7 @@ def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
         (IA(base="nGCD"), ["IA: base='nGCD' is not a measure"]),
         (IA(base="P"), ["IA: base='P' needs cutoff"]),
         (IA(base="AP_IA") @ 10, ["IA: the base AP_IA cannot be cut at 10"]),
-        (IA(base="TOMA(aspects={'a':1})"), ["IA", "made of another measure itself"]),
+        (IA(base="TOMA(aspects={'a':1})"), ["IA", "itself made of another measure"]),
     ],
     ids=str,
 )
@@ -542,7 +542,7 @@ def test_a_parameter_out_of_range(measure, parts):
 @pytest.mark.parametrize("measure", [EU(max_rel=2), CT(max_rel=2), GERR(max_rel=2) @ 10], ids=str)
 def test_a_grade_above_the_scale(measure):
     qrels = table({"q1": {"1": {"a": 2}, "2": {"b": 1}}, "q2": {"1": {"c": 1}, "2": {"d": 3, "e": 4}}})
-    with pytest.raises(ValueError, match=r"document 'd' of query 'q2' has grade 3, above max_rel=2 \(and 1 more"):
+    with pytest.raises(ValueError, match=r"document 'd' of query 'q2' has grade 3, above max_rel=2 \(and 1 other"):
         values(measure, qrels, {"q1": {"a": 1.0}})
     with pytest.raises(ValueError, match=measure.NAME):
         values(measure, qrels, {"q1": {"a": 1.0}})

@@ -1039,11 +1039,11 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
             {"groups": kinds, "cluster": True, "test": "sign"},
             "units of the tests randomisation and bootstrap, not of sign",
         ),
-        ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "with cluster=True leave test out"),
-        ({"groups": kinds, "predicted": judged}, "predicted judgments sharpen what is said of all queries"),
-        ({"groups": {ids[0]: "a"}}, "there is no group for query 'q02' .and 14 more like it.; add it"),
+        ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "leave out test or cluster=True"),
+        ({"groups": kinds, "predicted": judged}, "predicted cannot be combined with groups"),
+        ({"groups": {ids[0]: "a"}}, "query 'q02' has no group .and 14 other cases.; add it"),
         ({"groups": "nowhere"}, "groups has no column 'nowhere'"),
-        ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups are compared by rankings"),
+        ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups need rankings"),
     ):
         with pytest.raises(ValueError, match=f"^pt.lexirecall.Experiment: .*{message}"):
             experiment(baseline=0, **options)

@@ -14,7 +14,7 @@
       localStorage.setItem(memory, JSON.stringify([...grades]));
       localStorage.setItem(memoryOfName, at("name").value);
     } catch {
-      trouble("This browser keeps nothing for files: save the judgments before you close the page.");
+      trouble("This browser cannot keep judgments: save them before you close the page.");
     }
   }
 
@@ -25,7 +25,7 @@
         if (number < pool.documents.length && grade < pool.grades.length) grades.set(number, grade);
       }
     } catch {
-      trouble("What this browser kept cannot be read; judging starts anew.");
+      trouble("The judgments kept in this browser cannot be read; start again.");
     }
   }
 
@@ -57,7 +57,7 @@
     at("text").textContent = document_.text ?? "No text: look the document up by its id.";
     const found = document_.ranks.map((rank, run) => [pool.runs[run], rank]).filter(pair => pair[1] !== null);
     found.sort((one, other) => one[1] - other[1]);
-    at("runs").textContent = `Where runs have it: ${found.length} of ${pool.runs.length}`;
+    at("runs").textContent = `Retrieved by ${found.length} of ${pool.runs.length} run${pool.runs.length === 1 ? "" : "s"}`;
     at("ranks").replaceChildren(...found.map(pair => row(...pair)));
     for (const [grade, button] of [...at("grades").children].entries()) {
       button.setAttribute("aria-pressed", String(grades.get(place) === grade));
@@ -68,7 +68,7 @@
     able("clear", grades.has(place));
     able("save", grades.size > 0);
     delete at("forget").dataset.sure;
-    at("forget").textContent = "forget all judgments here";
+    at("forget").textContent = "clear all judgments";
     const done = grades.size === pool.documents.length ? " All are judged: save them." : "";
     at("progress").textContent = `Document ${place + 1} of ${pool.documents.length}; ${grades.size} judged.${done}`;
     at("bar").value = grades.size / pool.documents.length;
@@ -127,7 +127,7 @@
   function forget() {
     if (!at("forget").dataset.sure) {
       at("forget").dataset.sure = "yes";
-      at("forget").textContent = "really forget all? press again";
+      at("forget").textContent = "really clear all? press again";
       return;
     }
     grades.clear();
