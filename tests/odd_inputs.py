@@ -7,15 +7,36 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from ir_measures import Qrel, ScoredDoc
 
 VALUES = ("relevance", "score")
+Rows = list[tuple[Any, Any, Any]]
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q0": {"x": 0}}
 RUN = {"q2": {"a": 1.0, "b": 1.0}, "q1": {"b": 3.0, "a": 1.0, "z": 1.0}, "unjudged": {"a": 1.0}}
 NAN = float("nan")
 
 
-def rows(table: dict[Any, dict[Any, Any]]) -> list[tuple[Any, Any, Any]]:
+def refusal(call: Callable[[], Any]) -> str:
+    """The message of the ``ValueError`` that ``call`` raises, a line."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 the message is what the tests look at
+        call()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def nested(rows: Rows, value: str = "") -> dict[Any, dict[Any, Any]]:
+    table: dict[Any, dict[Any, Any]] = {}
+    for query_id, doc_id, number in rows:
+        table.setdefault(query_id, {})[doc_id] = number
+    return table
+
+
+def named_tuples(rows: Rows, value: str) -> list[Any]:
+    return [(Qrel if value == "relevance" else ScoredDoc)(*row) for row in rows]
+
+
+def rows(table: dict[Any, dict[Any, Any]]) -> Rows:
     return [(q, doc, value) for q, docs in table.items() for doc, value in docs.items()]
 
 
@@ -24,7 +45,7 @@ def frame(table: dict[Any, dict[Any, Any]], value: str, **dtypes: Any) -> pd.Dat
 
 
 def tuples(table: dict[Any, dict[Any, Any]], value: str) -> list[Any]:
-    return [(Qrel if value == "relevance" else ScoredDoc)(*row) for row in rows(table)]
+    return named_tuples(rows(table), value)
 
 
 def strings(table: dict[Any, dict[Any, Any]], value: str, dtype: Any) -> pd.DataFrame:

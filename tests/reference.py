@@ -574,12 +574,7 @@ def toma(
 
 
 def aspect_scores(
-    ranking: Sequence[str],
-    labels: Labels,
-    aspects: Aspects,
-    base: Base,
-    cutoff: int | None,
-    binarize: str | int | None,
+    ranking: Sequence[str], labels: Labels, aspects: Aspects, base: Base, cutoff: int | None, binarize: str | int | None
 ) -> dict[str, float]:
     """`base` on the grades of each aspect, as given; `binarize` as for `cam`."""
     scores = {}

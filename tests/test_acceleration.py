@@ -258,7 +258,9 @@ def test_without_a_block() -> None:
 
 def in_fresh_process(program: str, **environment: str) -> str:
     plain = {name: value for name, value in os.environ.items() if name != "IR_LEXIRECALL_ACCELERATE"}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=plain | environment)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=plain | environment, timeout=600
+    )
     assert not done.returncode, done.stderr
     return done.stdout.strip()
 

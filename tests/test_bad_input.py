@@ -21,19 +21,11 @@ import ir_lexirecall as irl
 from ir_lexirecall import CAM, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import REGISTRY
+from tests.odd_inputs import Rows, named_tuples, nested, refusal
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
 RUN = {"q1": {"d3": 3.0, "d9": 2.0, "d1": 1.0}, "q2": {"d1": 1.0}}
 NAN = float("nan")
-
-Rows = list[tuple[str, str, Any]]
-
-
-def refusal(call: Callable[[], Any]) -> str:
-    """The message of the ``ValueError`` that ``call`` raises."""
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 the message is what the tests look at
-        call()
-    return str(caught.value)
 
 
 def evaluate(measures: Any, qrels: Any = QRELS, run: Any = RUN) -> str:
@@ -52,19 +44,8 @@ def more(count: int) -> str:
 # -- formats -------------------------------------------------------------------------------------------
 
 
-def as_named_tuples(rows: Rows, value: str, _: Path) -> list[Any]:
-    return [Qrel(*row) if value == "relevance" else ScoredDoc(*row) for row in rows]
-
-
 def as_polars(rows: Rows, value: str, _: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query_id", "doc_id", value], orient="row", strict=False)
-
-
-def as_dict(rows: Rows, value: str, _: Path) -> dict[str, dict[str, Any]]:
-    nested: dict[str, dict[str, Any]] = {}
-    for query_id, doc_id, number in rows:
-        nested.setdefault(query_id, {})[doc_id] = number
-    return nested
 
 
 def as_file(rows: Rows, value: str, folder: Path) -> Path:
@@ -79,9 +60,9 @@ FORMATS: dict[str, Callable[[Rows, str, Path], Any]] = {
     "pandas objects": lambda rows, value, _: pd.DataFrame(rows, columns=["query_id", "doc_id", value], dtype=object),
     "polars": as_polars,
     "arrow": lambda rows, value, _: as_polars(rows, value, _).to_arrow(),
-    "named tuples": as_named_tuples,
-    "generator": lambda rows, value, _: iter(as_named_tuples(rows, value, _)),
-    "dict": as_dict,
+    "named tuples": lambda rows, value, _: named_tuples(rows, value),
+    "generator": lambda rows, value, _: iter(named_tuples(rows, value)),
+    "dict": lambda rows, value, _: nested(rows),
     "file": as_file,
 }
 REPEATABLE = [name for name in FORMATS if name != "dict"]  # formats that can say a thing twice
@@ -545,6 +526,20 @@ RUN_FIELDS = {
     "q1  d2 2 1.5 tag": 5,
     "q1 Q0 d2  1.5 tag": 5,
 }
+BAD_ROWS_OF_TABLES = {
+    "q1,,1": "there is no doc_id",
+    ",a,1": "there is no query_id",
+    "q1,a,": "there is no score",
+    "q1,a": "there is no score",
+    '"",a,1': "there is no query_id",
+    ",,": "there is no query_id",
+    "q1,a,x": "the score of document 'a' for query 'q1' is 'x', not a number",
+    "q1,a,1_0": "the score of document 'a' for query 'q1' is '1_0', not a number",
+    "q1,a,1,2,3": "5 fields where 4 are expected",
+    'q1,"a"b,1': "something follows a closing quotation mark",
+    'q1,"a,1': "a quotation mark is not closed",
+    "q1,\udcff,1": "not UTF-8",
+}
 BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     *(
         ("run", "a.run", f"{RUN_LINE}\n{line}\n{RUN_LINE}", ["line 3", f"{n} fields", "6"])
@@ -582,6 +577,21 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     ("run", "a.qrels", "1 0 d 1\n", ["looks like qrels"]),
     ("qrels", "run", "1 Q0 d 1 2.5 t\n", ["looks like a run"]),
     ("qrels", "judged.qrels", "q1 0 d1 1\nq1 0 d1 2\n", [": document 'd1' of query 'q1' is judged twice"]),
+    ("run", "twice.csv", "query_id,doc_id,score,score\nq1,a,1,2\n", [": the header names 'score' twice"]),
+    *(
+        ("qrels", name, content, [": there are no judgments in it"])
+        for name, content in (("q", ""), ("q", "\n \n"), ("q.csv", "query_id,doc_id,relevance\n"), ("q.tsv", ""))
+    ),
+    *(
+        (
+            "run",
+            "a.csv",
+            f"query_id,doc_id,score,note\nq1,b,1\n{before}{row}\nq1,z,3\n".encode("utf-8", "surrogateescape"),
+            [f", line {3 + before.count(chr(10))}: {problem}"],
+        )
+        for row, problem in BAD_ROWS_OF_TABLES.items()
+        for before in ("", "\n", '"q1","c",1\n')
+    ),
     *(
         (what, name, content, [])
         for what in ("run", "qrels")
@@ -633,6 +643,13 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
         (lambda: irl.load("lexirecall/demo", judged_only=1), "load: judged_only must be True or False, not 1"),
         (lambda: irl.SignificanceTest(groups=5), "SignificanceTest: groups must be a label per query, not 5"),
         (lambda: irl.SignificanceTest(progress="x"), "SignificanceTest: progress must be True or False, not 'x'"),
+        *(
+            (call, f"{door}: nope.txt: there is no such file; ir_datasets has no data set 'nope.txt'")
+            for door, call in {
+                "evaluate": lambda: irl.evaluate("AP", "nope.txt", RUN),
+                "benchmark": lambda: irl.benchmark("nope.txt", {"a": RUN}, ["AP"]),
+            }.items()
+        ),
         (lambda: irl.benchmark("suite.toml"), "benchmark: suite.toml: there is no such file"),
         (lambda: irl.benchmark("./nope"), "benchmark: ./nope: there is no such folder or file"),
         (lambda: irl.benchmark(Path("nope")), "benchmark: nope: there is no such folder or file"),

@@ -161,7 +161,7 @@ def home(data: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def in_new_process(code: str, environment: dict[str, str]) -> str:
     """What a program prints. ir_datasets fixes its home folder when it is imported."""
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 def printed_by(script: str, *arguments: str) -> str:
     command = [sys.executable, "-W", "ignore", str(EXAMPLES / script), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -30,7 +30,7 @@ def shown_by(tutorial: str, **environment: str) -> str:
     command = [sys.executable, str(Path(__file__).parent / "cells.py"), str(EXAMPLES / "tutorials" / f"{tutorial}.py")]
     plain = {"IR_DATASETS_HOME": os.devnull, "IR_LEXIRECALL_DATA": os.devnull}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **plain, **environment}
+        command, capture_output=True, text=True, check=False, env={**os.environ, **plain, **environment}, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

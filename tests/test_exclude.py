@@ -143,10 +143,7 @@ def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     assert not lost.to_numpy().any()
 
 
-OF_WEIGHTED = {
-    "q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0},
-    "r": {"d": 2.0, "a": 1.0, "z": 0.0},
-}
+OF_WEIGHTED = {"q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0}, "r": {"d": 2.0, "a": 1.0, "z": 0.0}}
 TAKEN_OUT = {"q": ["x", "b", "y"], "r": ["d"]}
 
 

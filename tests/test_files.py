@@ -75,7 +75,7 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was(tmp_path):
         "    temporary.write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(irl.__file__).parents[1])}
-    killed = subprocess.run([sys.executable, "-c", script, str(path)], env=environment, check=False)
+    killed = subprocess.run([sys.executable, "-c", script, str(path)], env=environment, check=False, timeout=600)
     assert killed.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
 

@@ -16,18 +16,6 @@ QRELS = {"q": {"a": 1}}
 RUN = {"q": {"a": 1.0}}
 
 
-def test_benchmark_says_of_a_missing_file_what_evaluate_says() -> None:
-    for call in (
-        lambda: irl.evaluate("AP", "nope.txt", RUN),
-        lambda: irl.benchmark("nope.txt", {"a": RUN}, ["AP"]),
-        lambda: irl.benchmark({"x": "nope.txt"}, {"x": {"a": RUN}}, ["AP"]),
-    ):
-        with pytest.raises(
-            ValueError, match=r"nope.txt: there is no such file; ir_datasets has no data set 'nope.txt'"
-        ):
-            call()
-
-
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_tables_with_pyterriers_names(tmp_path: Path, ending: str) -> None:
     part = {"csv": ",", "tsv": "\t"}[ending]

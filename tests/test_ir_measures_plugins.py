@@ -24,7 +24,11 @@ def apply_change(folder: Path, *options: str) -> None:
     if shutil.which("git") is None:
         pytest.skip("git, which applies the change, is not installed")
     subprocess.run(
-        ["git", "apply", *options, str(PATCH)], cwd=folder, check=True, env=os.environ | {"GIT_DIR": os.devnull}
+        ["git", "apply", *options, str(PATCH)],
+        cwd=folder,
+        check=True,
+        env=os.environ | {"GIT_DIR": os.devnull},
+        timeout=600,
     )
 
 
@@ -32,7 +36,13 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Python in ``folder``, whose ir_measures goes before the installed one."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONWARNINGS": "default::UserWarning"}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
 
 

@@ -367,7 +367,7 @@ def test_the_manuscript_builds(
         monkeypatch.setattr(sys.modules["write"], "RECORDED", tmp_path / "record.json")
     sys.modules["write"].main(["--out", str(tmp_path)])
     command = ["latexmk", "-pdf", "-interaction=nonstopmode", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:]
     log = (tmp_path / "paper.log").read_text(encoding="latin-1")
     assert "(4 pages" in log

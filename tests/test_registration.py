@@ -158,7 +158,9 @@ def test_standard_measures_stay_with_the_providers_that_ir_measures_ships(measur
 
 def python(code: str, *options: str) -> str:
     """What a fresh Python prints."""
-    done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -135,7 +135,7 @@ def imported(program: str) -> set[str]:
     """Modules that a fresh process imports beyond those of ir_measures."""
     heavy = ("polars", "scipy", "pandas", "matplotlib", "pyarrow")
     program = f"import ir_measures, sys; before = set(sys.modules); {program}; print(*(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert not done.returncode, done.stderr
     return {module for module in done.stdout.split() if module in heavy}
 

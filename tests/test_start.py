@@ -13,7 +13,7 @@ import ir_lexirecall as irl
 
 
 def python(program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert not done.returncode, done.stderr
     return done.stdout.strip()
 
@@ -32,7 +32,7 @@ def test_commands_know_the_measures(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q 0 a 1\n", encoding="utf-8")
     (tmp_path / "a.run").write_text("q Q0 a 1 2 t\n", encoding="utf-8")
     command = [sys.executable, "-m", "ir_lexirecall", "eval", "qrels.txt", "a.run", "-m", "LR", "nDCG@10"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split()[-2:] == ["1.0000", "1.0000"]
 

@@ -15,13 +15,7 @@ from conftest import Data
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli import main
-from ir_lexirecall.io.trec_eval_names import (
-    EQUIVALENTS,
-    equivalent,
-    from_trec_eval,
-    trec_eval_lines,
-    trec_eval_name,
-)
+from ir_lexirecall.io.trec_eval_names import EQUIVALENTS, equivalent, from_trec_eval, trec_eval_lines, trec_eval_name
 
 FILES = Path(__file__).parent / "files" / "values"
 
@@ -95,7 +89,7 @@ def test_what_is_not_here_is_said() -> None:
 
 def evaluated(*words: str) -> list[str]:
     command = [sys.executable, "-m", "ir_lexirecall", "eval", *words, "--format", "trec"]
-    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=600).stdout.splitlines()
 
 
 @pytest.mark.parametrize("run", ["aplrob03a", "rutcor03100"])

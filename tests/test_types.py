@@ -45,6 +45,7 @@ def test_a_strict_program_has_no_type_error(tmp_path: Path) -> None:
         text=True,
         env={**os.environ, "MYPYPATH": places},
         cwd=tmp_path,
+        timeout=600,
     )
     notes = [line.partition("note: ")[2] for line in done.stdout.splitlines()]
     assert [line for line in done.stdout.splitlines() if "error:" in line] == []

@@ -22,7 +22,9 @@ def build(checkout: Path, kind: str, out: Path) -> Path:
     """A wheel, an sdist or an editable wheel of a checkout, built as pip and ``python -m build`` do."""
     code = f"import hatchling.build; hatchling.build.build_{kind}({str(out)!r})"
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=checkout, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     assert "warn" not in (done.stdout + done.stderr).lower()
     [made] = out.iterdir()

@@ -41,9 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks",
-        description=__doc__,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog="python -m tests.benchmarks", description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     parser.add_argument("--queries", type=int, default=1000, help="queries of a run")
     parser.add_argument("--depth", type=int, default=1000, help="documents retrieved for each query")

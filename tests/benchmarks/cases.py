@@ -222,10 +222,7 @@ CASES = [
         "the same as dataframe of dicts of dicts",
         _aggregate,
         lambda size, _: data.dicts(size),
-        (
-            Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"),
-            Contender("ranx", peers.ranx_of_dicts, "ranx"),
-        ),
+        (Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"), Contender("ranx", peers.ranx_of_dicts, "ranx")),
         target=0.6,
     ),
     *(
@@ -395,7 +392,7 @@ CASES = [
     ),
     Case(
         "suite",
-        "3 collections x 5 Parquet runs in one benchmark call (larger: python -m tests.benchmarks.suite); peer: a compare call each",
+        "3 collections x 5 Parquet runs in one benchmark call; peer: a compare call each",
         suite.benchmark_all,
         lambda size, folder: suite.write_suite(size, 3, folder),
         (Contender("compare, one by one", suite.compare_each),),

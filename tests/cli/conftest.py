@@ -46,6 +46,7 @@ def process(folder: Path) -> Cli:
             capture_output=True,
             text=True,
             check=False,
+            timeout=600,
         )
         return Said(done.returncode, done.stdout, done.stderr)
 

@@ -84,15 +84,7 @@ def test_a_report_knows_the_files(runs: str, suite: Path, cli: Any) -> None:
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any) -> None:
-    said = cli(
-        "benchmark",
-        str(suite),
-        *AGAINST_BM25,
-        "--format",
-        form,
-        "--places",
-        "3",
-    )
+    said = cli("benchmark", str(suite), *AGAINST_BM25, "--format", form, "--places", "3")
     collections = {"bees": str(suite / "bees" / "qrels.tsv"), "lexirecall-demo": "lexirecall/demo"}
     expected = irl.benchmark(
         collections, suite, ["LR"], baseline="bm25", test=irl.SignificanceTest(n_resamples=200, progress=False)
@@ -323,7 +315,7 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
         reading, writing = os.pipe()
         os.close(reading)
         try:
-            done = subprocess.run(start, cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False)
+            done = subprocess.run(start, cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=600)
         finally:
             os.close(writing)
         assert (done.returncode, done.stderr) == (3, b"")

@@ -24,7 +24,7 @@ def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
         "COMP_TYPE": "9",
     }
     program = "import sys; from ir_lexirecall.cli import main; sys.argv[0] = 'ir-lexirecall'; main()"
-    subprocess.run([sys.executable, "-c", program], env={**os.environ, **asked}, check=True)
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, **asked}, check=True, timeout=600)
     assert known in said.read_text()
 
 

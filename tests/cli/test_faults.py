@@ -114,7 +114,7 @@ def test_ctrl_c_before_the_command_line_is_loaded(closed: str, said: str) -> Non
         "run()"
     )
     command = ["bash", "-c", f'exec "$@" {closed}', "bash", sys.executable, "-c", program, "measures"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
 
 
@@ -125,7 +125,9 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = subprocess.run(program(*EVAL), cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            program(*EVAL), cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=600
+        )
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -135,13 +137,17 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
 @pytest.mark.parametrize("words", [EVAL, ("--help",), ("--version",), ("measures",)], ids=" ".join)
 def test_a_full_disk_is_an_error(words: tuple[str, ...], folder: Path) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(program(*words), cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            program(*words), cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600
+        )
     assert (done.returncode, done.stderr) == (1, "ir-lexirecall: standard output: No space left on device\n")
 
 
 def test_closed_output_is_an_error(folder: Path) -> None:
     command = " ".join(f"'{word}'" for word in program(*EVAL))
-    done = subprocess.run(["bash", "-c", f"{command} >&-"], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", f"{command} >&-"], cwd=folder, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 1
     assert done.stderr == "ir-lexirecall: eval: standard output is closed; -o FILE writes into a file\n"
 

@@ -74,7 +74,7 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
         (
             (*ON_RUNS, "-m", "lexirecall", "R@10", "--rel", "2", "--cutoff", "10"),
             lambda q, r: studies.Study(["lexirecall@10", "R@10"], q, r, rel=2).agreement(),
-        ),
+        )
     ],
     "axioms": [
         (("-m", "RR", "AP", "--size", "3"), lambda q, r: studies.axioms(["RR", "AP"], size=3)),
@@ -132,7 +132,7 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study(["AP", "lexirecall"], q, r).judges(
                 q, n_resamples=50, test=SignificanceTest(None, correction=None)
             ),
-        ),
+        )
     ],
     "left-out": [
         (
@@ -143,7 +143,7 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study(["LR", "AP"], q, r).left_out(
                 {n: n for n in r}, depth=5, contrasts=[("LR", "AP")], n_resamples=50
             ),
-        ),
+        )
     ],
     "orientation": [
         (("-m", "RR AP"), lambda q, r: studies.orientation(["RR", "AP"])),
@@ -155,13 +155,13 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study(["LR", "AP"], q, r).stability(
                 [0.5], policies=["pool", "random"], n_resamples=50
             ),
-        ),
+        )
     ],
     "split-half": [
         (
             (*ON_RUNS, "-m", "LR AP", "--targets", "nDCG", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
             lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(targets="nDCG", n_splits=20, n_queries=5, seed=2),
-        ),
+        )
     ],
     "tie-probabilities": [
         (
@@ -184,13 +184,13 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
         (
             (*ON_RUNS, "-m", "LR AP", "--among", "RR", "R@10", "--rel", "2"),
             lambda q, r: studies.Study(["LR", "AP"], q, r, rel=2).unanimity(among=["RR", "R@10"]),
-        ),
+        )
     ],
     "worst-case": [
         (
             (*ON_RUNS, "-m", "AP", "--enumerate-up-to", "3"),
             lambda q, r: studies.Study("AP", q, r).worst_case(enumerate_up_to=3),
-        ),
+        )
     ],
 }
 

@@ -60,8 +60,7 @@ TABLES: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize(
-    ("method", "row_ends", "cell_ends"),
-    [("to_markdown", r"\n", r"(?<!\\)\|"), ("to_latex", r"\\\\|\n", r"(?<!\\)&")],
+    ("method", "row_ends", "cell_ends"), [("to_markdown", r"\n", r"(?<!\\)\|"), ("to_latex", r"\\\\|\n", r"(?<!\\)&")]
 )
 def test_names_add_no_rows_and_no_cells(name: str, method: str, row_ends: str, cell_ends: str) -> None:
     plain, harmful = (getattr(TABLES[name](*collection(names)), method)() for names in (PLAIN, HARMFUL))

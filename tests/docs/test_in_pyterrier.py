@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     (docs / "index.rst").write_text("A host\n======\n\n.. toctree::\n\n   ext/ir-lexirecall/index\n", encoding="utf-8")
     shutil.copytree(PAGES, docs / "ext" / "ir-lexirecall", ignore=shutil.ignore_patterns("gallery", "__pycache__"))
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(docs), str(site)]
-    ran = subprocess.run(command, capture_output=True, text=True)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert ran.returncode == 0, ran.stderr
     return site / "ext" / "ir-lexirecall", ran.stderr
 

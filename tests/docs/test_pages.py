@@ -120,7 +120,11 @@ def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}
         for line in lines:
             ran = subprocess.run(
-                [sys.executable, "esl.py", *shlex.split(line)], env=environment, capture_output=True, text=True
+                [sys.executable, "esl.py", *shlex.split(line)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=600,
             )
             assert ran.returncode == 0, ran.stderr
             assert "ESL" in ran.stdout

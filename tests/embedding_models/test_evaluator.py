@@ -272,7 +272,7 @@ def test_cross_encoders(kind: str, options: dict[str, Any], missing: bool, tmp_p
 
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['sentence_transformers'] = None; import sentence_transformers_lexirecall"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600)
     expected = (
         "sentence_transformers_lexirecall needs sentence-transformers: install it, or the extra 'sentence-transformers'"
     )

@@ -28,24 +28,8 @@ from tests.faults import plain_reader
 pytest.importorskip("pyarrow")
 
 IDS = [
-    "q1",
-    "q2",
-    "d1",
-    "é",
-    "文",
-    "a,b",
-    '"',
-    '"x"',
-    "'",
-    "1",
-    "#",
-    "\ufeff",
-    "\x00",
-    "\u2028",
-    "Q0",
-    "query_id",
-    "\x1c",
-    "\xa0",
+    *("q1", "q2", "d1", "é", "文", "a,b", '"', '"x"', "'", "1", "#"),
+    *("\ufeff", "\x00", "\u2028", "Q0", "query_id", "\x1c", "\xa0"),
 ]
 FINITE = ["1", "0", "2.5", "-2e3", ".5", "5.", "+1"]
 NUMBERS = [*FINITE, "1e400", "-inf", "Infinity", "nan", "1e-400", "123456789012345678901234567890"]

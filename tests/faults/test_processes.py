@@ -24,10 +24,7 @@ from ir_lexirecall.data.judgments import Judgments
 from tests.faults.work import CASES, Inputs, inputs, outcome, outcomes
 
 pytest.importorskip("pyarrow")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.xdist_group("processes"),
-]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("processes")]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="without fork")
 _PATIENCE = 120  # seconds
 
@@ -193,14 +190,21 @@ def test_a_fork_while_other_threads_evaluate(folder: str, expected: dict[str, st
 def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     names = [name for name in CASES for _ in range(2)]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
-        found = list(pool.map(outcome, names, [folder] * len(names), timeout=5 * _PATIENCE))
+        try:
+            found = list(pool.map(outcome, names, [folder] * len(names), timeout=5 * _PATIENCE))
+        except BaseException:
+            for process in pool._processes.values():  # else the end of the block waits for one that hangs
+                process.kill()
+            raise
     assert found == [expected[name] for name in names]
 
 
 def test_joblib(folder: str, expected: dict[str, str]) -> None:
     joblib = pytest.importorskip("joblib")
     for backend in ("loky", "multiprocessing", "threading"):
-        found = joblib.Parallel(2, backend=backend)(joblib.delayed(outcome)(name, folder) for name in CASES)
+        found = joblib.Parallel(2, backend=backend, timeout=5 * _PATIENCE)(
+            joblib.delayed(outcome)(name, folder) for name in CASES
+        )
         assert dict(zip(CASES, found, strict=True)) == expected
 
 

@@ -18,12 +18,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.bounds import (
-    ValueBounds,
-    bounds_of_differences,
-    bounds_of_wins,
-    imbens_manski,
-)
+from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_differences, bounds_of_wins, imbens_manski
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
 from judging.every_judging import Small, every_preference, every_value, small_collections

@@ -133,9 +133,7 @@ def ndeval(ranking: Sequence[str], subtopics: Subtopics, measure: Any) -> float:
 
 @st.composite
 def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> Any:
-    measure = draw(
-        st.sampled_from([alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP, AP_IA, P_IA, StRecall]),
-    )
+    measure = draw(st.sampled_from([alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP, AP_IA, P_IA, StRecall]))
     options: dict[str, Any] = {
         "cutoff": st.integers(1, deepest),
         "rel": st.sampled_from([1, 1, 2, 3, 0, -1]),

@@ -92,6 +92,7 @@ def printed_by(script: str, folder: Path) -> Any:
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -60,11 +60,7 @@ def test_cam_and_mm_are_means_of_the_aspects(measure, definition, layout, collec
     scales, judgments, run = collection
     ours, theirs = base
     weights = st.fixed_dictionaries({name: st.sampled_from([0.1, 1, 2, 30]) for name in scales})
-    shared = {
-        "aspects": scales,
-        "weights": more.draw(st.none() | weights, label="weights"),
-        "binarize": binarize,
-    }
+    shared = {"aspects": scales, "weights": more.draw(st.none() | weights, label="weights"), "binarize": binarize}
     expected = reference_values(definition, judgments, run, **shared, **theirs)
     assert values(measure(**shared, **ours), layout(judgments), run) == pytest.approx(expected, rel=1e-12)
 

@@ -69,8 +69,7 @@ def test_the_order_that_reaches_it_is_named() -> None:
 
 @settings(max_examples=25)
 @given(
-    topics=st.lists(TOPIC, min_size=1, max_size=3).filter(lambda ts: any(any(map(any, t)) for t in ts)),
-    data=st.data(),
+    topics=st.lists(TOPIC, min_size=1, max_size=3).filter(lambda ts: any(any(map(any, t)) for t in ts)), data=st.data()
 )
 def test_labels_of_the_best_run_document_by_document(topics: Any, data: Any) -> None:
     qrels, k = table_of(topics), 5

@@ -21,12 +21,7 @@ from ir_lexirecall.meta import Study
 from ir_lexirecall.meta.missing_labels import removals as samples_of
 from ir_lexirecall.meta.missing_labels import without_labels
 
-QRELS = {
-    "q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1},
-    "q2": {"a": 1, "f": 1},
-    "q3": {"g": 1},
-    "q4": {"h": 0},
-}
+QRELS = {"q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1}, "q2": {"a": 1, "f": 1}, "q3": {"g": 1}, "q4": {"h": 0}}
 
 
 def run_of(*rankings):

@@ -135,10 +135,7 @@ def test_the_missing_documents_of_a_provider_end_the_collection() -> None:
             ),
             "document 'a' has the providers 'P' and 'Q'",
         ),
-        (
-            lambda q, r: Study((), q, r, rel=0).provider_exposure({"a": "P"}),
-            "Study: rel must be a number above 0",
-        ),
+        (lambda q, r: Study((), q, r, rel=0).provider_exposure({"a": "P"}), "Study: rel must be a number above 0"),
         (
             lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="log"),
             "provider_exposure: unknown exposure 'log'; choose from AP, RR, nDCG, RBP, linear",

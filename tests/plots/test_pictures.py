@@ -150,10 +150,7 @@ def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
 
 def _within_view(ax: Any, tick: Text) -> bool:
     """Whether a tick is drawn: those beyond the limits of the axis are not."""
-    for labels, limits, place in (
-        (ax.get_xticklabels(), ax.get_xlim(), 0),
-        (ax.get_yticklabels(), ax.get_ylim(), 1),
-    ):
+    for labels, limits, place in ((ax.get_xticklabels(), ax.get_xlim(), 0), (ax.get_yticklabels(), ax.get_ylim(), 1)):
         if tick in labels:
             return bool(min(limits) <= tick.get_position()[place] <= max(limits))
     return True

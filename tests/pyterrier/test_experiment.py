@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -400,9 +400,7 @@ FILTERS = pytest.mark.parametrize(
     ids=["default", "by_qrels", "not_by_topics"],
 )
 METRICS = pytest.mark.parametrize(
-    "metrics",
-    [["map", "mrt"], [LR, TSE], [LR(rel=2) @ 5, "ndcg", nDCG @ 3, AP]],
-    ids=["strings", "ours", "mixed"],
+    "metrics", [["map", "mrt"], [LR, TSE], [LR(rel=2) @ 5, "ndcg", nDCG @ 3, AP]], ids=["strings", "ours", "mixed"]
 )
 
 
@@ -606,61 +604,40 @@ def test_tables(metrics: list[Any], perquery: bool | str, batch_size: int | None
 
 @pytest.mark.parametrize("metrics", [["map", "mrt"], [LR(rel=2) @ 5, "ndcg", AP]], ids=["strings", "mixed"])
 @pytest.mark.parametrize("perquery", [False, True, "both"])
+@pytest.mark.parametrize("preferences", [["lexirecall", "rpp"], []], ids=str)
 @BATCHES
 @PLANS
-def test_dicts(metrics: list[Any], perquery: bool | str, batch_size: int | None, plan: str) -> None:
+def test_dicts(metrics: list[Any], perquery: bool | str, preferences: list[str], batch_size: Any, plan: str) -> None:
+    """The numbers of the tables, which are PyTerrier's and those of brute force, in PyTerrier's dicts."""
     options = {"perquery": perquery, "batch_size": batch_size, "plan": plan, "filter_by_topics": False}
-    ours, plain = both(named, metrics, preferences=["lexirecall", "rpp"], dataframe=False, **options)
-    brute = brute_force(named, plan, filter_by_topics=False)
+    ours, plain = both(named, metrics, preferences=preferences, dataframe=False, **options)
+    tables = outcome(pt.lexirecall.Experiment, named, metrics, preferences=preferences, **options).result
+    columns = [str(metric) for metric in metrics if metric != "mrt" or not perquery]
+    columns += [f"pref:{name}" for name in preferences]
     assert type(ours) is type(plain)
     if perquery is not True:
-        means, expected = (ours[0], plain[0]) if perquery else (ours, plain)
-        assert list(means) == list(expected)
-        for s, (system, row) in enumerate(means.items()):
-            timed = [str(metric) for metric in metrics if metric != "mrt" or not perquery]
-            assert list(row) == [*timed, "pref:lexirecall", "pref:rpp"]
-            assert set(row) == {*expected[system], "pref:lexirecall", "pref:rpp"}
-            for measure in set(expected[system]) - {"mrt"}:
-                assert_same_dicts(row[measure], expected[system][measure])
-            assert row["pref:lexirecall"] == pytest.approx(brute.mean(s))
-            assert row["pref:rpp"] == pytest.approx(brute.mean(s, "rpp"))
+        (means, expected), table = ((ours[0], plain[0]), tables[0]) if perquery else ((ours, plain), tables)
+        assert list(means) == list(expected) == table["name"].tolist()
+        assert all(list(row) == columns and {*row} >= {*expected[system]} for system, row in means.items())
+        timeless = table.set_index("name").drop(columns="mrt", errors="ignore")
+        assert {name: {m: row[m] for m in timeless} for name, row in means.items()} == timeless.to_dict("index")
     if perquery:
-        rows, expected = (ours[1], plain[1]) if perquery == "both" else (ours, plain)
+        (rows, expected), table = ((ours[1], plain[1]), tables[1]) if perquery == "both" else ((ours, plain), tables)
         assert sorted(rows) == sorted(expected)
-        for s, by_query in rows.items():
-            assert list(by_query) == list(expected[s])
-            for q, row in by_query.items():
-                preferred = {m: v for m, v in row.items() if m.startswith("pref:")}
-                np.testing.assert_equal({m: v for m, v in row.items() if m not in preferred}, dict(expected[s][q]))
-                judged = PREFER if q in brute.queries() else {}
-                assert preferred == pytest.approx({f"pref:{name}": brute.against_others(s, q, name) for name in judged})
-                assert list(row) == [m for m in [*map(str, metrics), *preferred] if m != "mrt"]
-
-
-def assert_same_dicts(ours: Any, plain: Any) -> None:
-    """The same but for the last bits of sums, and for means of PyTerrier's that are NaN for topics without qrels."""
-    if isinstance(plain, Mapping):
-        assert set(ours) == set(plain)
-        for key in plain:
-            assert_same_dicts(ours[key], plain[key])
-    elif isinstance(plain, tuple):
-        for a, b in zip(ours, plain, strict=True):
-            assert_same_dicts(a, b)
-    elif not math.isnan(plain):
-        assert ours == pytest.approx(plain, rel=1e-12)
+        assert {s: list(by_query) for s, by_query in rows.items()} == {s: list(found) for s, found in expected.items()}
+        places = {(s, q, m): v for s, by_query in rows.items() for q, row in by_query.items() for m, v in row.items()}
+        found = {(list(named([]))[s], q, m): value for (s, q, m), value in places.items()}
+        np.testing.assert_equal(found, table.set_index(["name", "qid", "measure"])["value"].to_dict())
+        assert all(list(row) == [m for m in columns if m in row] for of in rows.values() for row in of.values())
 
 
 @pytest.mark.parametrize("preferences", [[], None, ()], ids=str)
 @pytest.mark.parametrize("perquery", [False, True, "both"])
-@pytest.mark.parametrize("dataframe", [True, False])
 @PLANS
-def test_no_preferences(perquery: bool | str, dataframe: bool, plan: str, preferences: Any) -> None:
+def test_no_preferences(perquery: bool | str, plan: str, preferences: Any) -> None:
     """Nothing is added, and nothing changes but the order of columns."""
     options: dict[str, Any] = {"preferences": preferences} | ({} if perquery else {"baseline": 0})
-    ours, plain = both(named, [AP, LR], perquery=perquery, dataframe=dataframe, plan=plan, **options)
-    if not dataframe:
-        assert_same_dicts(ours, plain)
-        return
+    ours, plain = both(named, [AP, LR], perquery=perquery, plan=plan, **options)
     if perquery is not True:
         averages, expected = (ours[0], plain[0]) if perquery else (ours, plain)
         assert_same_columns(averages, expected)
@@ -978,41 +955,44 @@ def test_sign_test_leaves_out_what_is_missing() -> None:
 # -- predicted judgments ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plan", ["linear", "tree"])
-def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
+OURS = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+
+
+def from_demo() -> tuple[pd.DataFrame, list[str], dict[str, pd.DataFrame], list[pd.DataFrame]]:
+    """Qrels, ids and three runs of the embedded collection, and the runs as systems."""
     qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
-    ids = sorted(qrels["query_id"].unique())
+    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
+    systems = [run.rename(columns=OURS).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
+    return qrels, sorted(qrels["query_id"].unique()), runs, systems
+
+
+@PLANS
+def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
+    qrels, ids, runs, systems = from_demo()
     people = qrels[qrels["query_id"].isin(ids[2:13])]
     model = qrels.assign(relevance=(qrels["relevance"] - (qrels.index % 7 == 0)).clip(lower=0))
-    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
-    ours = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    systems = [run.rename(columns=ours).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
-    topics = pd.DataFrame({"qid": ids, "query": "x"})
-    options = {"names": list(runs), "baseline": 0, "predicted": model.rename(columns=ours), "plan": plan}
-    table = pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["nDCG@10"], **options)
+    topics, judged = pd.DataFrame({"qid": ids, "query": "x"}), people.rename(columns=OURS)
+    options = {"names": list(runs), "baseline": 0, "predicted": model.rename(columns=OURS), "plan": plan}
+    table = pt.lexirecall.Experiment(systems, topics, judged, ["nDCG@10"], **options)
     expected = irl.compare(people, runs, ["nDCG@10", "lexirecall"], baseline="bm25", predicted=model).table()
     assert_frame_equal(table.attrs["comparison"].table(), expected)
     assert table["nDCG@10 p-value"].tolist()[1:] == expected["p"].tolist()[:2]
     with pytest.raises(ValueError, match="rankings of all topics; leave filter_by_qrels out"):
-        pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["AP"], filter_by_qrels=True, **options)
-    nothing = {**options, "predicted": model[:1].rename(columns=ours).assign(qid="other")}
+        pt.lexirecall.Experiment(systems, topics, judged, ["AP"], filter_by_qrels=True, **options)
+    nothing = {**options, "predicted": model[:1].rename(columns=OURS).assign(qid="other")}
     with pytest.raises(ValueError, match="no judgments of the topics"):
-        pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["AP"], **nothing)
+        pt.lexirecall.Experiment(systems, topics, judged, ["AP"], **nothing)
 
 
 # -- groups of topics --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plan", ["linear", "tree"])
+@PLANS
 def test_groups_give_the_numbers_of_compare(plan: str) -> None:
-    qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
-    ids = sorted(qrels["query_id"].unique())
+    qrels, ids, runs, systems = from_demo()
     kinds = {query: f"kind {i % 3}" for i, query in enumerate(ids)}
-    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
-    ours = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    systems = [run.rename(columns=ours).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
     topics = pd.DataFrame({"qid": ids, "query": "x", "kind": [kinds[query] for query in ids]})
-    judged, by = qrels.rename(columns=ours), ["nDCG@10", "lexirecall"]
+    judged, by = qrels.rename(columns=OURS), ["nDCG@10", "lexirecall"]
 
     def experiment(measures: Any = ("nDCG@10",), **options: Any) -> pd.DataFrame:
         options = {"names": list(runs), "plan": plan, "correction": "holm"} | options
@@ -1049,28 +1029,30 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
             experiment(baseline=0, **options)
 
 
+def of_one_topic(*rankings: Sequence[str], **options: Any) -> pd.DataFrame:
+    """An experiment on rankings of one topic, of which the first one holds the relevant documents."""
+    systems = [pd.DataFrame({"qid": "1", "docno": list(docs), "rank": range(len(docs))}) for docs in rankings]
+    systems = [table.assign(score=-table["rank"].astype(float)) for table in systems]
+    qrels = pd.DataFrame({"qid": "1", "docno": list(rankings[0]), "label": 1})
+    names = ["one", "two", "three"][: len(rankings)]
+    return pt.lexirecall.Experiment(systems, topics(["1"]), qrels, ["map"], names=names, **options)
+
+
 def test_ids_that_no_judged_document_has_are_said() -> None:
-    one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
-    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
-    qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "label": [1, 1]})
-    upper = one.assign(docno=["A", "B"])
-    with pytest.warns(
-        UserWarning, match="run 'two' retrieves nothing that the qrels judge.*'A'.*'a' are the same in lower case"
-    ):
-        pt.lexirecall.Experiment([one, upper], topics, qrels, ["map"], names=["one", "two"])
+    said = "run 'two' retrieves nothing that the qrels judge.*'A'.*'a' are the same in lower case"
+    with pytest.warns(UserWarning, match=said):
+        of_one_topic("ab", "AB")
+
+
+def test_systems_that_are_hardly_judged_are_said() -> None:
+    said = "^two: 20% of its first 10 documents are judged, 100% of the other runs'"
+    with pytest.warns(UserWarning, match=said):
+        of_one_topic("abcdefghij", "abCDEFGHIJ")
 
 
 @pytest.mark.filterwarnings("ignore:run 'two' retrieves nothing")
 def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
-    one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
-    three = pd.DataFrame({"qid": "1", "docno": ["c", "a", "b"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]})
-    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
-    qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "label": [1, 1]})
-    systems = [one, one.assign(docno=["A", "B"]), three]
-
-    def experiment(**options: Any) -> Any:
-        return pt.lexirecall.Experiment(systems, topics, qrels, ["map"], names=["one", "two", "three"], **options)
-
+    experiment = partial(of_one_topic, "ab", "AB", "cab")
     for options in ({}, {"baseline": 0, "correction": "holm"}, {"baseline": 0, "margin": 0.1}):
         table = experiment(**options).set_index("name")
         assert table["map"].tolist() == pytest.approx([1, 0, 7 / 12])
@@ -1082,16 +1064,6 @@ def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
     assert table.isna().all(axis=None)
     rows = experiment(perquery=True)
     assert rows[rows["measure"] == PREF]["name"].tolist() == ["one", "three"]
-
-
-def test_systems_that_are_hardly_judged_are_said() -> None:
-    docs = [f"d{i}" for i in range(10)]
-    one = pd.DataFrame({"qid": "1", "docno": docs, "score": [float(-i) for i in range(10)], "rank": range(10)})
-    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
-    qrels = pd.DataFrame({"qid": "1", "docno": docs, "label": 1})
-    partly = one.assign(docno=["d0", "d1", *map(str.upper, docs[2:])])
-    with pytest.warns(UserWarning, match="^two: 20% of its first 10 documents are judged, 100% of the other runs'"):
-        pt.lexirecall.Experiment([one, partly], topics, qrels, ["map"], names=["one", "two"])
 
 
 def test_a_frame_yields_to_the_file_that_is_reused(tmp_path: Path) -> None:

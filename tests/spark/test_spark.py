@@ -36,9 +36,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import Judgments
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-]
+pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")]
 
 SCALES = {"relevance": 2, "quality": 3}
 MEASURES = [
