@@ -554,7 +554,7 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     (
         "qrels",
         "wide.txt",
-        "query_id\tdoc_id\trelevance\tquality\nq1\td1\t1\t0\nq1\td2\t1\n",
+        "query_id doc_id relevance quality\nq1 d1 1 0\nq1 d2 1\n",
         ["line 3", "3 fields", "4"],
     ),
     *(
