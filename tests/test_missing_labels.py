@@ -247,6 +247,9 @@ def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: 
     (tmp_path / "runs").mkdir()
     with pytest.raises(SystemExit, match=r"neither runs/NAME.gz nor runs.gz"):
         script.main(["--confirm", str(tmp_path)])
+    (tmp_path / "runs.gz").write_text("q Q0 d 1 0.5 one\n")
+    with pytest.raises(SystemExit, match=r"Not a gzipped file"):
+        script.main(["--confirm", str(tmp_path)])
 
 
 @pytest.mark.parametrize(
@@ -255,6 +258,7 @@ def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: 
         ("q Q0 d 2 0.5 one", "line 2: run one, query q: document d a second time"),
         ("q Q0 e 2 one", "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 one'"),
         ("q Q0 e 2 high one", "got 'q Q0 e 2 high one'"),
+        ("q Q0 e 2 nan one", "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 nan one'"),
     ],
 )
 def test_a_bad_line_is_named(script: ModuleType, line: str, said: str, tmp_path: Path) -> None:
@@ -285,6 +289,23 @@ def test_the_record_has_the_sizes_of_each_confirmation(
     script.main([])
     assert f"{tmp_path.name}: 12 queries" in (printed := capsys.readouterr().out)
     assert "every run a group; draws of labels: 20, resamples: 1,000" in printed
+
+
+def test_what_is_said_of_pools_is_what_is_recorded(script: ModuleType) -> None:
+    explored = json.loads(script.RECORDED.read_text(encoding="utf-8"))["explored"]
+    rows = [row for found in explored.values() for row in found["contrasts"]]
+    sides = [
+        (row["low"] > 0) - (row["high"] < 0)
+        for row in rows
+        if (row["outcome"], row["policy"], row["minus"]) == ("decided", "pool", "AP")
+    ]
+    page = (PAPERS.parents[1] / "ir_lexirecall" / "pt_docs" / "judging.rst").read_text(encoding="utf-8")
+    for text in (script.__doc__, page):
+        said = " ".join(text.split())
+        assert f"of {len(sides)} simultaneous intervals of the difference" in said
+        assert f"{sides.count(-1)} are below 0" in said
+    assert f"and {sides.count(0)} cannot tell" in " ".join(script.__doc__.split())
+    assert not any(row["error"] == 0 and row["policy"] == "random" for row in rows if row["outcome"] == "decided")
 
 
 # -- the manuscript ----------------------------------------------------------------------------------

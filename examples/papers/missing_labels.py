@@ -216,9 +216,11 @@ def by_tag(path: Path) -> dict[str, dict[str, dict[str, float]]]:
                 query, _, document, _, text, tag = line.split()
                 score = float(text)
             except ValueError:
+                score = np.nan
+            if not np.isfinite(score):
                 raise ValueError(
                     f"{path}, line {number}: expected 'query Q0 document rank score tag', got {line.strip()!r}"
-                ) from None
+                )
             scores = runs.setdefault(tag, {}).setdefault(query, {})
             if document in scores:
                 raise ValueError(f"{path}, line {number}: run {tag}, query {query}: document {document} a second time")
@@ -513,6 +515,8 @@ def main(arguments: list[str] | None = None) -> None:
             systems = own(options.confirm)
         except ValueError as error:
             raise SystemExit(str(error)) from None
+        except (OSError, EOFError) as error:  # no gzip, or part of one
+            raise SystemExit(f"{options.confirm}: {error}") from None
         places = dict.fromkeys(place for contrast in CONFIRMED for place in contrast.places)
         measures = dict.fromkeys(["lexirecall", *(contrast.minus for contrast in CONFIRMED if contrast.minus)])
         lost = study_of(systems, places=places, measures=list(measures), **sizes)
