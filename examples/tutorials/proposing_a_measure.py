@@ -13,6 +13,8 @@ under another name? This page takes an idea from its definition to the paragraph
 Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in a checkout.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # The idea
 # --------

@@ -13,6 +13,8 @@ Needs PyTerrier, bm25s and scikit-learn; no Java and no index on disk: ``pip ins
 a checkout.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # The collection
 # --------------

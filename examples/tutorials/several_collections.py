@@ -12,6 +12,8 @@ learn
 Needs nothing but the package with its pictures and comparisons: ``pip install -e '.[all]'`` in a checkout.
 """
 
+# sphinx_gallery_thumbnail_number = 3
+
 # %%
 # Collections with a known truth
 # ------------------------------

@@ -43,7 +43,7 @@ ELSEWHERE = [  # what other packages define: their documentation is not at hand 
 INTERNAL = [  # fields of results that are for the library itself; the options of a function, which its docstring lists
     r"\w*Options",
     r"ir_lexirecall\.(significance|preferences|data\.(judgments|qrels|collection|lookup|alignment|aspects|pools))\.\w+(\.\w+)?",
-    r"ir_lexirecall\.(comparison\.(criteria|verdicts|judgments|ledger)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
+    r"ir_lexirecall\.(comparison\.(criteria|verdicts|judgments|ledger)\.\w+|io\.value_cells\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
     r"(TextsLike|JSONLike|Contrasts|PairedTest)",  # names of types in annotations
     r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
     r"pyterrier_lexirecall\.experiment\.SignTest",
@@ -77,7 +77,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": True,
     "write_computation_times": False,
-    "thumbnail_size": (320, 224),
+    "thumbnail_size": (720, 440),
 }
 
 # -- pages ---------------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
 html_sidebars = {path.stem: [] for path in placeholders.HERE.glob("*.rst")}  # pages without a section around them
-html_sidebars["gallery/**"] = []  # room for code
+html_sidebars["gallery/**"] = html_sidebars["measures/index"] = []  # room for code
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(placeholders.HERE / "_static" / "scorer.js")

@@ -139,6 +139,7 @@ def paper(script: Path, *, run: bool) -> str:
             ]
         parts += [
             ".. code-block:: none",
+            "   :class: prose",
             "",
             textwrap.indent(differences(output.read_text(encoding="utf-8")), "    "),
             "",
@@ -229,7 +230,7 @@ def write_defaults(
     app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None]:
     """Write defaults that no source code can name, made anew for each object, as ``...``: signatures are Python then."""
-    return signature and re.sub(r"<factory>|<function [\w.]+(<lambda>)?>", "...", signature), returned
+    return signature and re.sub(r"<factory>|<object object>|<function [\w.]+(<lambda>)?>", "...", signature), returned
 
 
 def hide_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
