@@ -248,12 +248,15 @@ def Experiment(
         assert comparison.scored is not None
         comparison.scored.warn_of_hardly_judged()
         column_of = topics if isinstance(groups, str) and groups in topics else qrels
-        comparison = replace(comparison, groups=groups_of(groups, comparison.query_ids, column_of), cluster=cluster)
+        grouped, by_program = groups_of(groups, comparison.query_ids, column_of), None
         if predicted is not None:
-            by_program = compared(_read(predicted, pt.io.read_qrels))
+            by_program = compared(predictions := _read(predicted, pt.io.read_qrels))
             if by_program is None:
                 raise ValueError("predicted holds no judgments of the topics")
-            comparison = replace(comparison, predicted=by_program)
+            named = column_of is topics or not isinstance(groups, str) or groups not in predictions
+            of_all = groups_of(groups, by_program.query_ids, column_of if named else predictions)
+            by_program = replace(by_program, groups=of_all)
+        comparison = replace(comparison, groups=grouped, cluster=cluster, predicted=by_program)
     elif groups is not None:
         raise ValueError("groups need rankings: name a preference or a measure of rankings, or leave groups out")
 

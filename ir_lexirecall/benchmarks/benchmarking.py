@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ir_lexirecall._util.errors import check_choice, entry, naming
+from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.benchmarks.sources import (
@@ -26,10 +26,11 @@ from ir_lexirecall.comparison.comparing import (
     comparison_of_values,
     parse_criteria,
     refuse_costs,
+    with_predictions,
 )
 from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.data.judgments import Judgments, load_collection
+from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike
@@ -51,6 +52,7 @@ def benchmark(
     test: str | SignificanceTest | None = None,
     values: ValuesLike | None = None,
     smaller_is_better: str | Iterable[str] | None = None,
+    predicted: QrelsLike | ValuesLike | Mapping[str, Any] | None = None,
     groups: GroupsLike | None = None,
     cluster: bool = False,
     allow_empty: bool = False,
@@ -74,6 +76,8 @@ def benchmark(
             ``over="collections"`` only.
         smaller_is_better: measures of ``values`` of which the smaller value is the better one, as in ``compare``.
         baseline, margin, test, allow_empty: as in ``compare``.
+        predicted: judgments by a program of all queries, as in ``compare``, by collection; of those that are named (of values, of every
+            collection, in the form of ``values``). They sharpen what is said of each collection; over collections, people's queries alone count.
         groups: the group of each query, as in ``compare``; a table or file with a further column ``collection`` where ids of
             queries are not enough; or a mapping of collections to these. ``Benchmark.group_table`` then compares the runs in
             each group of each collection.
@@ -101,13 +105,14 @@ def benchmark(
     if values is None and runs is None and is_source(collections):
         source = read_source(collections)
         given: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "test": test, "groups": groups}
+        given["predicted"] = predicted
         given |= {"missing": None if missing == "error" else missing, "smaller_is_better": smaller_is_better}
         given |= {"cluster": cluster or None, "allow_empty": allow_empty or None}
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     tested = SignificanceTest.by_name(test)
     design = Design(run_name(baseline), margin, tested, cluster=cluster, allow_empty=allow_empty, least=1)
-    design.check_given(groups)
+    design.check_given(groups, predicted)
     results: dict[str, Comparison] = {}
     if values is not None:
         if collections is not None or runs is not None:
@@ -130,6 +135,13 @@ def benchmark(
                 raise ValueError(
                     f"collection {name!r} has no values of {lost[0]}, which others have; name those to compare with by="
                 )
+        if predicted is not None:
+            names = list(first.criteria) if wanted.values is None else wanted.values
+            options: dict[str, Any] = {"smaller_is_better": smaller_is_better, "groups": groups, "missing": missing}
+            every = benchmark(values=predicted, by=names, test=test, **options)
+            if lost := [name for name in results if name not in every]:
+                raise ValueError(f"predicted holds no values of collection {lost[0]!r}{and_more(len(lost) - 1)}")
+            results = {name: with_predictions(result, every[name]) for name, result in results.items()}
         return Benchmark(results, design.baseline, design.test, lacking)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
@@ -141,6 +153,7 @@ def benchmark(
         known = {name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))}
         _lacking(known, missing, design.baseline)
     grouped = groups_by_collection(groups, list(named))
+    by_program = _predicted_by_collection(predicted, list(named))
     parts = runs_by_collection(runs, list(named))
     for name, of_one in progress_bar(design.test.progress, parts, total=len(named), desc="collections"):
         with naming("" if single else f"collection {name!r}"):
@@ -152,16 +165,36 @@ def benchmark(
                     raise ValueError("name the measures (by=...), or give a collection's id, which recommends some")
                 by_these = parse_criteria([*qrels.recommended(), "lexirecall"])
             judgments = Judgments.from_qrels(qrels)
-            here = replace(design, groups=groups_of(grouped[name], judgments.query_ids, qrels, name))
+            predictions = Judgments.from_qrels(by_program[name]) if name in by_program else None
+            every_id, rows = (judgments if predictions is None else predictions).query_ids, by_program.get(name, qrels)
+            here = replace(design, groups=groups_of(grouped[name], every_id, rows, name))
             if design.baseline not in [*map(str, of_one)]:
                 here = replace(here, baseline=None, margin=None)
-            results[name] = compare_runs(judgments, of_one, by_these, here)
+            results[name] = compare_runs(judgments, of_one, by_these, here, predictions)
             if not results[name].query_ids:
                 raise ValueError("there are no judgments in it")
         if missing == "error":
             _lacking({name: result.runs for name, result in results.items()}, missing)
     lacking = _lacking({name: result.runs for name, result in results.items()}, missing, design.baseline)
     return Benchmark(results, design.baseline, design.test, lacking)
+
+
+def _predicted_by_collection(predicted: Any, collections: Sequence[str]) -> Mapping[str, Any]:
+    """Predicted judgments by collection: of a single one also by themselves."""
+    if predicted is None:
+        return {}
+    if isinstance(predicted, Mapping) and all(str(name) in collections for name in predicted):
+        return {str(name): qrels for name, qrels in predicted.items()}
+    if len(collections) == 1:
+        return {collections[0]: predicted}
+    if isinstance(predicted, Mapping) and predicted and not any(str(name) in collections for name in predicted):
+        raise ValueError(
+            f"predicted names no collection, such as {collections[0]!r}; give a mapping of collections to judgments"
+        )
+    if isinstance(predicted, Mapping):
+        unknown = next(str(name) for name in predicted if str(name) not in collections)
+        raise ValueError(f"predicted: unknown collection {unknown!r}{did_you_mean(unknown, collections)}")
+    raise ValueError("predicted must be a mapping of collections to judgments, where there are several collections")
 
 
 def _lacking(runs: Mapping[str, list[str]], missing: str, baseline: str | None = None) -> dict[str, list[str]]:

@@ -126,6 +126,12 @@ OPTIONS = {
         metavar="FILE",
         help="further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
     ),
+    "predicted": _option(
+        "--predicted",
+        metavar="FILE",
+        help="judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
+        "random sample of at least 10",
+    ),
     "runs": _option("runs", metavar="RUN", action=_Files),
     "values": _option(
         "--values",

@@ -56,6 +56,14 @@ def add_benchmark(commands: Any) -> Parser:
     )
     words = "further judgments of a collection's queries (repeatable)"
     parser.add("judged", metavar="COLLECTION=FILE", help=words)
+    parser.add(
+        "predicted",
+        action="append",
+        default=[],
+        metavar="COLLECTION=FILE",
+        help="judgments of all queries of a collection by a program (repeatable); its qrels are then those of people, for a random "
+        "sample of at least 10; with --values FILE: values of all collections from them",
+    )
     parser.add("smaller_is_better", "allow_empty")
     parser.add("groups", more="; where collections share ids of queries, a column collection tells them apart")
     parser.add("cluster")
@@ -77,12 +85,11 @@ def run_benchmark(options: argparse.Namespace) -> None:
             setattr(options, name, source.options[name])
     if options.groups is not None:
         options.groups = options.resources.enter_context(rereadable(options.groups))  # once for each collection
+    known = list(source.collections)
     judged: dict[str, list[str]] = {}
-    for word in options.judged:
-        name, mark, file = word.partition("=")
-        if not (mark and file):
-            raise ValueError(f"--judged {word!r} must look like COLLECTION=FILE")
-        judged.setdefault(check_choice("collection", name, list(source.collections)), []).append(file)
+    for name, file in _by_collection("--judged", options.judged, known):
+        judged.setdefault(name, []).append(file)
+    predicted = {} if options.values else dict(_by_collection("--predicted", options.predicted, known))
     qrels = source.qrels
     qrels |= {name: reduce(merged, files, Judgments.from_qrels(qrels[name])) for name, files in judged.items()}
     given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
@@ -91,6 +98,10 @@ def run_benchmark(options: argparse.Namespace) -> None:
     asked = {"by": None if options.values else STANDARD} | source.arguments
     asked |= {name: value for name, value in given.items() if value is not None}
     asked |= {"test": significance_test(options), "values": options.source if options.values else None}
+    if options.predicted:
+        if options.values and len(options.predicted) > 1:
+            raise ValueError("--predicted: with --values give one FILE of values")
+        asked["predicted"] = options.predicted[0] if options.values else predicted
     result = benchmark(qrels or None, source.runs or None, **asked)
     over = options.over or source.options.get("over")
     page = Page(options)
@@ -120,10 +131,22 @@ def run_benchmark(options: argparse.Namespace) -> None:
         inputs = {"values": options.source} if options.values else {}
         inputs |= {f"{name}: qrels": file for name, file in source.collections.items()}
         inputs |= {f"{name}: judged {file}": file for name, files in judged.items() for file in files}
+        inputs |= {f"{name}: predicted": file for name, file in predicted.items()}
         inputs |= {f"{name}: {run}": file for name, of_one in source.runs.items() for run, file in of_one.items()}
         command = shlex.join(["ir-lexirecall", *options.words])
         report(result, options.report, runs=source.runs, inputs=inputs, command=command)
     page.finish()
+
+
+def _by_collection(option: str, words: list[str], collections: list[str]) -> list[tuple[str, str]]:
+    """Collections and files out of words ``COLLECTION=FILE``."""
+    pairs = []
+    for word in words:
+        name, mark, file = word.partition("=")
+        if not (mark and file):
+            raise ValueError(f"{option} {word!r} must look like COLLECTION=FILE")
+        pairs.append((check_choice("collection", name, collections), file))
+    return pairs
 
 
 def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -> None:

@@ -56,13 +56,7 @@ def add_compare(commands: Any) -> Parser:
     add_preference(parser, "lexirecall, where no measure is named")
     parser.add("baseline", help="compare all others with this run (its name in the table)")
     parser.add("allow_empty", "rel", "cutoff")
-    parser.add_argument(
-        "--predicted",
-        metavar="FILE",
-        help="judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
-        "random sample of at least 10",
-    )
-    parser.add("groups", "cluster", "margin", *TEST)
+    parser.add("predicted", "groups", "cluster", "margin", *TEST)
     parser.add_argument(
         "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
     )
@@ -83,7 +77,7 @@ def add_report(commands: Any) -> Parser:
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
     add_preference(parser)
     parser.add("baseline", help="as in `compare`")
-    parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
+    parser.add("allow_empty", "predicted", "groups", "cluster", "margin", *TEST)
     parser.add_argument("--title", help="title of the page")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
     return parser
@@ -158,7 +152,7 @@ def run_compare(options: argparse.Namespace) -> None:
 
 def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
     """The comparison that the options ask for: of runs, or of values that another program computed."""
-    predicted = getattr(options, "predicted", None)
+    predicted = options.predicted
     design = Design(options.baseline, parse_margin(options.margin), significance_test(options), cluster=options.cluster)
     design.check_given(options.groups, predicted)
     if inputs is None:
@@ -166,9 +160,9 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
         costs, missing = options.smaller_is_better, options.missing or "error"
         wanted = Wanted(by or None, costs, missing)
         result = compare_values(values, wanted, design, options.groups)
-        return result if predicted is None else with_predicted_values(result, predicted, wanted)
+        return result if predicted is None else with_predicted_values(result, predicted, wanted, options.groups)
     by_program = None if predicted is None else Judgments.from_qrels(predicted)
-    groups = groups_of(options.groups, inputs.judgments.query_ids)
+    groups = groups_of(options.groups, (inputs.judgments if by_program is None else by_program).query_ids)
     design = replace(design, groups=groups, allow_empty=options.allow_empty, least=least)
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design, by_program)
 
@@ -181,6 +175,8 @@ def run_report(options: argparse.Namespace) -> None:
         by = criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])
         runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
         sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
+    if options.predicted is not None:
+        sources = {**sources, "predicted": options.predicted}
     result = compared(options, by, inputs, least=1)
     command = shlex.join(["ir-lexirecall", *options.words])
     path = report(result, options.output, title=options.title, runs=runs, inputs=sources, command=command)
@@ -226,7 +222,7 @@ def add_gate(commands: Any) -> Parser:
     parser.add_argument(
         "--queries", type=int, default=10, metavar="N", help="how many lost queries to list (default: 10)"
     )
-    parser.add("rel", "allow_empty", *TEST)
+    parser.add("rel", "allow_empty", "predicted", *TEST)
     parser.add_argument(
         "--format", choices=["markdown", "json"], default="markdown", help="output format (default: markdown)"
     )
@@ -252,6 +248,7 @@ def run_gate(options: argparse.Namespace) -> int:
         bounds=options.bounds,
         ledger=options.ledger,
         release=options.release,
+        predicted=options.predicted,
     )
     shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
     options.found = found.exit_code  # which stands although nobody reads the summary to its end

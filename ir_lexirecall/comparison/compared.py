@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice, entry
+from ir_lexirecall._util.errors import check_choice, entry, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
@@ -18,7 +18,7 @@ from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
-from ir_lexirecall.judging.predicted import human_queries
+from ir_lexirecall.judging.predicted import LEAST, human_queries
 from ir_lexirecall.significance import SignificanceTest
 
 
@@ -40,8 +40,15 @@ class ComparedRuns(Memoised):
     def __post_init__(self) -> None:
         if self.predicted is not None:
             human_queries(self.query_ids, self.predicted.query_ids)
-            if self.margins is not None:
-                raise ValueError("predicted cannot be combined with a margin: its tests are two-sided")
+            if self.cluster:
+                raise ValueError("predicted cannot be combined with cluster=True: its t-test samples queries")
+            if self.groups is not None and self.predicted.groups is not None:
+                sizes = dict.fromkeys(self.predicted.groups.names, 0) | self.groups.sizes
+                if few := [f"{group} ({size})" for group, size in sizes.items() if size < LEAST]:
+                    raise ValueError(
+                        f"predicted needs at least {LEAST} queries judged by people in each group; fewer in {shown_names(few)}: merge "
+                        "groups, or leave groups out"
+                    )
             if self.test.name not in (None, "t"):
                 raise ValueError(f"predicted needs the t-test, not {self.test.name!r}; leave test out")
 

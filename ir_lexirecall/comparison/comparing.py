@@ -109,7 +109,8 @@ def compare(
             By default ``'t'`` for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
         predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are then those of people, for at
             least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:
-            what the program gets wrong on the sample is taken off), by a t-test; ``table()`` gains ``rho`` and ``n_effective``.
+            what the program gets wrong on the sample is taken off), by a t-test, also with a margin, and in each group (of at least 10
+            queries that people judged); ``table()`` gains ``rho`` and ``n_effective``.
             With ``values``, those of all queries by the program's judgments, in the same form, of the same runs and measures.
             By a preference, a query without relevant documents is a tie. Means stay those of people's queries, so that ``difference``, the
             estimate that the interval belongs to, is not the difference of two means.
@@ -150,13 +151,14 @@ def compare(
             raise ValueError("give qrels and runs, or values, not both")
         wanted = Wanted(by, smaller_is_better)
         result = compare_values(values, wanted, design, groups)
-        return result if predicted is None else with_predicted_values(result, predicted, wanted)
+        return result if predicted is None else with_predicted_values(result, predicted, wanted, groups)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     refuse_costs(smaller_is_better)
     judgments = Judgments.from_qrels(qrels)
-    design = replace(design, groups=groups_of(groups, judgments.query_ids, qrels))
     by_program = None if predicted is None else Judgments.from_qrels(cast(QrelsLike, predicted))
+    everything, table = (judgments, qrels) if by_program is None else (by_program, predicted)
+    design = replace(design, groups=groups_of(groups, everything.query_ids, table))
     criteria = parse_criteria("lexirecall" if by is None else by)
     result = compare_runs(judgments, runs, criteria, design, by_program)
     for by_judge in (result, result.predicted):
@@ -168,7 +170,7 @@ def compare(
 def compare_runs(
     judgments: Judgments, runs: Mapping[str, RunLike], by: Criteria, design: Design, predicted: Judgments | None = None
 ) -> Comparison:
-    """``compare`` with the input read; ``by`` as from ``parse_criteria``."""
+    """``compare`` with the input read; ``by`` as from ``parse_criteria``, groups of the queries that ``predicted`` has, if there is any."""
     design.check_runs(runs)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = _distinct(by, judgments.threshold)
@@ -182,6 +184,9 @@ def compare_runs(
         ):
             if bool(of_people) and not of_program:
                 raise ValueError(f"{what} was given for the qrels, but not for predicted; load both alike")
+    of_all = design.groups
+    if of_all is not None and predicted is not None:
+        design = replace(design, groups=of_all.only(judgments.query_ids))
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     how: dict[str, Any] = {"allow_empty": design.allow_empty, "progress": design.test.progress}
     scored = ScoredRuns.from_runs(measures, judgments, runs, **how)
@@ -191,7 +196,8 @@ def compare_runs(
     by_program = ScoredRuns.from_runs(measures, predicted, scored.sources, **how)
     counted = {name: c for name, c in result.by.items() if isinstance(c, PreferenceCriterion)}
     resolved = {name: c.preference(rel=c.preferences.rel) for name, c in counted.items()}
-    return replace(result, predicted=comparison_of(by_program, {**by, **resolved}, Design(test=design.test)))
+    every = comparison_of(by_program, {**by, **resolved}, Design(test=design.test, groups=of_all))
+    return replace(result, predicted=every)
 
 
 def comparison_of(
@@ -271,7 +277,7 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design, groups: G
     return comparison_of_values(read_values(values, **wanted.options), wanted, design, groups, values)
 
 
-def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted) -> Comparison:
+def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted, groups: GroupsLike | None) -> Comparison:
     """A comparison of values from people's judgments, sharpened by values from a program's judgments of more queries.
 
     Raises:
@@ -279,7 +285,12 @@ def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted) ->
     """
     asked = Wanted(list(result.by) if wanted.values is None else wanted.values, wanted.smaller_is_better)
     with naming("predicted"):
-        every = compare_values(predicted, asked, Design(test=result.test), None)
+        every = compare_values(predicted, asked, Design(test=result.test), groups)
+    return with_predictions(result, every)
+
+
+def with_predictions(result: Comparison, every: Comparison) -> Comparison:
+    """A comparison of values, sharpened by one of values from a program's judgments; errors as of ``with_predicted_values``."""
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
         raise ValueError(f"predicted holds values of other runs than values: {shown_names(other)} in one of them only")

@@ -35,8 +35,8 @@ class Design:
 
     def check_given(self, groups: object, predicted: object = None) -> None:
         """Refuse groups as units where there are none, or for a test that cannot, and what predicted judgments do not go with."""
-        if groups is not None and predicted is not None:
-            raise ValueError("predicted cannot be combined with groups; leave out one of the two")
+        if self.cluster and predicted is not None:
+            raise ValueError("predicted cannot be combined with cluster=True: its t-test samples queries")
         if self.cluster and groups is None:
             raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
         if self.cluster:

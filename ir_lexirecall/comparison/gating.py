@@ -143,6 +143,7 @@ def gate(
     bounds: bool = True,
     ledger: str | os.PathLike[str] | None = None,
     release: RunLike | None = None,
+    predicted: QrelsLike | None = None,
 ) -> Gate:
     """Say whether a candidate is worse than a baseline, from evidence: what stops a change before it is merged.
 
@@ -166,6 +167,8 @@ def gate(
             of all changes keeps alpha. It is appended to only; jobs may run at once, and the same data count once.
         release: a second baseline, of the last release: each of many small losses may pass, their sum does not. Both baselines are
             tested at half of alpha.
+        predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then those of people, for a random sample.
+            Differences, tests and verdicts use both.
 
     Returns:
         ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a summary in Markdown.
@@ -193,12 +196,14 @@ def gate(
     preferences = [criterion for criterion in criteria.values() if isinstance(criterion, Preference)]
     if not all(judgments.m(rel).any() for rel in {judgments.threshold, *(p.rel_in(judgments) for p in preferences)}):
         raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
+    design.check_given(None, predicted)
+    by_program = None if predicted is None else Judgments.from_qrels(predicted)
     runs: dict[str, Any] = {names[0]: baseline, names[1]: candidate}
-    results = [compare_runs(judgments, runs, criteria, design)]
+    results = [compare_runs(judgments, runs, criteria, design, by_program)]
     if release is not None:
         last = "release" if "release" not in names else f"{names[0]} (release)"
         runs = {last: release, names[1]: results[0].scored.sources[names[1]] if results[0].scored else candidate}
-        results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last)))
+        results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last), by_program))
     alpha = design.test.alpha
     look = None
     if (
@@ -207,7 +212,8 @@ def gate(
         digests = {}
         for result in results:
             for place, run in enumerate(result.runs):
-                standings = b"".join(criterion.standings[place].tobytes() for criterion in result.by.values())
+                judges = [result] if result.predicted is None else [result, result.predicted]
+                standings = b"".join(c.standings[place].tobytes() for judge in judges for c in judge.by.values())
                 digests[run] = hashlib.sha256(standings).hexdigest()[:16]
         tests = {name: results[0].test_of(name).name for name in results[0].criteria}
         margins = [dict(result.margins or {}) for result in results]

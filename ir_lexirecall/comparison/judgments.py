@@ -29,13 +29,14 @@ from ir_lexirecall.judging.ordering import decides, depends_on_others, to_judge_
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
     human_queries,
+    powered_margin_test,
     prediction_powered,
     sequential_signs,
     with_people_alone,
 )
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.naming import Preference
-from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance import MarginTest, SignificanceTest, margin_test
 from ir_lexirecall.significance.closed_form import sign_test
 
 DEPTH = 100
@@ -147,16 +148,32 @@ def powered(
     A query on which a preference has nothing to say, having no relevant document, counts as a tie: else the queries that people
     judged would be no random sample of those with predictions.
     """
-    every = []
-    for criterion, query_ids in zip((human, predicted), queries, strict=True):
-        place = {query_id: q for q, query_id in enumerate(query_ids)}
-        differences = np.zeros((len(places[0]), len(place)))
-        counted = [place[query_id] for query_id in criterion.query_ids]
-        differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
-        every.append(differences)
-    d, f = every
+    d, f = (_differences(*each, places) for each in zip((human, predicted), queries, strict=True))
     result = prediction_powered(d, f, human_queries(*queries), test.alpha)
     return with_people_alone(result, d, test.of_pairs(d, bounds=human.bounds), human.bounds)
+
+
+def powered_one_sided(
+    result: PredictionPowered,
+    human: Criterion,
+    query_ids: Sequence[str],
+    places: tuple[Ints, Ints],
+    test: SignificanceTest,
+    margin: float,
+) -> MarginTest:
+    """One-sided tests of what ``powered`` estimates: see ``powered_margin_test``; ``query_ids``: those that people judged."""
+    d = _differences(human, query_ids, places)
+    alone = margin_test(test, human.sign * d, margin)
+    return powered_margin_test(result, d, alone, human.bounds, human.sign, margin)
+
+
+def _differences(criterion: Criterion, query_ids: Sequence[str], places: tuple[Ints, Ints]) -> Floats:
+    """Differences of pairs on some queries, 0 where a criterion has nothing to say, shape ``(P, Q)``."""
+    place = {query_id: q for q, query_id in enumerate(query_ids)}
+    differences = np.zeros((len(places[0]), len(place)))
+    counted = [place[query_id] for query_id in criterion.query_ids]
+    differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
+    return differences
 
 
 def sequential_columns(

@@ -37,20 +37,20 @@ def columns_of_pairs(
     test: SignificanceTest,
     runs: Sequence[str],
     places: Places,
-    powered: PredictionPowered | None = None,
+    powered: Sequence[PredictionPowered | None],
 ) -> list[dict[str, Any]]:
     """The columns of ``Comparison.table`` but for margins, of one criterion on all queries, or on each of several sets of them.
 
-    ``p_corrected``, and with it ``verdict``, hold for all pairs on all sets together. With predicted judgments (``powered``) these
+    ``p_corrected``, and with it ``verdict``, hold for all pairs on all sets together. With predicted judgments (``powered``, of each set) these
     test, and effect sizes are missing.
     """
     (a, b), columns = places, []
     unknown = np.full(len(a), np.nan)
-    for criterion in parts:
+    for criterion, both in zip(parts, powered, strict=True):
         queries = len(criterion.query_ids)
         effect_low = effect_high = unknown
-        if powered is not None:
-            tested = TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
+        if both is not None:
+            tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
         else:
             tested = _two_sided(criterion, test, places)
             if test.name == "sign":
@@ -70,7 +70,7 @@ def columns_of_pairs(
             "net_wins": (wins - losses) / max(1, queries),
             "mean_a": means[a],
             "mean_b": means[b],
-            "difference": powered.estimate if powered else criterion.mean_differences(a, b),
+            "difference": both.estimate if both else criterion.mean_differences(a, b),
             "estimate": tested.estimate,
             "ci_low": tested.low,
             "ci_high": tested.high,
@@ -79,7 +79,7 @@ def columns_of_pairs(
             "effect_size": tested.effect_size,
             "effect_low": effect_low,
             "effect_high": effect_high,
-        } | ({"rho": powered.rho, "n_effective": powered.n_effective} if powered else {})
+        } | ({"rho": both.rho, "n_effective": both.n_effective} if both else {})
         columns.append(part)
     adjusted, reject = _family([part["p"] for part in columns], test)
     for part, p, rejected in zip(columns, adjusted, reject, strict=True):

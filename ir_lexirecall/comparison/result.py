@@ -20,6 +20,7 @@ from ir_lexirecall.comparison.judgments import (
     judged_depth,
     next_to_judge,
     powered,
+    powered_one_sided,
     sequential_columns,
     too_many,
     undecided,
@@ -72,7 +73,8 @@ class Comparison(ComparedRuns):
         given: the values, where something else computed them.
 
     Raises:
-        ValueError: ``predicted`` with fewer than 10 queries, a query that it lacks, a margin, or a test other than ``'t'``.
+        ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks, ``cluster``, or a test other than
+            ``'t'``.
     """
 
     def _stacked(
@@ -167,7 +169,7 @@ class Comparison(ComparedRuns):
         def tested() -> list[dict[str, Any]]:
             self._check_defined(self.by[name])
             parts = [part.by[name] for part in self._parts(in_groups)]
-            powered = None if self.predicted is None else self.powered(name)
+            powered = self._powered(name, in_groups)
             columns = columns_of_pairs(parts, self.test_of(name), self.runs, self.places, powered)
             if self.margins is not None:
                 for part, with_margin in zip(columns, self._with_margins(in_groups)[name], strict=True):
@@ -184,19 +186,27 @@ class Comparison(ComparedRuns):
         """The columns that margins add, by criterion: they are corrected over all."""
 
         def tested() -> dict[str, list[dict[str, Any]]]:
-            parts, margins = self._parts(in_groups), self.margins or {}
-            of_parts = {name: [part._one_sided(name, margins[name]) for part in parts] for name in self.by}
+            margins = self.margins or {}
+            of_parts = {name: self._one_sided(name, margins[name], in_groups) for name in self.by}
             return margin_columns(of_parts, self.test)
 
         return self.cached(("margins", in_groups), tested)
 
-    def _one_sided(self, name: str, margin: float) -> MarginTest:
+    def _one_sided(self, name: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
         self._check_defined(self.by[name])
-        return one_sided_tests(self.by[name], self.test_of(name), self.places, margin)
+        test, powered = self.test_of(name), self._powered(name, in_groups)
+        tested = []
+        for (human, _), (query_ids, _), both in zip(*self._judges(name, in_groups), powered, strict=True):
+            if both is None:
+                tested.append(one_sided_tests(human, test, self.places, margin))
+            else:
+                tested.append(powered_one_sided(both, human, query_ids, self.places, test, margin))
+        return tested
 
     def uncorrected_better_p(self, by: str) -> dict[str, float]:
         """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
-        better = self._one_sided(by, 0.0).better
+        (tested,) = self._one_sided(by, 0.0)
+        better = tested.better
         return dict(zip((a for a, _ in self.pairs), better.tolist(), strict=True))
 
     @entry
@@ -341,9 +351,40 @@ class Comparison(ComparedRuns):
 
     def powered(self, by: str) -> PredictionPowered:
         """What human and predicted judgments say of every pair together."""
-        assert self.predicted is not None
-        both, queries = (self.by[by], self.predicted.by[by]), (self.query_ids, self.predicted.query_ids)
-        return self.cached(("powered", by), lambda: powered(*both, queries, self.places, self.test_of(by)))
+        (both,) = self._powered(by, in_groups=False)
+        assert both is not None
+        return both
+
+    def _powered(self, by: str, in_groups: bool) -> list[PredictionPowered | None]:
+        """``powered`` of all queries, or in each group; None where there are no predictions."""
+
+        def found() -> list[PredictionPowered | None]:
+            return [
+                None if predicted is None else powered(human, predicted, queries, self.places, self.test_of(by))
+                for (human, predicted), queries in zip(*self._judges(by, in_groups), strict=True)
+            ]
+
+        return self.cached(("powered", by, in_groups), found)
+
+    def _judges(
+        self, by: str, in_groups: bool
+    ) -> tuple[list[tuple[Criterion, Criterion | None]], list[tuple[list[str], list[str]]]]:
+        """A criterion by people's and by predicted judgments, and the queries of either: on all queries, or in each group."""
+        other = self.predicted
+        if not in_groups:
+            queries = self.query_ids, [] if other is None else other.query_ids
+            return [(self.by[by], None if other is None else other.by[by])], [queries]
+        assert self.groups is not None
+        criteria: list[tuple[Criterion, Criterion | None]] = []
+        members: list[tuple[list[str], list[str]]] = []
+        for group, part in self._groups.items():
+            if other is None or other.groups is None:
+                criteria.append((part.by[by], None))
+                members.append(([], []))
+                continue
+            criteria.append((part.by[by], in_group(other.by[by], other.groups, group, None)))
+            members.append((self.groups.members(group), other.groups.members(group)))
+        return criteria, members
 
     def _interval(self, criterion: Criterion, of_mean: bool) -> Interval:
         """The interval of the table, or by t where that is not the interval ``of_mean``."""

@@ -14,7 +14,7 @@ from ir_lexirecall._util.errors import and_more, check_number, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.significance.closed_form import of_one_magnitude
-from ir_lexirecall.significance.outcomes import Bounds, TestResult
+from ir_lexirecall.significance.outcomes import Bounds, MarginTest, TestResult
 
 LEAST = 10  # human-judged queries
 ENOUGH = 25  # of them: intervals of fewer hold the truth less often than they say
@@ -30,6 +30,7 @@ class PredictionPowered:
     p: Floats  # of no difference, two-sided
     rho: Floats  # correlation of human and predicted differences over the human-judged queries; 0 if either is constant
     n_effective: Floats  # the number of human-judged queries without predictions that would give as small a variance
+    error: Floats  # standard error of the estimate, with n - 2 degrees of freedom
 
 
 def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -> PredictionPowered:
@@ -77,7 +78,7 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
         n_effective = np.where(variance > 0, var_d / variance, n)
     # Equal differences have no variance to judge by: n of one sign happen with probability 2^(1-n).
     p = np.maximum(2 * special.stdtr(n - 2, -t), np.where(estimate == 0, 1.0, 2.0 ** (1 - n)))
-    return PredictionPowered(estimate, estimate - half, estimate + half, p, rho, n_effective)
+    return PredictionPowered(estimate, estimate - half, estimate + half, p, rho, n_effective, error)
 
 
 def with_people_alone(
@@ -94,6 +95,29 @@ def with_people_alone(
     agree = np.where(estimate * alone.estimate > 0, np.maximum(result.p, alone.p), 1.0)
     low, high = np.where(coarse, np.minimum(low, alone.low), low), np.where(coarse, np.maximum(high, alone.high), high)
     return replace(result, estimate=estimate, low=low, high=high, p=np.where(coarse, agree, result.p))
+
+
+def powered_margin_test(
+    result: PredictionPowered, d: Floats, alone: MarginTest, bounds: Bounds | None, sign: int, margin: float
+) -> MarginTest:
+    """One-sided tests of the estimates against 0 and a margin, by t of n - 2 degrees of freedom; ``sign`` -1: smaller is better.
+
+    Where differences are coarse (see ``with_people_alone``), a p is at least that of the human-judged queries ``alone``.
+    """
+    n = d.shape[1]
+    coarse = of_one_magnitude(d) | (bounds is not None)
+
+    def above(way: int, shift: float, by_people: Floats) -> Floats:
+        """p of way * theta <= -shift."""
+        gain = way * result.estimate + shift
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(gain == 0, 0.0, gain / result.error)
+        p = np.maximum(special.stdtr(n - 2, -t), np.where(gain == 0, 0.5, 2.0**-n))
+        return np.where(coarse, np.maximum(p, by_people), p)
+
+    not_worse = above(sign, margin, alone.not_worse)
+    within = np.maximum(not_worse, above(-sign, margin, alone.within))
+    return MarginTest(above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within)
 
 
 def _centred(x: Floats, mean: Floats) -> Floats:

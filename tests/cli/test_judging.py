@@ -237,3 +237,35 @@ def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) ->
     text = cli(*words).out
     assert "That holds only if people's queries were drawn at random." in text
     assert "prediction-powered t-test" in text
+
+
+def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[str]) -> None:
+    runs = {name: f"{name}.run" for name in RUNS}
+    words = ["-m", "nDCG@10", "--predicted", "model.csv"]
+    gated = cli("gate", "people.csv", *files[:2], *words, "--format", "json")
+    expected = irl.gate("people.csv", "bm25.run", "ql.run", "nDCG@10", names=("bm25", "ql"), predicted="model.csv")
+    assert gated.code == expected.exit_code
+    assert json.loads(gated.out)["criteria"][0]["n_effective"] == expected.table["n_effective"][0]
+    assert cli("report", "people.csv", *files, *words, "-o", "report.html").code == 0
+    page = Path("report.html").read_text()
+    assert "drawn at random" in page
+    assert "model.csv" in page
+    measures = {source: irl.compare(source, runs, ["nDCG@10", "AP"]) for source in ("people.csv", "model.csv")}
+    for source, result in measures.items():
+        rows = [result.per_query(by).stack().rename(by) for by in result.criteria]
+        table_of_values = pd.concat(rows, axis=1).rename_axis(["query_id", "run"]).reset_index()
+        table_of_values.to_csv(f"values-{source}", index=False)
+    both = ["--values", "values-people.csv", "--predicted", "values-model.csv"]
+    assert cli("report", *both, "-o", "values.html").code == 0
+    assert "drawn at random" in Path("values.html").read_text()
+    Path("suite/one").mkdir(parents=True)
+    for name in files:
+        Path("suite/one", name).write_bytes(Path(name).read_bytes())
+    Path("suite/one/qrels.csv").write_bytes(Path("people.csv").read_bytes())
+    said = cli("benchmark", "suite", "-m", "nDCG@10", "--predicted", "one=model.csv", "--report", "suite.html")
+    assert said.code == 0
+    assert "drawn at random" in Path("suite.html").read_text()
+    assert (
+        "--predicted 'model.csv' must look like COLLECTION=FILE"
+        in cli("benchmark", "suite", "-m", "AP", "--predicted", "model.csv").err
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from simulations.judging import coverage, coverage_of_preferences, false_decisions, false_decisions_of_any
+from simulations.judging import (
+    coverage,
+    coverage_of_preferences,
+    coverage_of_values,
+    false_decisions,
+    false_decisions_of_any,
+    false_margin_verdicts,
+)
 
-from ir_lexirecall import compare
+import ir_lexirecall
+from ir_lexirecall import benchmark, compare, gate
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
 from ir_lexirecall.judging.predicted import (
     e_holm,
     e_value,
     human_queries,
+    powered_margin_test,
     prediction_powered,
     sequential_signs,
     with_people_alone,
 )
-from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance import SignificanceTest, margin_test
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -109,6 +119,7 @@ RUNS = {
 }
 HUMAN = {q: QRELS[q] for q in ("1", "2", "4", "5", "8", "11", "13", "17", "19", "20", "23", "28")}
 BY = ["nDCG@5", "SL3", "lexirecall"]
+GROUPS = {q: "even" if int(q) % 2 == 0 else "odd" for q in QRELS}
 
 
 def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
@@ -153,6 +164,98 @@ def test_values_from_two_judges_say_what_their_judgments_say() -> None:
     assert "12 queries that people judged give the precision of" in result.summary()
     one = compare(values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y")
     assert one.table()["n_effective"].notna().all()
+
+
+@pytest.mark.slow
+def test_intervals_of_values_from_people_and_a_program_cover() -> None:
+    row = coverage_of_values(30, 200, 4000)
+    assert 0.94 <= row["coverage"] <= 0.96
+    assert row["width"] < 0.75 * row["people: width"]
+    assert row["judge: coverage"] < 0.01
+    page = (Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst").read_text()
+    shown = "hold it in {coverage:.3f} of samples and are {width:.3f} wide, those of people alone {people: width:.3f}"
+    said = shown.replace("{people: width", "{people").format(
+        coverage=row["coverage"], width=row["width"], people=row["people: width"]
+    )
+    assert said.replace("0.", ".") in " ".join(page.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rare", [False, True])
+def test_a_loss_of_the_margin_is_not_called_not_worse_too_often(rare: bool) -> None:
+    assert false_margin_verdicts(30, 200, 4000, rare=rare) <= 0.06
+
+
+@given(seed=SEEDS, margin=st.floats(0, 0.3), sign=st.sampled_from([1, -1]))
+def test_one_sided_tests_of_predictions_are_the_ends_of_their_intervals(seed: int, margin: float, sign: int) -> None:
+    d, f, human = drawn(seed)
+    result = prediction_powered(d, f, human, alpha=0.1)
+    alone = margin_test(SignificanceTest("t"), sign * d, margin)
+    tested = powered_margin_test(result, d, alone, None, sign, margin)
+    low, high = (result.low, result.high) if sign > 0 else (-result.high, -result.low)
+    for p, holds in (
+        (tested.better, low > 0),
+        (tested.worse, high < 0),
+        (tested.not_worse, low > -margin),
+        (tested.within, (low > -margin) & (high < margin)),
+    ):
+        np.testing.assert_array_equal(p <= 0.05, holds)
+    as_preference = powered_margin_test(result, d, alone, (-1, 1), sign, margin)
+    for name, p in vars(as_preference).items():  # those of people alone count, too
+        np.testing.assert_array_equal(p, np.maximum(getattr(tested, name), getattr(alone, name)))
+
+
+def test_a_margin_uses_predictions() -> None:
+    table = compare(HUMAN, RUNS, BY, predicted=PREDICTED, baseline="x", margin=0.1).table()
+    plain = compare(HUMAN, RUNS, BY, predicted=PREDICTED, baseline="x").table()
+    people = compare(HUMAN, RUNS, BY, baseline="x", margin=0.1).table()
+    pd.testing.assert_series_equal(table["estimate"], plain["estimate"])
+    for name in ("worse_p", "better_p", "not_worse_p", "within_p"):
+        assert (table[name] != people[name]).any()
+    gated = gate(HUMAN, RUNS["x"], RUNS["y"], BY, margin=0.1, predicted=PREDICTED)
+    alone = compare(HUMAN, {n: RUNS[n] for n in "xy"}, BY, predicted=PREDICTED, baseline="x", margin=0.1).table()
+    for name in ("estimate", "p", "not_worse_p", "n_effective"):
+        np.testing.assert_array_equal(gated.table[name], alone[name])
+    assert "prediction-powered" in str(gated)
+
+
+def test_groups_have_the_predictions_of_their_queries() -> None:
+    people = {q: QRELS[q] for q in list(QRELS)[:24]}
+    result = compare(people, RUNS, BY, predicted=PREDICTED, groups=GROUPS, baseline="x", margin=0.1)
+    table = result.group_table()
+    for group in ("even", "odd"):
+        some = {q: g for q, g in people.items() if GROUPS[q] == group}
+        every = {q: g for q, g in PREDICTED.items() if GROUPS[q] == group}
+        alone = compare(some, RUNS, BY, predicted=every, baseline="x", margin=0.1).table()
+        rows = table[table["group"] == group].reset_index(drop=True)
+        for name in ("estimate", "ci_low", "ci_high", "p", "rho", "n_effective"):
+            pd.testing.assert_series_equal(rows[name], alone[name])
+    assert (
+        result.table()["estimate"].tolist()
+        == compare(people, RUNS, BY, predicted=PREDICTED, baseline="x").table()["estimate"].tolist()
+    )
+    by = ["nDCG@5", "AP"]
+    values, more = (values_of(compare(qrels, RUNS, by), ["x", "y", "z"]) for qrels in (people, PREDICTED))
+    of_values = compare(values=values, predicted=more, groups=GROUPS).group_table()
+    of_runs = compare(people, RUNS, by, predicted=PREDICTED, groups=GROUPS).group_table()
+    np.testing.assert_allclose(of_values["estimate"], of_runs["estimate"], atol=1e-12)
+
+
+def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
+    qrels, runs = {"one": HUMAN, "two": QRELS}, {"one": RUNS, "two": RUNS}
+    result = benchmark(qrels, runs, BY, predicted={"one": PREDICTED})
+    expected = compare(HUMAN, RUNS, BY, predicted=PREDICTED)
+    pd.testing.assert_frame_equal(result["one"].table(), expected.table())
+    assert result["two"].predicted is None
+    single = benchmark(load(HUMAN), RUNS, BY, predicted=PREDICTED)
+    pd.testing.assert_frame_equal(next(iter(single.values())).table(), expected.table())
+    for bad, said in (
+        ({"three": PREDICTED, "one": PREDICTED}, "predicted: unknown collection 'three'"),
+        (PREDICTED, "predicted names no collection, such as 'one'"),
+        (pd.DataFrame(), "predicted must be a mapping of collections"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            benchmark(qrels, runs, BY, predicted=bad)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +305,8 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
         ({q: HUMAN[q] for q in list(HUMAN)[:9]}, PREDICTED, {}, "at least 10 human-judged queries are needed, not 9"),
         (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 other"),
         (HUMAN, PREDICTED, {"test": "sign"}, "predicted needs the t-test, not 'sign'"),
-        (HUMAN, PREDICTED, {"margin": 0.1, "baseline": "x"}, "predicted cannot be combined with a margin"),
+        (HUMAN, PREDICTED, {"groups": GROUPS, "cluster": True}, "predicted cannot be combined with cluster=True"),
+        (HUMAN, PREDICTED, {"groups": GROUPS}, r"fewer in even \(5\), odd \(7\): merge groups"),
         (load(HUMAN, queries="relevant"), PREDICTED, {}, "leave out queries='relevant'"),
         (
             load(HUMAN, exclude="self"),

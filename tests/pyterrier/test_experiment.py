@@ -984,6 +984,31 @@ def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
         pt.lexirecall.Experiment(systems, topics, judged, ["AP"], **nothing)
 
 
+def test_predicted_judgments_go_with_groups_and_margins() -> None:
+    rng = np.random.default_rng(0)
+    queries, docs = [f"q{i:02}" for i in range(40)], list("abcdefgh")
+    columns = {"qid": np.repeat(queries, 8), "docno": docs * 40}
+    model = pd.DataFrame({**columns, "label": rng.integers(0, 2, 320)})
+    people = model.assign(label=(model["label"] + (rng.random(320) < 0.1)) % 2)[: 30 * 8]
+    systems = [pd.DataFrame({**columns, "score": rng.random(320)}) for _ in "xy"]
+    systems = [pt.model.add_ranks(system) for system in systems]
+    topics = pd.DataFrame({"qid": queries, "query": "x", "kind": ["even", "odd"] * 20})
+    options = {"names": ["x", "y"], "baseline": 0, "predicted": model, "groups": "kind", "margin": 0.1}
+    found = pt.lexirecall.Experiment(systems, topics, people, ["nDCG@5"], **options).attrs["comparison"]
+    ours = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+    expected = irl.compare(
+        people.rename(columns=ours),
+        {name: system.rename(columns=ours) for name, system in zip("xy", systems, strict=True)},
+        ["nDCG@5", "lexirecall"],
+        baseline="x",
+        margin=0.1,
+        predicted=model.rename(columns=ours),
+        groups=dict(zip(queries, topics["kind"], strict=True)),
+    )
+    assert_frame_equal(found.table(), expected.table())
+    assert_frame_equal(found.group_table(), expected.group_table())
+
+
 # -- groups of topics --------------------------------------------------------------------------------
 
 
@@ -1020,7 +1045,8 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
             "units of the tests randomisation and bootstrap, not of sign",
         ),
         ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "leave out test or cluster=True"),
-        ({"groups": kinds, "predicted": judged}, "predicted cannot be combined with groups"),
+        ({"groups": kinds, "predicted": judged}, "predicted needs at least 10 queries judged by people in each group"),
+        ({"groups": kinds, "predicted": judged, "cluster": True}, "predicted cannot be combined with cluster=True"),
         ({"groups": {ids[0]: "a"}}, "query 'q02' has no group .and 14 other cases.; add it"),
         ({"groups": "nowhere"}, "groups has no column 'nowhere'"),
         ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups need rankings"),

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ir_lexirecall.judging.predicted import prediction_powered, sequential_signs, with_people_alone
-from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.judging.predicted import (
+    powered_margin_test,
+    prediction_powered,
+    sequential_signs,
+    with_people_alone,
+)
+from ir_lexirecall.significance import SignificanceTest, margin_test
 
 ALPHA = 0.05
 MEAN = 0.02  # of what differences are made of
@@ -44,6 +49,44 @@ def coverage(rho: float, n: int, queries: int, bias: float, samples: int, seed: 
         "rho": float(got.rho.mean()),
         "n_effective": float(np.median(got.n_effective)),
     }
+
+
+def values_of_two_judges(samples: int, human: int, queries: int, seed: int = 0, rare: bool = False) -> tuple:
+    """Differences of values in 0 to 1 of two runs by people, of a sample of the queries, and by a judge that favours one run, of all.
+
+    ``rare``: the first run gains much on a tenth of the queries, instead of a little on all.
+    """
+    rng = np.random.default_rng(seed)
+    shape = samples, queries
+    difficulty = rng.beta(1.2, 2.0, shape)
+    gain = np.where(rng.random(shape) < 0.1, 0.4, 0.0) if rare else 0.04
+    a, b = (np.clip(difficulty + extra + rng.normal(0, 0.12, shape), 0, 1) for extra in (gain, 0.0))
+    judged = [np.clip(0.8 * x + bias + rng.normal(0, 0.08, shape), 0, 1) for x, bias in ((a, 0.1), (b, 0.02))]
+    return (a - b)[:, :human], judged[0] - judged[1], np.arange(human)
+
+
+def coverage_of_values(human: int, queries: int, samples: int, seed: int = 0) -> dict[str, float]:
+    """Share of intervals that hold the mean difference of all such queries, and their mean width: with predictions, people and judge alone."""
+    d, f, sample = values_of_two_judges(samples, human, queries, seed)
+    everything, _, _ = values_of_two_judges(200, 10_000, 10_000, seed + 1)
+    truth = everything.mean()
+    both = prediction_powered(d, f, sample, ALPHA)
+    row = {"coverage": np.mean((both.low <= truth) & (truth <= both.high)), "width": np.mean(both.high - both.low)}
+    for name, x in (("people", d), ("judge", f)):
+        alone = SignificanceTest("t", alpha=ALPHA).of_pairs(x)
+        row[f"{name}: coverage"] = np.mean((alone.low <= truth) & (truth <= alone.high))
+        row[f"{name}: width"] = np.mean(alone.high - alone.low)
+    return {name: float(number) for name, number in row.items()}
+
+
+def false_margin_verdicts(human: int, queries: int, samples: int, seed: int = 0, *, rare: bool = False) -> float:
+    """Share of samples with a true loss of the margin that are called not worse, with predictions."""
+    d, f, sample = values_of_two_judges(samples, human, queries, seed, rare)
+    everything, _, _ = values_of_two_judges(200, 10_000, 10_000, seed + 1, rare)
+    both = prediction_powered(d, f, sample, ALPHA)
+    margin = everything.mean()  # the second run loses as much
+    alone = margin_test(SignificanceTest("t"), -d, margin)
+    return float(np.mean(powered_margin_test(both, d, alone, None, -1, margin).not_worse <= ALPHA))
 
 
 def coverage_of_preferences(n: int, queries: int, mean: float, samples: int, seed: int = 0) -> float:
