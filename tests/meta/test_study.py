@@ -38,6 +38,7 @@ ASPECTS = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 
 OTHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
     "balancing_index": lambda: meta.balancing_index(["AP", "ERR"], [5, 10]),
+    "interval_scale": lambda: meta.interval_scale(["P@5", "AP"]),
     "best_run_labels": lambda: meta.Study(OF_TWO, ASPECTS, {"r": {"q": {"a": 1.0}}}).best_run_labels(k=2),
     "check": lambda: meta.check("RR", size=2, cases=0),
     "orientation": lambda: meta.orientation(["AP", "LR"], n=[100, 200]),
