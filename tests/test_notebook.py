@@ -103,3 +103,25 @@ def test_bars_leave_nothing_behind(outputs: dict[str, list[dict[str, Any]]]) -> 
     assert shown(outputs[SETUP]) == {}
     assert not [output for output in outputs[SETUP] if output["output_type"] == "stream"]
     assert outputs[SETUP]  # there were some
+
+
+EXPERIMENT = """\
+import pyterrier as pt
+from ir_lexirecall import demo
+from pyterrier.measures import LR, nDCG
+dataset = pt.get_dataset("lexirecall:demo")
+columns = {"query_id": "qid", "doc_id": "docno"}
+systems = {name: pt.Transformer.from_df(pt.model.add_ranks(demo.run(name).rename(columns=columns))) for name in ("bm25", "ql")}
+table = pt.lexirecall.Experiment(systems, dataset.get_topics(), dataset.get_qrels(), [LR, nDCG @ 10], baseline="bm25", verbose=False)
+"""
+
+
+def test_pyterriers_table_and_its_comparison_are_shown() -> None:
+    pytest.importorskip("pyterrier.measures")
+    cells = run(EXPERIMENT, "table", "table.attrs['comparison']")
+    table, comparison = (shown(cells[cell])["text/html"] for cell in ("table", "table.attrs['comparison']"))
+    assert table.count("<table") == 1
+    for column in ("LexiRecall", "nDCG@10", "pref:lexirecall +", "pref:lexirecall -"):
+        assert f"<th>{column}</th>" in table
+    assert comparison.startswith("<div><p>2 runs on 16 queries")
+    assert comparison.count("<table") == comparison.count('src="data:image/png;base64,') == 1

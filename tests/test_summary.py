@@ -485,3 +485,19 @@ def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch)
     page = irl.compare(QRELS, winner())._repr_html_()
     assert "<img" not in page
     assert "<table" in page
+
+
+def test_captions_say_what_a_column_of_preferences_is() -> None:
+    result = irl.compare(demo.qrels(), demo.runs(), ["AP", "lexirecall", "rpp"])
+    shown = " ".join(result.to_latex().split())
+    wins = "lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs."
+    share = "rpp: preference from -1 to 1, mean over queries with relevant documents and all other runs."
+    assert wins in shown
+    assert share in shown
+    means = result.means().set_index(["criterion", "run"])["mean"]
+    against = result.table("lexirecall").query("run_a == 'overlap' or run_b == 'overlap'")
+    sign = np.where(against["run_a"] == "overlap", 1, -1)
+    queries = against[["wins", "losses", "ties"]].sum(axis=1)
+    assert means["lexirecall", "overlap"] == pytest.approx(
+        (sign * (against["wins"] - against["losses"]) / queries).mean()
+    )
