@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall._util.engine import one_ahead
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall._util.threads import one_ahead
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties, without_excluded
 from ir_lexirecall.data.judged_documents import repetitions
 from ir_lexirecall.data.judgments import Judgments

@@ -46,10 +46,7 @@ class nDCG_JK(Measure):
         source="jarvelin2002",
         see_also=("nDCG", "SDCG"),
     )
-    params: dict[str, Any] = {
-        "cutoff": cutoff(),
-        "a": Param(float, "base of the logarithm", default=2, above=1),
-    }
+    params: dict[str, Any] = {"cutoff": cutoff(), "a": Param(float, "base of the logarithm", default=2, above=1)}
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, a, k = run.judgments, self["a"], self["cutoff"] or inf

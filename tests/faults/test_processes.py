@@ -19,7 +19,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.threads import one_ahead, started
+from ir_lexirecall._util.engine import one_ahead, started
 from ir_lexirecall.data.judgments import Judgments
 from tests.faults.work import CASES, Inputs, inputs, outcome, outcomes
 
