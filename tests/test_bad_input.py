@@ -38,7 +38,7 @@ def assert_names(message: str, *parts: str) -> None:
 
 
 def more(count: int) -> str:
-    return f"and {count} more"
+    return f"and {count} other case"
 
 
 # -- formats -------------------------------------------------------------------------------------------
