@@ -67,9 +67,19 @@ class Drawing:
 
     def file(self, ink: str, paper: str) -> str:
         """The picture as a file for pages of one colour."""
-        svg = re.sub(r"<metadata>.*?</metadata>\s*", "", self._svg, flags=re.DOTALL)
-        svg = svg.replace(INK, ink).replace(PAPER, paper).replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
-        return svg.replace(' version="1.1">', f' version="1.1">\n <title>{escape(self.text)}</title>', 1)
+        svg = (
+            shorter(self._svg)
+            .replace(INK, ink)
+            .replace(PAPER, paper)
+            .replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
+        )
+        return svg.replace(' version="1.1">', f' version="1.1">\n<title>{escape(self.text)}</title>', 1)
+
+
+def shorter(svg: str) -> str:
+    """An SVG of matplotlib's without its metadata, indentation and digits that nobody sees."""
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    return re.sub(r"(\d+\.\d\d)\d+", r"\1", re.sub(r"\n\s+", "\n", svg))
 
 
 def new_figure(width: float, height: float) -> Figure:

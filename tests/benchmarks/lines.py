@@ -142,6 +142,8 @@ def draw(costs: dict[int, tuple[Cost, Cost]], path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
+    from ir_lexirecall.pt_docs.drawings import shorter
+
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lines", "font.size": 9}):
         figure = Figure(figsize=(6, 3), layout="constrained")
         for axes, what, title in zip(
@@ -154,6 +156,7 @@ def draw(costs: dict[int, tuple[Cost, Cost]], path: Path) -> None:
             axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
         figure.savefig(path, format="svg", metadata={"Date": None})
+    path.write_text(shorter(path.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

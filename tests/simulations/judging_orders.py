@@ -290,6 +290,10 @@ def picture(table: pd.DataFrame, path: str) -> None:
     axes.flat[0].legend()
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
+    if path.endswith("svg"):
+        from ir_lexirecall.pt_docs.drawings import shorter
+
+        Path(path).write_text(shorter(Path(path).read_text("utf-8")), "utf-8")
 
 
 def main() -> None:
