@@ -296,7 +296,7 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
     assert said.code == 3
     assert "overlap is worse than ql by nDCG@10 and LR" in said.out
     assert "overlap is worse than release by nDCG@10 and LR" in said.out
-    assert "was begun at alpha 0.05" in gate(cli, "ql", "--ledger", "gate.jsonl", "--alpha", "0.1").err
+    assert "was begun with alpha 0.05" in gate(cli, "ql", "--ledger", "gate.jsonl", "--alpha", "0.1").err
 
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
