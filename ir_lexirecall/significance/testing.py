@@ -76,7 +76,7 @@ class SignificanceTest:
     magnitude, as wins, losses and ties or binary measures have: that of the randomisation test of all signs, which is the
     sign test's, with a t interval of these differences and one more win and loss. So none of the tests rejects more often
     than alpha + .015 where differences are symmetric about 0, however few and alike they are. Where they are skewed, as real ones
-    are, two-sided t intervals hold less often (resampled AP of CLEF eHealth 2016: .92 with 10 queries, .93 with 25), the symmetric
+    are, two-sided t intervals hold less often (resampled AP of CLEF eHealth 2016: .91 with 10 queries, .93 with 25), the symmetric
     ones of ``bootstrap`` more often; one-sided, t is corrected for the skewness of at least 25 queries. See the page on error rates.
 
     What is asked differs: ``sign``, who wins more often; ``t``, ``bootstrap`` and ``randomisation``, whose mean is higher;

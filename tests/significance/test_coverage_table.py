@@ -3,16 +3,138 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-import ir_lexirecall
-from tests.simulations import coverage
+import ir_lexirecall as irl
+from ir_lexirecall import demo, meta
+from tests.simulations import coverage, real_runs
 
-STORED = Path(ir_lexirecall.__file__).parent / "pt_docs" / "coverage_table.txt"
+STORED = Path(irl.__file__).parent / "pt_docs" / "coverage_table.txt"
+
+
+CLAIM = re.compile(r"(.+_)?(low|high|p|verdict|may_be_best|differ|better_on_at_least|e|e_corrected)|p_.+")
+"""Columns of intervals, of p and e, and of verdicts."""
+TESTS = [f"{test}: interval" for test in ("t", "sign", "wilcoxon", "bootstrap", "randomisation")]
+TESTED = [*TESTS, "tukey: intervals of all pairs", "signs of groups: interval", "bootstrap of groups: interval"]
+TESTED += ["prediction-powered difference", "prediction-powered preference"]
+"""Of p, as well: an interval leaves out 0 exactly where p <= alpha."""
+FAMILIES = ["t with Holm: any pair", "tukey: any pair"]
+MEANS = ["mean of a measure", "mean preference"]
+SAME = ["differences are the same in all parts (groups, collections)"]
+MARGIN = {"worse_p": ["gate: worse by any measure"], "within_p": ["within margin"]}
+MARGIN["better_p"] = ["with a margin: any better|t: better, worse, not worse"]
+MARGIN["not_worse_p"] = ["not worse|t: better, worse, not worse"]
+GROUPS = ["in groups of queries: any better or worse"]
+LABELS = {"agreement": "missing labels: agreement, bias", "p": "missing labels: p of a contrast"}
+PRINTED: dict[str, dict[str, list[str]]] = {
+    "table": {
+        "ci": TESTED,
+        "p": TESTED,
+        "effect": ["effect size d_z"],
+        "p_corrected": FAMILIES,
+        "verdict": FAMILIES,
+        **MARGIN,
+    },
+    "means": {"ci": MEANS},
+    "verdicts": {"p_corrected": FAMILIES, "verdict": FAMILIES},
+    "best_set": {key: ["best set: the best run is kept"] for key in ["p_not_beaten", "may_be_best"]},
+    "group_means": {"ci": MEANS},
+    "group_table": {
+        "ci": TESTS,
+        "p": TESTS,
+        "effect": ["effect size d_z"],
+        **dict.fromkeys(["p_corrected", "verdict", *MARGIN], GROUPS),
+    },
+    "group_differences": {"p": SAME, "p_corrected": SAME, "differ": SAME},
+    "queries_needed": {"ci": ["queries needed"]},
+    "queries_for_margin": {"ci": ["queries for a margin"]},
+    "detectable": {"ci": ["detectable difference"]},
+    "bounds": {"ci": ["bounds of judgments: interval"], "": []},  # low, high: no sample, but every judging
+    "sequential": {key: ["sequential sign test"] for key in ["verdict", "e", "e_corrected"]},
+    "overall": {
+        "ci": ["macro mean"],
+        **{key: ["macro difference"] for key in ["difference", "p", "p_corrected", "verdict"]},
+        "rank": ["rank intervals: true ranks of all runs"],
+        "effect": ["random effects: mean"],
+        "next": ["random effects: next collection"],
+        "p_heterogeneity": SAME,
+    },
+    "by_collection": {
+        "ci": TESTS,
+        "p": TESTS,
+        "effect": ["effect size d_z"],
+        **{key: ["colours per collection: any"] for key in ["p_corrected", "verdict"]},
+    },
+    "replicated": {
+        key: ["better on at least: one too many, any rival"] for key in ["better_on_at_least", "p_1", "p_2"]
+    },
+    "friedman": {
+        "p": ["Friedman: p at most 0.05"],
+        "p_pairs": ["Nemenyi: any pair"],
+        "p_wilcoxon": ["Wilcoxon with Holm: any pair"],
+    },
+    "judges": {"tau": [], "tau_ap": []},  # of resampled queries, no interval of the true tau
+    "stability": {"ci": [LABELS["agreement"]], "decided": [LABELS["agreement"]], "p": [LABELS["p"]]},
+    "left_out": {"ci": [LABELS["agreement"]], "p": [LABELS["p"]]},
+    "achieved_significance": {"p": TESTS, "p_corrected": FAMILIES},
+}
+"""What tables print, by the beginnings of the columns' names, and the statements of the rows that say how often it is right (symmetric|real)."""
+
+
+@cache
+def printed() -> dict[str, list[str]]:
+    """The columns of all tables that print an interval, a p or a verdict."""
+    qrels, runs = demo.qrels(), demo.runs()
+    groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
+    beside = irl.compare(qrels, runs, "AP", baseline="bm25", margin=0.02, groups=groups)
+    both = irl.benchmark({"a": qrels, "b": qrels}, {"a": runs, "b": runs}, "AP", baseline="bm25")
+    study = meta.Study(["AP", "RR"], qrels, runs)
+    tables: dict[str, pd.DataFrame] = {
+        name: getattr(beside, name)()
+        for name in (
+            "table",
+            "means",
+            "verdicts",
+            "best_set",
+            "group_means",
+            "group_table",
+            "group_differences",
+            "bounds",
+        )
+    }
+    tables |= {
+        "queries_needed": beside.queries_needed(0.05),
+        "queries_for_margin": beside.queries_for_margin(0.05),
+        "detectable": beside.detectable(),
+        "sequential": irl.compare(qrels, runs, "AP").sequential(),
+        "overall": both.overall("collections"),
+        "by_collection": both.by_collection(),
+        "replicated": both.replicated(),
+        "friedman": pd.DataFrame(columns=[*both.friedman()]),
+        "judges": study.judges(qrels),
+        "stability": study.stability(n_resamples=10),
+        "left_out": study.left_out({run: run for run in runs}, n_resamples=10),
+        "achieved_significance": study.achieved_significance(test="t"),
+    }
+    return {name: [column for column in table if CLAIM.fullmatch(column)] for name, table in tables.items()}
+
+
+@pytest.mark.parametrize("table", PRINTED)
+def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(table: str) -> None:
+    ends = {re.sub(r"_?(low|high|from|to)$", "", column) for column in printed()[table]}
+    assert ends == set(PRINTED[table])
+    for statement in {statement for statements in PRINTED[table].values() for statement in statements}:
+        symmetric, _, real = statement.partition("|")
+        rows = [(row[0], "real" in row[1]) for row in stored_rows()]
+        assert (symmetric, False) in rows
+        assert (real or symmetric, True) in rows or symmetric in LABELS.values()
 
 
 def stored_rows() -> list[list[str]]:
@@ -22,21 +144,21 @@ def stored_rows() -> list[list[str]]:
 
 @pytest.mark.parametrize("simulate", coverage.TABLE, ids=lambda function: function.__name__)
 def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> None:
-    if simulate is coverage.real and not coverage.DATA.exists():
-        pytest.skip(f"no real runs at {coverage.DATA}")
+    if simulate in real_runs.REAL and not real_runs.DATA.exists():
+        pytest.skip(f"no real runs at {real_runs.DATA}")
     rows = [*simulate(10, np.random.default_rng(0))]
     stored = {tuple(row[:3]) for row in stored_rows()}
     assert rows
     for row in rows:
         assert 0 <= row.share <= 1
-        assert row.level in (coverage.ALPHA, 1 - coverage.ALPHA)
+        assert row.level in ((0.8,) if row.reached else (coverage.ALPHA, 1 - coverage.ALPHA))
         assert (row.statement, row.setting, f"{row.level:.2f}") in stored
 
 
 def test_a_stored_row_that_is_off_says_what_to_do_instead() -> None:
     remarks = [row[5] for row in stored_rows()]
     assert len(remarks) > 200
-    assert not {"off", "conservative: unexplained"} & set(remarks)
+    assert not {"off", "off for some pairs", "conservative: unexplained"} & set(remarks)
 
 
 def test_rows_that_are_off_say_so() -> None:
@@ -47,6 +169,10 @@ def test_rows_that_are_off_say_so() -> None:
     assert coverage.covers("mean", "x", holds | True, "few queries").remark == "conservative: few queries"
     assert coverage.false("worse", "x", ~holds).remark == "off"
     assert replace(coverage.covers("mean", "x", holds), instead="take more").remark == "off: take more"
+    fine = coverage.covers("mean", "x", np.arange(1000) % 100 < 95)
+    assert (fine.remark, replace(fine, worst=0.91).remark) == ("", "")
+    assert replace(fine, worst=0.9, instead="take more").remark == "off for some pairs: take more"
+    assert coverage.Row("power", "x", 0.8, 0.97, 1000, reached=True).remark == ""
     assert coverage.false("worse", "x", np.arange(1000) % 100 < 6).remark == ""
 
 

@@ -1,0 +1,378 @@
+"""How often what the library says is true of real runs: TREC 2003 Robust and CLEF eHealth 2016, their queries resampled.
+
+Truth is that of all queries of the collection. Of tests, the mean of each pair (sign test: the middle) is taken off, so that there is no
+difference. Nothing without the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.random import Generator
+
+import ir_lexirecall as irl
+from ir_lexirecall import significance as sig
+from ir_lexirecall.judging.bounds import imbens_manski
+from ir_lexirecall.judging.predicted import prediction_powered, sequential_signs, with_people_alone
+from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance import over_collections as inference
+from tests.simulations.rows import (
+    ALPHA,
+    DISCRETE,
+    FAMILY,
+    FEW_COLLECTIONS,
+    HULL,
+    INTERVALS,
+    JOINT,
+    MORE_COLLECTIONS,
+    MORE_QUERIES,
+    NEXT,
+    ROUGH,
+    SKEW,
+    STOPPING,
+    Floats,
+    Row,
+    covers,
+    false,
+    tested,
+)
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+SOME = 40  # pairs, where all take long
+SIZES = (10, 25, 50)
+
+
+def of_pairs(
+    statement: str, where: str, right: Floats, level: float = 1 - ALPHA, reason: str = SKEW, instead: str = MORE_QUERIES
+) -> Row:
+    """A row of pairs; ``right``: whether the statement holds (is false, of verdicts), NaN where there is none, shape ``(samples, P)``."""
+    of_each = np.nanmean(right[:, ~np.isnan(right.astype(float)).all(axis=0)], axis=0)
+    worst = float(of_each.min() if level > 0.5 else of_each.max())
+    return Row(statement, where, level, float(of_each.mean()), len(right), reason, worst, instead)
+
+
+def holds(low: Floats, truth: Floats | float, high: Floats) -> Floats:
+    """Whether intervals hold the truth; so does one that is not given."""
+    return ~((low > truth) | (high < truth))
+
+
+def drawn(x: Floats, samples: int, queries: int, rng: Generator) -> Floats:
+    """Resampled queries of each pair: shape ``(samples, P, queries)``."""
+    return x[np.arange(len(x))[:, None], rng.integers(x.shape[1], size=(samples, len(x), queries))]
+
+
+def drawn_together(x: Floats, samples: int, queries: int, rng: Generator) -> Floats:
+    """Resampled queries, the same ones of all runs: shape ``(samples, S, queries)``."""
+    return x[:, rng.integers(x.shape[1], size=(samples, queries))].transpose(1, 0, 2)
+
+
+def of_each(result: Callable[[Floats], Floats], x: Floats) -> Floats:
+    """What a function of rows says of samples of pairs, shape ``(samples, P)``."""
+    return result(x.reshape(-1, x.shape[2])).reshape(x.shape[:2])
+
+
+def one_sided(test: SignificanceTest) -> Callable[[Floats], Floats]:
+    """Whether a gain is found, for rows of differences."""
+    return lambda x: sig.margin_test(test, x, 0.0).better <= ALPHA
+
+
+def without_mean(x: Floats) -> Floats:
+    return x - x.mean(axis=1, keepdims=True)
+
+
+def pairs_of(values: Floats, *, ordered: bool = False) -> Floats:
+    """Differences of pairs of runs, shape ``(P, Q)``, those that differ on at least three queries."""
+    a, b = (p.ravel() for p in np.indices((len(values), len(values)))) if ordered else np.triu_indices(len(values), 1)
+    x = (values[a] - values[b])[a != b]
+    return x[np.count_nonzero(x, axis=1) >= 3]
+
+
+def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
+    """Intervals and one-sided verdicts of pairs, by each test on the same pairs and samples."""
+    for where, values in real_values():
+        every, unordered = pairs_of(values, ordered=True), pairs_of(values)
+        adverse = sig.skewness(every) < 0
+        for queries in SIZES:
+            setting = f"real pairs, {where}, {queries} queries"
+            wrong = np.stack(
+                [
+                    one_sided(SignificanceTest("t"))(x[rng.integers(len(x), size=(2 * samples, queries))])
+                    for x in without_mean(every)
+                ],
+                axis=1,
+            )
+            yield of_pairs("t: better, worse, not worse", setting, wrong, ALPHA)
+            yield of_pairs("t: better, worse, not worse", f"{setting}, adverse skewness", wrong[:, adverse], ALPHA)
+            some = rng.permutation(np.flatnonzero(adverse))[: SOME // 2]
+            x = drawn(without_mean(every[some]), samples // 10, queries, rng)
+            for name in ("bootstrap", "randomisation"):
+                test = SignificanceTest(name, n_resamples=499, progress=False)
+                wrong = of_each(one_sided(test), x)
+                yield of_pairs(
+                    f"{name}: better, worse, not worse",
+                    f"{setting}, adverse skewness",
+                    wrong,
+                    ALPHA,
+                    instead="take t" if queries > 10 else MORE_QUERIES,
+                )
+            sd = x.std(axis=2, ddof=1).mean()
+            wrong = of_each(lambda y: sig.margin_test(SignificanceTest("t"), y - sd / 2, sd / 2).within <= ALPHA, x)  # noqa: B023
+            yield of_pairs("within margin", f"{setting}, adverse skewness", wrong, ALPHA)
+            x = drawn(without_mean(unordered), samples // 10, queries, rng)
+            for name in ("t", "bootstrap", "randomisation"):
+                found = tested(SignificanceTest(name, n_resamples=499), x.reshape(-1, queries))
+                right = holds(found.low, 0.0, found.high).reshape(x.shape[:2])
+                yield of_pairs(
+                    f"{name}: interval", setting, right, instead=MORE_QUERIES if name == "bootstrap" else INTERVALS
+                )
+            some = rng.permutation(len(unordered))[: SOME // 2]
+            yield from _ranks_of_signs(unordered[some], samples // 10, queries, setting, rng)
+
+
+def _ranks_of_signs(pairs: Floats, samples: int, queries: int, setting: str, rng: Generator) -> Iterator[Row]:
+    """The sign test and Wilcoxon's, which are not about means."""
+    x = drawn(pairs, samples, queries, rng)
+    i, j = np.triu_indices(pairs.shape[1])
+    for name, truth in (
+        ("sign", np.sign(pairs).sum(axis=1) / np.count_nonzero(pairs, axis=1)),
+        ("wilcoxon", np.median((pairs[:, i] + pairs[:, j]) / 2, axis=1)),
+    ):
+        found = SignificanceTest(name, progress=False).of_pairs(x.reshape(-1, queries))
+        right = holds(found.low.reshape(x.shape[:2]), truth, found.high.reshape(x.shape[:2]))
+        yield of_pairs(f"{name}: interval", setting, right, reason=DISCRETE)
+
+
+def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
+    """Effect sizes and planning."""
+    for where, values in real_values():
+        pairs = pairs_of(values)
+        sd, n = pairs.std(axis=1), pairs.shape[1]
+        for queries in (*SIZES, 100):
+            setting = f"real pairs, {where}, {queries} queries"
+            x = drawn_together(pairs, samples // 5, queries, rng)
+            flat = x.reshape(-1, queries)
+            low, high = sig.effect_interval(sig.effect_of_mean(flat), queries)
+            right = holds(low.reshape(x.shape[:2]), pairs.mean(axis=1) / sd, high.reshape(x.shape[:2]))
+            yield of_pairs("effect size d_z", setting, right, instead=ROUGH)
+            planned = sig.detectable_difference(flat)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                per_deviation = planned.estimate / flat.std(axis=1, ddof=1)
+            right = holds(planned.low, np.tile(sd, len(x)) * per_deviation, planned.high).reshape(x.shape[:2])
+            yield of_pairs("detectable difference", setting, right, instead=ROUGH)
+            some = rng.permutation(len(pairs))[:10]
+            for name, plan in (
+                ("queries needed", sig.queries_for_difference),
+                ("queries for a margin", sig.queries_for_margin),
+            ):
+                exact = pairs[some] * np.sqrt((n - 1) / n)  # whose deviation with ddof 1 is that of all queries
+                truth = plan(exact, sd[some] / 2).estimate
+                few = x[: max(1, len(x) // 2), some]
+                planned = plan(few.reshape(-1, queries), np.tile(sd[some] / 2, len(few)))
+                right = holds(planned.low.reshape(few.shape[:2]), truth, planned.high.reshape(few.shape[:2]))
+                yield of_pairs(name, setting, right, instead=ROUGH)
+
+
+def real_families(samples: int, rng: Generator) -> Iterator[Row]:
+    """All runs at once: means, families of tests, best sets and ranks, of the eight best ones with their means made equal."""
+    for where, values in real_values():
+        best = np.argsort(-values.mean(axis=1), kind="stable")[:8]
+        equal = without_mean(values[best]) + 0.3
+        i, j = np.triu_indices(8, 1)
+        for queries in SIZES:
+            setting, count = f"real runs, {where}, {queries} queries", samples // 4
+            x = drawn_together(values, count, queries, rng)
+            ends = [sig.mean_interval(one, n_resamples=499, seed=k) for k, one in enumerate(x)]
+            low, high = np.array(ends).transpose(1, 0, 2)
+            right = np.where(np.isnan(low), np.nan, holds(low, values.mean(axis=1), high))
+            yield of_pairs("mean of a measure", setting, right)
+            setting += ", 8 equal runs"
+            x = drawn_together(equal, count, queries, rng)
+            wrong = {"t with Holm: any pair": [], "tukey: any pair": []}
+            right_of: dict[str, list[bool]] = {
+                "tukey: intervals of all pairs": [],
+                "rank intervals: true ranks of all runs": [],
+            }
+            kept = []
+            for k, one in enumerate(x):
+                p = SignificanceTest("t").of_pairs(one[i] - one[j]).p
+                wrong["t with Holm: any pair"].append(sig.corrected(p, "holm", ALPHA)[1].any())
+                found = SignificanceTest("tukey", n_resamples=199, seed=k, progress=False).of_all(one.T)
+                wrong["tukey: any pair"].append((found.p <= ALPHA).any())
+                right_of["tukey: intervals of all pairs"].append(holds(found.low, 1e-12, found.high + 2e-12).all())
+                deviations = sig.studentised_deviations([one], n_resamples=499, seed=k)
+                kept.append(sig.best_set(deviations) > ALPHA)
+                low, high = sig.rank_intervals(deviations)
+                right_of["rank intervals: true ranks of all runs"].append(((low == 1) & (high == 8)).all())
+            for statement, found in wrong.items():
+                yield replace(false(statement, setting, np.array(found), FAMILY), instead=MORE_QUERIES)
+            for statement, found in right_of.items():
+                yield replace(covers(statement, setting, np.array(found), JOINT), instead=MORE_QUERIES)
+            yield of_pairs("best set: the best run is kept", setting, np.array(kept), reason=JOINT)
+
+
+def real_gates(samples: int, rng: Generator) -> Iterator[Row]:
+    """Verdicts by two measures at once, and in groups of queries."""
+    of_collections: dict[str, list[Floats]] = {}
+    for where, values in real_values():
+        of_collections.setdefault(where.partition(",")[0], []).append(values)
+    for collection, (ap, ndcg) in of_collections.items():
+        a, b = np.triu_indices(len(ap), 1)
+        some = rng.permutation(len(a))[:SOME]
+        both = [without_mean((values[a] - values[b])[some]) for values in (ap, ndcg)]
+        for queries in (25, 50):
+            draws = rng.integers(ap.shape[1], size=(samples // 5, SOME, queries))
+            x = np.stack([one[np.arange(SOME)[:, None], draws] for one in both], axis=2).reshape(-1, queries)
+            worse = sig.margin_test(SignificanceTest("t"), x, 0.01).worse.reshape(-1, 2)
+            said = np.array([sig.corrected(p, "holm", ALPHA)[1].any() for p in worse]).reshape(-1, SOME)
+            setting = f"real pairs, {collection}, {queries} queries, AP and nDCG@10"
+            yield of_pairs("gate: worse by any measure", setting, said, ALPHA, FAMILY)
+        groups = drawn(both[0], samples // 5, 4 * 12, rng).reshape(-1, 12)
+        p = SignificanceTest("t").of_pairs(groups).p.reshape(-1, 4)
+        said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p]).reshape(-1, SOME)
+        setting = f"real pairs, {collection}, AP, 4 groups of 12 queries"
+        yield of_pairs("in groups of queries: any better or worse", setting, said, ALPHA, FAMILY)
+
+
+def real_units(samples: int, rng: Generator) -> Iterator[Row]:
+    """Groups of queries as units, parts that are alike, prediction-powered differences, bounds, sequential tests: by AP."""
+    of_measures = dict(real_values())
+    for where, values in of_measures.items():
+        if not where.endswith("AP"):
+            continue
+        pairs = pairs_of(values)
+        some = rng.permutation(len(pairs))[:SOME]
+        x, count = without_mean(pairs[some]), samples // 5
+        for groups in (10, 30):
+            labels = np.repeat(np.arange(groups), 5)
+            shared = drawn(x, count, groups, rng)[:, :, labels]
+            flat = (shared + drawn(x, count, len(labels), rng)).reshape(-1, len(labels))
+            for name, statement in (("randomisation", "signs of groups"), ("bootstrap", "bootstrap of groups")):
+                test = SignificanceTest(name, groups=tuple(f"{g:02}" for g in labels), n_resamples=499, progress=False)
+                found = tested(test, flat)
+                setting = f"real pairs, {where}, {groups} groups of 5 queries"
+                yield of_pairs(f"{statement}: interval", setting, holds(found.low, 0.0, found.high).reshape(count, -1))
+        for sizes in ((8, 30), (10, 10, 20, 30, 60)):
+            parts = [drawn(x, count, size, rng).reshape(-1, size) for size in sizes]
+            wrong = np.where(np.isnan(p := sig.heterogeneity(parts)[1]), np.nan, p <= ALPHA).reshape(count, -1)
+            yield of_pairs(
+                "differences are the same in all parts (groups, collections)",
+                f"real pairs, {where}, {len(sizes)} parts of {min(sizes)} to {max(sizes)} queries",
+                wrong,
+                ALPHA,
+            )
+        a, b = np.triu_indices(len(values), 1)
+        judge = of_measures[where.replace("AP", "nDCG@10")]
+        d, f = ((v[a] - v[b])[some] for v in (without_mean(values), without_mean(judge) * 0.5))
+        for n, queries in ((10, 100), (25, 200)):
+            setting = f"real pairs, {where}, {n} of {queries} queries, predicted by half of nDCG@10"
+            draws = np.arange(len(d))[:, None], rng.integers(d.shape[1], size=(count, len(d), queries))
+            human, predicted = (v[draws].reshape(-1, queries) for v in (d, f))
+            got = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
+            yield of_pairs("prediction-powered difference", setting, holds(got.low, 0.0, got.high).reshape(count, -1))
+            human, predicted = np.sign(human), np.sign(predicted)
+            alone = SignificanceTest("t").of_pairs(human[:, :n], bounds=(-1, 1))
+            found = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
+            got = with_people_alone(found, human[:, :n], alone, (-1, 1))
+            right = holds(got.low.reshape(count, -1), np.sign(d).mean(axis=1), got.high.reshape(count, -1))
+            yield of_pairs("prediction-powered preference", setting, right, reason=HULL)
+            low, high = sig.preference_interval(human[:, :n])
+            right = holds(low.reshape(count, -1), np.sign(d).mean(axis=1), high.reshape(count, -1))
+            yield of_pairs("mean preference", f"real pairs, {where}, {n} queries", right)
+        for queries in SIZES:
+            flat = drawn(x, count, queries, rng).reshape(-1, queries)
+            low, high = imbens_manski(flat, flat + 0.1 * np.abs(rng.permutation(flat, axis=1)), ALPHA)
+            table = SignificanceTest("t").of_pairs(flat)
+            right = holds(np.minimum(low, table.low), 0.0, np.maximum(high, table.high)).reshape(count, -1)
+            yield of_pairs("bounds of judgments: interval", f"real pairs, {where}, {queries} queries", right)
+        signs = np.sign(pairs[some] - np.median(pairs[some], axis=1, keepdims=True))
+        flat = drawn(signs, count, 200, rng).reshape(-1, 200)
+        said = (sequential_signs(flat, ALPHA, 0, correct=False).decided_after > 0).reshape(count, -1)
+        yield of_pairs(
+            "sequential sign test", f"real pairs, {where}, 200 queries, the middle taken off", said, ALPHA, STOPPING
+        )
+
+
+def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
+    """Over collections that are made of real pairs and runs, by AP."""
+    pools = [values for where, values in real_values() if where.endswith("AP")]
+    if not pools:
+        return
+    best = [values[np.argsort(-values.mean(axis=1), kind="stable")[:6]] for values in pools]
+    truth = np.mean([values.mean(axis=1) for values in best], axis=0)
+    both = np.concatenate([truth, truth[1:] - truth[0]])
+    right = []
+    for k in range(samples // 2):
+        x = [values[:, rng.integers(values.shape[1], size=25)] for values in best]
+        x = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
+        resamples = inference.macro_bootstrap(x, "queries", n_resamples=499, seed=k)
+        error = inference.macro_error(x, "queries")
+        low, high, _ = inference.studentised_interval(inference.macro_means(x), error, resamples, ALPHA)
+        right.append(holds(low, both, high))
+    for statement, some in (("macro mean", slice(6)), ("macro difference", slice(6, None))):
+        yield of_pairs(statement, "real runs, 2 collections of 25 queries, AP", np.array(right)[:, some])
+    # A collection is a pair of runs, the better one first: its true difference is that on all queries.
+    pairs = [x * np.where(x.mean(axis=1, keepdims=True) < 0, -1, 1) for x in map(pairs_of, pools)]
+    every = [row for x in pairs for row in x]
+    means, rows = np.array([row.mean() for row in every]), np.arange(len(every))
+    for collections, queries in ((5, 25), (8, 10), (8, 50)):
+        drawn_pairs = rng.choice(rows, size=(samples, collections + 1))
+        x = np.array([[every[r][rng.integers(len(every[r]), size=queries)] for r in some[:-1]] for some in drawn_pairs])
+        found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
+        setting = f"real pairs as collections, {collections} x {queries} queries, AP"
+        row = covers("random effects: mean", setting, holds(found.low, means.mean(), found.high), FEW_COLLECTIONS)
+        yield replace(row, instead=MORE_COLLECTIONS)
+        row = covers(
+            "random effects: next collection",
+            setting,
+            holds(found.next_low, means[drawn_pairs[:, -1]], found.next_high),
+            NEXT,
+        )
+        yield replace(row, instead=MORE_COLLECTIONS)
+    # Eight collections of 25 queries each, on which five runs are equal.
+    said: dict[str, list[bool]] = {}
+    test, i, j = SignificanceTest("t"), *np.triu_indices(5, 1)
+    equal = [without_mean(values[:5]) for values in best]
+    for _ in range(samples):
+        x = [equal[d % 2][:, rng.integers(equal[d % 2].shape[1], size=25)] for d in range(8)]
+        of_runs = np.stack([y.mean(axis=1) for y in x])
+        gains = np.stack([y[1:] - y[:1] for y in x], axis=1)  # rivals, collections, queries
+        p = sig.margin_test(test, gains.reshape(-1, 25), 0.0).better.reshape(4, 8)
+        one_better = sig.corrected(inference.partial_conjunction(p)[:, 0], "holm", ALPHA)[1].any()
+        colours = sig.corrected(test.of_pairs(gains.reshape(-1, 25)).p, "holm", ALPHA)[1].any()
+        for statement, found in (
+            ("better on at least: one too many, any rival", one_better),
+            ("colours per collection: any", colours),
+            ("Friedman: p at most 0.05", inference.friedman(of_runs)[1] <= ALPHA),
+            ("Wilcoxon with Holm: any pair", (inference.wilcoxon_of_pairs(of_runs)[1] <= ALPHA).any()),
+        ):
+            said.setdefault(statement, []).append(bool(found))
+        if len(said["colours per collection: any"]) <= samples // 5:  # the studentised range takes long
+            nemenyi = (inference.nemenyi(of_runs)[1][i, j] <= ALPHA).any()
+            said.setdefault("Nemenyi: any pair", []).append(bool(nemenyi))
+    for statement, found in said.items():
+        yield replace(
+            false(statement, "real runs, 8 collections of 25 queries, 5 equal runs", np.array(found), FAMILY),
+            instead=MORE_QUERIES,
+        )
+
+
+@cache
+def real_values() -> list[tuple[str, Floats]]:
+    """Values of the runs of both collections by measure, shape ``(S, Q)``."""
+    found = []
+    for name, folder, qrels in (
+        ("Robust 2003", "robust2003", "qrels.txt.gz"),
+        ("CLEF eHealth 2016", "clef-ehealth-2016", "relevance.qrels.gz"),
+    ):
+        if (DATA / folder).exists():
+            runs = {path.stem: path for path in sorted((DATA / folder / "runs").iterdir())}
+            result = irl.compare(DATA / folder / qrels, runs, by=["AP", "nDCG@10"])
+            found += [(f"{name}, {measure}", result.by[measure].standings) for measure in result.by]
+    return found
+
+
+REAL = [real_pairs, real_planning, real_families, real_gates, real_units, real_collections]

@@ -1,0 +1,125 @@
+"""Rows of the table of coverage: shares of samples beside nominal ones, with remarks; and the data of simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from ir_lexirecall import significance as sig
+from ir_lexirecall.significance import SignificanceTest
+
+Floats = np.ndarray
+ALPHA = 0.05
+TOLERANCE = 0.015
+RESAMPLES = 999
+BLOCKS = 10  # of samples, that are resampled with seeds of their own
+
+DISCRETE = "exact test of counts"
+FEW = "few queries"
+FEW_COLLECTIONS = "few collections"
+ENDS = "near the ends of the scale"
+RANKS = "ranks are whole numbers"
+JOINT = "holds for all pairs together"
+FAMILY = "corrected for the worst case"
+BOTH = "both sides must hold"
+WHOLE = "whole numbers"
+HULL = "holds people's queries alone, too"
+STOPPING = "valid however long one looks"
+NEXT = "holds what the next collection shows, too"
+SKEW = "long tails on the other side"
+WITHHELD = "no interval where sizes of groups differ and may go with effects"
+MORE_QUERIES = "take more queries"
+MORE_COLLECTIONS = "take more collections or queries"
+INTERVALS = "take bootstrap, or more queries"
+ROUGH = "read its interval as a rough one"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A share of samples beside the nominal one.
+
+    Attributes:
+        statement: what is said.
+        setting: of which data.
+        level: nominal share: of intervals that hold the truth, above 1/2, or of false verdicts.
+        share: measured.
+        samples: that it was measured in.
+        reason: why the statement keeps more than its level, if it does.
+        worst: of resampled pairs of real runs, whose mean the share is, the share of the worst pair.
+        instead: what to do where it keeps less.
+        reached: whether the level is a power to be reached, not an error or a confidence.
+    """
+
+    statement: str
+    setting: str
+    level: float
+    share: float
+    samples: int
+    reason: str = ""
+    worst: float | None = None
+    instead: str = ""
+    reached: bool = False
+
+    @property
+    def excess(self) -> float:
+        """By how much the statement is true more often than it says."""
+        return self.share - self.level if self.level > 0.5 else self.level - self.share
+
+    @property
+    def remark(self) -> str:
+        """*off* where it is true less often than it says, or by more than chance for the worst pair; the reason where more often."""
+        if self.excess < -TOLERANCE:
+            return f"off: {self.instead}" if self.instead else "off"
+        if self.worst is not None:
+            chance = 4 * np.sqrt(ALPHA * (1 - ALPHA) / self.samples)
+            worst = self.worst - self.level if self.level > 0.5 else self.level - self.worst
+            if worst < -TOLERANCE - chance:
+                return f"off for some pairs{f': {self.instead}' if self.instead else ''}"
+        if self.reached:
+            return ""
+        return f"conservative: {self.reason or 'unexplained'}" if self.excess > TOLERANCE else ""
+
+
+def covers(statement: str, setting: str, holds: Floats, reason: str = "") -> Row:
+    """A row of an interval; ``holds``: per sample (and run), whether it holds the truth."""
+    return Row(statement, setting, 1 - ALPHA, float(np.mean(holds)), len(holds), reason)
+
+
+def false(statement: str, setting: str, said: Floats, reason: str = "") -> Row:
+    """A row of a verdict; ``said``: per sample, whether it was said though it is false."""
+    return Row(statement, setting, ALPHA, float(np.mean(said)), len(said), reason)
+
+
+# -- data ------------------------------------------------------------------------------------------
+
+
+def differences(rng: Generator, shape: tuple[int, ...]) -> Floats:
+    """Of a measure of two similar systems: most of one sign as often as of the other, heavy tails, a third of them 0."""
+    return 0.1 * rng.standard_t(4, size=shape) * (rng.random(shape) < 2 / 3)
+
+
+def values(rng: Generator, shape: tuple[int, ...]) -> Floats:
+    """Of a measure: skewed, mean .3."""
+    return rng.beta(0.9, 2.1, size=shape)
+
+
+def preferences(rng: Generator, shape: tuple[int, ...], mean: float, ties: float) -> Floats:
+    """-1, 0 and 1 with a mean."""
+    return rng.choice([-1.0, 0.0, 1.0], size=shape, p=[(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2])
+
+
+KINDS: dict[str, Callable[[Generator, tuple[int, ...]], Floats]] = {
+    "normal differences": lambda rng, shape: rng.normal(size=shape),
+    "differences with heavy tails and ties": differences,
+    "wins and losses": lambda rng, shape: preferences(rng, shape, 0.0, 0.0),
+    "wins, losses, 30% ties": lambda rng, shape: preferences(rng, shape, 0.0, 0.3),
+}
+
+
+def tested(test: SignificanceTest, x: Floats) -> sig.TestResult:
+    """Of many samples, in blocks."""
+    parts = np.array_split(x, BLOCKS)
+    return sig.TestResult.concatenate([replace(test, seed=i, progress=False).of_pairs(p) for i, p in enumerate(parts)])
