@@ -28,6 +28,7 @@ from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.measures.scoring import is_native, values
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import PREFERENCES, Preference, parse_preference
@@ -66,6 +67,7 @@ def Experiment(
     predicted: pd.DataFrame | str | None = None,
     groups: GroupsLike | None = None,
     cluster: bool = False,
+    texts: TextsLike | None = None,
     return_comparison: bool = False,
     **options: Any,
 ) -> Any:
@@ -107,6 +109,8 @@ def Experiment(
         predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names
             or a file. All topics must be run, so that it does not go with ``filter_by_qrels``.
         groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels.
+        texts: texts of documents, such as ``pt.get_dataset("irds:vaswani").text_loader()``, or the data set: looked up where a report, or
+            a page of what ``to_judge`` gives, shows them. Texts of queries are those of the topics.
         return_comparison: give the pair (result, ``Comparison``).
 
     Returns:
@@ -256,7 +260,8 @@ def Experiment(
             named = column_of is topics or not isinstance(groups, str) or groups not in predictions
             of_all = groups_of(groups, by_program.query_ids, column_of if named else predictions)
             by_program = replace(by_program, groups=of_all)
-        comparison = replace(comparison, groups=grouped, cluster=cluster, predicted=by_program)
+        sources = TextSources(texts, topics if "query" in topics else None)
+        comparison = replace(comparison, groups=grouped, cluster=cluster, predicted=by_program, texts=sources)
     elif groups is not None:
         raise ValueError("groups need rankings: name a preference or a measure of rankings, or leave groups out")
 

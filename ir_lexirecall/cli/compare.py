@@ -61,6 +61,12 @@ def add_compare(commands: Any) -> Parser:
         "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
     )
     parser.add(*BOUNDS)
+    parser.add_argument(
+        "--holds",
+        action="store_true",
+        help="say of significant differences whether they keep their sign under any judging of the unjudged documents (columns holds and "
+        "depth; in LaTeX and Markdown a dagger where that is not known)",
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
     add_output(parser)
     return parser
@@ -98,6 +104,7 @@ _FIRST = [
     "ci_high",
     "p_corrected",
     "verdict",
+    "holds",
     "rho",
     "n_effective",
 ]
@@ -127,11 +134,14 @@ def run_compare(options: argparse.Namespace) -> None:
             page.add_table(result.explain(a, b, name))
         notes = result.diagnostics if page.for_people else []
     elif options.format in ("latex", "markdown"):
-        page.add_shown(present.comparison_table(result, 4 if options.places is None else options.places))
+        places = 4 if options.places is None else options.places
+        page.add_shown(present.comparison_table(result, places, holds=options.holds))
     else:
         if page.for_people:
             page.add_finding(present.comparison_finding(result))  # with the notes
         tables = {"Pairs:": result.table()}
+        if options.holds:
+            tables["Pairs:"][["holds", "depth"]] = result.verdicts(holds=True)[["holds", "depth"]]
         if result.grouped:
             tables["Pairs in groups of queries:"] = result.group_table()
         if result.grouped and not page.for_people:  # one table: rows of all queries have no group

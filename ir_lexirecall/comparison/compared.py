@@ -17,6 +17,7 @@ from ir_lexirecall.comparison.pair_tests import labels_of
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import QueryGroups
+from ir_lexirecall.io.texts import TextSources
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
 from ir_lexirecall.significance import SignificanceTest
@@ -36,6 +37,7 @@ class ComparedRuns(Memoised):
     groups: QueryGroups | None = field(default=None, repr=False)
     cluster: bool = False
     given: ValueTable | None = field(default=None, repr=False)
+    texts: TextSources = field(default=TextSources(), repr=False)
 
     def __post_init__(self) -> None:
         if self.predicted is not None:

@@ -71,6 +71,7 @@ class Comparison(ComparedRuns):
         groups: the group of each query, or None; see ``group_table``.
         cluster: whether the groups, instead of queries, are the units of tests and intervals.
         given: the values, where something else computed them.
+        texts: where reports, and files of what to judge next, look up texts of documents and queries, if they are told nothing else.
 
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks, ``cluster``, or a test other than
@@ -434,7 +435,9 @@ class Comparison(ComparedRuns):
             n: how many at most.
             depth, max_rel: as in ``bounds``.
         """
-        return self._frame(next_to_judge(self.scored, self.criterion(by), self.places, n, Judgings(depth, max_rel)))
+        table = self._frame(next_to_judge(self.scored, self.criterion(by), self.places, n, Judgings(depth, max_rel)))
+        table.attrs["texts"] = self.texts
+        return table
 
     @entry
     def sequential(self, by: str | None = None, alpha: float | None = None, seed: int = 0) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import html
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol, TypeAlias
 
@@ -29,6 +30,18 @@ class HasTexts(Protocol):
 TextsLike: TypeAlias = "Mapping[str, str] | HasTexts | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data set or ``docs_store`` of it, a ``Collection``,
 or PyTerrier's data set or ``text_loader``."""
+
+
+@dataclass(frozen=True, eq=False)
+class TextSources:
+    """Where texts of documents and of queries are looked up once somebody reads them; tables may carry it in their attrs."""
+
+    texts: TextsLike | None = None
+    queries: TextsLike | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TextSources:
+        return self
+
 
 DOCUMENTS, QUERIES = "documents", "queries"
 _IDS = {
@@ -90,7 +103,7 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[tuple
     """Ids and texts, at least those wanted that there are."""
     documents = what == DOCUMENTS
     if isinstance(source, Mapping):
-        return ((name, str(source[name])) for name in wanted if name in source)
+        return ((name, str(source[name])) for name in wanted if source.get(name) is not None)
     if hasattr(type(source), "query_texts"):  # not of the object, which would read them
         return iter((source.texts([*wanted]) if documents else source.query_texts).items())
     if is_file(source):

@@ -21,7 +21,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.texts import QUERIES, TextsLike, texts_of
+from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
 _MOST_GRADES = 10  # that have a key
@@ -41,7 +41,8 @@ def write_pool_csv(
         table: documents to judge, with the columns ``query_id`` and ``doc_id``.
         path: of the file.
         texts: texts of documents: a mapping by document id, a frame, a file (TSV, CSV, JSON lines), an id of ir_datasets, its data set or
-            ``docs_store``, a ``Collection``, or PyTerrier's data set or ``text_loader``. Only those in the table are looked up.
+            ``docs_store``, a ``Collection``, or PyTerrier's data set or ``text_loader``. Only those in the table are looked up. By default
+            those that the comparison has (of ``pt.lexirecall.Experiment(..., texts=)``).
         queries: texts of queries, alike (also TREC topics, and PyTerrier's topics); by default those of ``texts``, if that is a
             ``Collection``.
 
@@ -144,6 +145,8 @@ def _texts(
     table: pd.DataFrame, texts: TextsLike | None, queries: TextsLike | None
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Texts of documents and of queries, by their ids."""
+    if isinstance(known := table.attrs.get("texts"), TextSources):
+        texts, queries = known.texts if texts is None else texts, known.queries if queries is None else queries
     if queries is None and isinstance(texts, Collection):
         queries = texts
     sources = [load_collection(x) if isinstance(x, str) and x == DEMO else x for x in (texts, queries)]

@@ -12,10 +12,12 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import LazyModule, exports
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ir_lexirecall.benchmarks import Benchmark
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.data.alignment import RunLike
-    from ir_lexirecall.data.collection import Collection
+    from ir_lexirecall.io.texts import TextsLike
     from ir_lexirecall.reports import page
     from ir_lexirecall.reports.page import Report
 else:
@@ -27,13 +29,13 @@ __all__ = ["Report", "report"]
 
 @entry
 def report(
-    result: Comparison | Benchmark,
+    result: Comparison | Benchmark | pd.DataFrame,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
     runs: Mapping[str, RunLike | Mapping[str, RunLike]] | None = None,
-    texts: Mapping[str, str] | Collection | None = None,
-    queries: Mapping[str, str] | None = None,
+    texts: TextsLike | None = None,
+    queries: TextsLike | None = None,
     inputs: Mapping[str, str | os.PathLike[str]] | None = None,
     command: str | None = None,
     date: datetime.date | None = None,
@@ -47,14 +49,14 @@ def report(
     page offers, have all digits. A query browser shows two rankings of a query side by side.
 
     Args:
-        result: what to report.
+        result: what to report: of ``compare``, ``benchmark``, or the table of ``pt.lexirecall.Experiment``, which carries a comparison.
         path: the file, which is replaced if it exists: by the whole page, or not at all.
         title: of the page; by default it names the collection.
         runs: the runs by name, in any form (of many collections, by collection, then by name): then the query browser names
             documents without judgment, too, which results do not hold. Names that the result does not have are ignored.
-        texts: texts by document id, or a ``Collection`` that holds them; by default those of the data set evaluated, where
-            they are on this machine already.
-        queries: texts by query id; by default those of the collection that the documents' texts are from.
+        texts: texts of documents (``io.texts.TextsLike``: a mapping by id, a file, an id of ir_datasets, PyTerrier's ``text_loader``, ...);
+            by default those that the result knows, or of the data set evaluated, where they are on this machine already.
+        queries: texts of queries, alike; by default those of the collection that the documents' texts are from.
         inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25": "bm25.run"}``. A file is
             listed with its SHA-256 (of its bytes as stored), anything else as it is.
         command: the command line that made the report, if one did.

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ir_lexirecall._util.errors import required
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.io.files import written_whole
+from ir_lexirecall.io.texts import TextsLike
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
@@ -55,11 +56,11 @@ class Report:
     True
     """
 
-    result: Comparison | Benchmark
+    result: Comparison | Benchmark | pd.DataFrame
     title: str | None = None
     runs: Mapping[str, RunLike | Mapping[str, RunLike]] = field(default_factory=dict)
-    texts: Mapping[str, str] | Collection | None = None
-    queries: Mapping[str, str] | None = None
+    texts: TextsLike | None = None
+    queries: TextsLike | None = None
     inputs: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
     command: str | None = None
     date: datetime.date | None = None
@@ -67,6 +68,8 @@ class Report:
     progress: bool | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(known := getattr(self.result, "attrs", {}).get("comparison"), Comparison):
+            object.__setattr__(self, "result", known)  # PyTerrier's table, which carries it
         if not isinstance(self.result, (Comparison, Benchmark)):
             raise ValueError(
                 f"expected what compare or benchmark gave, got {type(self.result).__name__!r}; studies have to_html"
@@ -161,7 +164,10 @@ class Report:
         for name, result in results.items():
             runs: Any = self.runs.get(name, {} if len(results) > 1 else self.runs) if many else self.runs
             sources = Sources(
-                {str(run): source for run, source in runs.items()}, self.texts, self.queries, result.source
+                {str(run): source for run, source in runs.items()},
+                result.texts.texts if self.texts is None else self.texts,
+                result.texts.queries if self.queries is None else self.queries,
+                result.source,
             )
             made.append(browser_data(result, sources, self.details, self.progress, collection=name, parts=len(results)))
         return [data for data in made if data is not None]

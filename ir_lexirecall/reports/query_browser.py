@@ -22,6 +22,7 @@ from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import run_table
+from ir_lexirecall.io.texts import QUERIES, TextsLike, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
 _DEPTH = 100  # documents of a ranking; relevant ones are shown below, too
@@ -52,8 +53,8 @@ class Sources:
     """
 
     runs: Mapping[str, RunLike]
-    texts: Mapping[str, str] | Collection | None
-    queries: Mapping[str, str] | None
+    texts: TextsLike | None
+    queries: TextsLike | None
     collection: str
 
     def store(self) -> Collection | None:
@@ -105,7 +106,7 @@ def browser_data(
     query_ids = [judgments.query_ids[q] for q in queries.tolist()]
     store = sources.store()
     texts = _texts(_highest_first(ids, grades, rel, rankings, numbers), sources, store, _MOST_TEXT // parts)
-    of_queries: Mapping[str, Any] = {str(q): text for q, text in (sources.queries or {}).items()}
+    of_queries = texts_of(sources.queries, query_ids, QUERIES)
     if not of_queries and store is not None:
         of_queries = store.query_texts
     criteria = [_criterion(result, name, names, query_ids) for name in result.criteria]
@@ -227,10 +228,8 @@ def _highest_first(
 
 def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None, room: int) -> dict[str, str]:
     """Beginnings of the texts of documents, of the first ones as far as there is room."""
-    if store is None and not isinstance(sources.texts, Mapping):
-        return {}
     wanted = list(doc_ids[: room // 20])
-    found = sources.texts if isinstance(sources.texts, Mapping) else store.texts(wanted) if store is not None else {}
+    found = texts_of(store if sources.texts is None else sources.texts, wanted)
     texts = {}
     for doc_id in (doc_id for doc_id in wanted if found.get(doc_id) is not None):
         title, _, rest = str(found[doc_id]).strip().partition("\n")

@@ -32,6 +32,7 @@ _MEANINGS = {
     "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
     "effect_size": "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
     "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
+    "holds": "of significant differences: whether the sign stays the same under any judging of the unjudged documents",
     "p_not_beaten": "of the hypothesis that no run has a better mean",
     "rank_low": "interval of the rank by the macro mean, which holds for all runs at once and where many are nearly equal",
     "rank_from": "where 1 - alpha of the resamples put the run",
@@ -128,7 +129,10 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
             tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
         for by in names:
             said_once = ["criterion", *([] if result.by[by].is_measure else ["mean_a", "mean_b"])]
-            tables.append((f"Differences by {by}, a row per pair of runs", result.table(by).drop(columns=said_once), 2))
+            table = result.table(by).drop(columns=said_once)
+            if result.undecided(by) is not None:
+                table["holds"] = result.verdicts(by, holds=True)["holds"]
+            tables.append((f"Differences by {by}, a row per pair of runs", table, 2))
         all_defined = names == result.criteria
     if result.grouped:
         tables.append(("Means in groups of queries", result.group_means(), 3 if many else 2))

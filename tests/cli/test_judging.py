@@ -269,3 +269,24 @@ def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[st
         "--predicted 'model.csv' must look like COLLECTION=FILE"
         in cli("benchmark", "suite", "-m", "AP", "--predicted", "model.csv").err
     )
+
+
+def test_compare_says_which_differences_hold(cli: Cli, files: list[str]) -> None:
+    Path("overlap.run").write_bytes((demo.FOLDER / "runs" / "overlap.run").read_bytes())
+    words = ["compare", DEMO, *files, "overlap.run", "-m", "P@5", "--baseline", "bm25", "--holds"]
+    rows = table(cli(*words, "--format", "csv").out)
+    result = irl.compare(DEMO, {name: f"{name}.run" for name in (*RUNS, "overlap")}, "P@5", baseline="bm25")
+    verdicts = result.verdicts(holds=True)
+    assert rows["holds"].fillna("").tolist() == verdicts["holds"].fillna("").tolist()
+    assert rows["depth"].tolist() == [5] * 3
+    assert set(rows["holds"].dropna()) == {"under any judging"}
+    queries = [f"q{i}" for i in range(8)]
+    Path("few.txt").write_text("".join(f"{q} 0 a 1\n{q} 0 b 0\n" for q in queries))
+    for name, docs in (("good", "aub"), ("bad", "vwa")):
+        lines = (f"{q} Q0 {doc} {rank} {-rank} t\n" for q in queries for rank, doc in enumerate(docs, start=1))
+        Path(f"{name}.run").write_text("".join(lines))
+    words = ["compare", "few.txt", "good.run", "bad.run", "-m", "P@1", "--format"]
+    for form, dagger in (("markdown", "†"), ("latex", "textdagger")):
+        assert dagger in cli(*words, form, "--holds").out
+        assert dagger not in cli(*words, form).out
+    assert table(cli(*words, "csv", "--holds").out)["holds"].tolist() == ["could be undone"]

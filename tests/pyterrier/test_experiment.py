@@ -5,6 +5,7 @@ PyTerrier adds values up in another order, calls differences that rounding makes
 
 from __future__ import annotations
 
+import datetime
 import math
 import pickle
 import random
@@ -30,6 +31,7 @@ from statsmodels.stats.multitest import multipletests
 import ir_lexirecall as irl
 from ir_lexirecall import LR, TSE
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.judging.files import write_pool_csv, write_pool_page
 from ir_lexirecall.measures.scoring import is_added_up
 
 # PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
@@ -982,6 +984,44 @@ def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
     nothing = {**options, "predicted": model[:1].rename(columns=OURS).assign(qid="other")}
     with pytest.raises(ValueError, match="no judgments of the topics"):
         pt.lexirecall.Experiment(systems, topics, judged, ["AP"], **nothing)
+
+
+def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+
+    class Loader(pt.Transformer):
+        asked: list[str] = []
+
+        def transform(self, table: pd.DataFrame) -> pd.DataFrame:
+            self.asked.extend(table["docno"])
+            return table.assign(text="text of " + table["docno"])
+
+    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
+    ours = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    systems = [run.rename(columns=ours).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
+    qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    topics = pd.DataFrame({"qid": sorted(qrels["query_id"].unique())})
+    topics["query"] = "query " + topics["qid"]
+    loader = Loader()
+    table = pt.lexirecall.Experiment(
+        systems, topics, qrels.rename(columns=ours), ["nDCG@10"], names=list(runs), texts=loader
+    )
+    assert loader.asked == []  # nothing is looked up before it is shown
+    pool = table.attrs["comparison"].to_judge(3, "lexirecall", depth=20)
+    page = write_pool_page(pool, tmp_path / "pool.html").read_text()
+    assert loader.asked == pool["doc_id"].tolist()
+    assert all(f"text of {doc_id}" in page for doc_id in pool["doc_id"])
+    assert all(f"query {query_id}" in page for query_id in pool["query_id"])
+    rows = pd.read_csv(write_pool_csv(pool, tmp_path / "pool.csv", texts={pool["doc_id"][0]: "another"}))
+    assert rows["text"].tolist()[:1] == ["another"]
+    asked = len(loader.asked)
+    one, other = (tmp_path / f"{name}.html" for name in ("one", "other"))
+    for result, path in ((table, one), (table.attrs["comparison"], other)):
+        irl.report(result, path, date=datetime.date(2026, 1, 31))
+    assert one.read_text() == other.read_text()
+    assert len(loader.asked) > asked
+    with pytest.raises(ValueError, match="expected what compare or benchmark gave"):
+        irl.report(pd.DataFrame(), tmp_path / "report.html")
 
 
 def test_predicted_judgments_go_with_groups_and_margins() -> None:

@@ -190,8 +190,15 @@ def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
     same_numbers(table(page, "Best sets"), best[["criterion", "run", "p_not_beaten", "may_be_best"]])
     for name in CRITERIA:
         empty = [] if name in result.measures else ["mean_a", "mean_b"]
-        expected = result.table(name).drop(columns=["criterion", *empty])
+        expected = differences(result, name).drop(columns=["criterion", *empty])
+        assert "holds" in expected
         same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
+
+
+def differences(result: Comparison, name: str) -> pd.DataFrame:
+    """The rows of a criterion, and how they hold where that is known."""
+    known = result.undecided(name) is not None
+    return result.table(name).assign(**({"holds": result.verdicts(name, holds=True)["holds"]} if known else {}))
 
 
 def test_values_by_query_are_those_of_the_api(page: str, result: Comparison) -> None:
@@ -211,10 +218,13 @@ def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(page: 
         for cell in cells:
             a, b = cell.get("data-a"), cell.get("data-b")
             assert float(cell.get("data-value")) == matrix.loc[a, b]
-            assert float(cell.text.rstrip("*").replace("−", "-")) == pytest.approx(matrix.loc[a, b], abs=0.0051)
+            assert float(cell.text.rstrip("*†").replace("−", "-")) == pytest.approx(matrix.loc[a, b], abs=0.0051)
             decided = verdicts.on(a, b) if verdicts.on(a, b) in ("better", "worse") else ""
+            holds = dict(zip(result.pairs, result.holds(name)[1], strict=True))
+            holding = holds.get((a, b), holds.get((b, a))) == "under any judging"
+            assert ("†" in cell.text) == (bool(decided) and not holding)
             assert (cell.get("class") or "").partition(" ")[0] == decided
-            assert cell.text.endswith("*") == bool(decided)
+            assert cell.text.rstrip("†").endswith("*") == bool(decided)
             assert (decided or NO_DIFFERENCE) in cell.get("title")
             colours.add(decided)
     assert colours == {"", "better", "worse"}
@@ -322,7 +332,7 @@ def test_hostile_names_are_text(hostile: Comparison) -> None:
     assert tree.findtext(".//title") == tree.findtext(".//h1") == HOSTILE[1]
     runs = table(page, "Means, a row per criterion and run")["run"].tolist()
     assert runs[:5] == list(map(printable, HOSTILE))
-    numbers = hostile.table("LR").drop(columns=["criterion", "run_a", "run_b"])
+    numbers = differences(hostile, "LR").drop(columns=["criterion", "run_a", "run_b"])
     same_numbers(table(page, "Differences by LR, a row per pair of runs").drop(columns=["run_a", "run_b"]), numbers)
 
 
@@ -405,7 +415,7 @@ def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
 
 def test_only_results_can_be_reported(small: Comparison) -> None:
     with pytest.raises(ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"):
-        Report(pd.DataFrame({"AP": [1.0]}))  # type: ignore[arg-type]
+        Report(pd.DataFrame({"AP": [1.0]}))
     with pytest.raises(ValueError, match="details must be at least 0"):
         Report(small, details=-1)
 
@@ -416,7 +426,7 @@ def test_every_preference_can_be_reported() -> None:
     result = irl.compare(demo.qrels(), runs, names, baseline="ql", test=irl.SignificanceTest("t", correction=None))
     page = Report(result, date=DATE).html()
     for name in names:
-        expected = result.table(name).drop(columns=["criterion", "mean_a", "mean_b"])
+        expected = differences(result, name).drop(columns=["criterion", "mean_a", "mean_b"])
         same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
     assert "the baseline ql" in text_of(page, ".//section[@id='ranking']")
     assert all(card.find_class("title") for card in root(page).find_class("card"))
