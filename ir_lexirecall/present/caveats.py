@@ -205,7 +205,7 @@ def skewness_notes(
     """Notes on one-sided verdicts by tests whose level skewed differences break.
 
     Of resampled pairs of real runs whose long tail is on the losing side, verdicts are false, for .05, by t in .07 to .12 with 10
-    queries and .05 to .07 from 25 on; by bootstrap and randomisation in .06 to .12, .06 to .10 with 25, .05 to .09 with 50. The sign
+    queries and .05 to .07 from 25 on; by bootstrap and randomisation in .05 to .12, .06 to .10 with 25, .06 to .09 with 50. The sign
     test assumes no symmetry, and Wilcoxon's is right about the pseudomedian (.05 to .08), not about the mean (.07 to .18).
 
     Args:
