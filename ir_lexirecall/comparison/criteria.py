@@ -117,7 +117,7 @@ class PreferenceCriterion:
     @cached_property
     def query_ids(self) -> list[str]:
         """The queries that count: those with a relevant document."""
-        return [self.preferences.judgments.query_ids[q] for q in self.preferences.queries]
+        return self.preferences.query_ids
 
     @property
     def _counted(self) -> Counts:

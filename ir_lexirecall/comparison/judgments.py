@@ -15,17 +15,9 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.comparison.criteria import Criterion, Places, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
-from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.bounds import (
-    ValueBounds,
-    bounds_of_differences,
-    bounds_of_wins,
-    refuse_or_warn_of,
-    shares_documents,
-)
-from ir_lexirecall.judging.ordering import decides, depends_on_others, to_judge_table
+from ir_lexirecall.judging.bounds import ValueBounds, refuse_or_warn_of, shares_documents
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
     human_queries,
@@ -34,6 +26,7 @@ from ir_lexirecall.judging.predicted import (
     sequential_signs,
     with_people_alone,
 )
+from ir_lexirecall.judging.unjudged import PooledRuns, Unjudged
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import MarginTest, SignificanceTest, margin_test
@@ -85,12 +78,12 @@ def bounds_table(
             "run_b": [b for _, b in pairs],
         }
         if isinstance(what, Preference):
-            wins = bounds_of_wins(pool, what, *places, judgings)
+            wins = pool.wins(what, *places, judgings)
             if wins is not None:
                 columns |= {**wins.counts(), "exact": wins.exact.all(axis=1)}
         else:
             values = scored.values[criterion.name] if scored is not None else np.zeros((0, 0))
-            bounds = bounds_of_differences(pool, what, values, *places, judgings)
+            bounds = pool.differences(what, values, *places, judgings)
             if bounds is not None:
                 counted = _counted(pool, criterion)
                 size = _magnitude(bounds, values, places, counted).mean(axis=1)
@@ -116,9 +109,9 @@ def bounds_table(
     return table
 
 
-def _on_shallow_runs(pool: Pool, depth: int | None) -> list[str]:
+def _on_shallow_runs(pool: Unjudged, depth: int | None) -> list[str]:
     """What to say of runs that retrieve fewer documents than bounds look at, and have fewer unjudged ones for that reason alone."""
-    longest = pool.retrieved.max(axis=1, initial=0)
+    longest = pool.deepest
     wanted = int(longest.max(initial=0)) if depth is None else depth
     shallow = [name for name, n in zip(pool.names, longest.tolist(), strict=True) if n < wanted]
     if not shallow:
@@ -137,7 +130,7 @@ def next_to_judge(
     what = _measured(scored, criterion)
     pool = _pool(scored, judgings.depth, [what])
     values = None if scored is None else scored.values.get(criterion.name)
-    return to_judge_table(pool, n, *decides(pool, what, *places, judgings, values))
+    return pool.to_judge(what, n, *places, judgings, values)
 
 
 def powered(
@@ -245,24 +238,24 @@ def undecided(
     if scored is None or (known := _known_pool(scored, criterion)) is None or too_many(scored, criterion, places):
         return None
     (pool, depth), what = known, _measured(scored, criterion)
-    if not len(places[0]) or not criterion.query_ids or pool.is_judged.all():
+    if not len(places[0]) or not criterion.query_ids or pool.all_judged:
         return None
     ends: tuple[Floats, ...]
     if isinstance(what, Preference):
-        wins = bounds_of_wins(pool, what, *places, Judgings(depth))
+        wins = pool.wins(what, *places, Judgings(depth))
         if wins is None:
             return None
         low, high, exact, is_open = wins.low.astype(np.float64), wins.high.astype(np.float64), wins.exact, wins.is_open
         reached = exact
         if what.NAME in WEIGHTS:  # that a tie can be reached is not certain of them
-            today = bounds_of_wins(pool, what, *places, None)
+            today = pool.wins(what, *places, None)
             reached = (
                 exact if today is None else exact & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
             )
         # A query without a known relevant document takes no part, until an unjudged one turns out to be relevant.
         ends = tuple(np.mean(x, axis=1, where=~wins.unknown | (x * way > 0)) for way, x in ((-1, low), (1, high)))
     else:
-        bounds = bounds_of_differences(pool, what, scored.values[criterion.name], *places, Judgings(depth))
+        bounds = pool.differences(what, scored.values[criterion.name], *places, Judgings(depth))
         if bounds is None:
             return None
         counted = _counted(pool, criterion)
@@ -281,7 +274,7 @@ def undecided(
         least, most = interval_of(criterion, False)
         outer = np.minimum(ends[2], least), np.maximum(ends[3], most)
     query_ids = criterion.query_ids if criterion.is_measure else scored.judgments.query_ids
-    is_shared = depends_on_others(what, pool)
+    is_shared = pool.depends_on_others(what)
     # What Wilcoxon's test estimates, and what is estimated of groups or with predictions, is another number.
     of_queries = np.full(len(places[0]), interval_of is not None and test.name != "wilcoxon")
     of_pairs = np.all(exact, axis=1), of_queries, np.all(reached, axis=1) & of_queries
@@ -293,29 +286,28 @@ def too_many(scored: ScoredRuns | None, criterion: Criterion, places: tuple[Ints
     if scored is None or (known := _known_pool(scored, criterion)) is None:
         return False
     (pool, depth), what = known, _measured(scored, criterion)
-    if pool.is_judged.all():
+    if pool.all_judged:
         return False
-    pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
+    together, documents = pool.documents(depth)
     if shares_documents(what, len(pool.names), len(places[0])):
-        return len(pool.query) * len(places[0]) > _MOST_SHARED
-    documents = (pool.rank > 0).sum(axis=1)
+        return together * len(places[0]) > _MOST_SHARED
     return int(sum(documents[of].sum() for of in places)) > _MOST_APART
 
 
 def judged_depth(scored: ScoredRuns | None, criterion: Criterion) -> int | None:
     """The depth down to which all documents are judged, as deep as ``undecided`` looks; None where they are not, or it is not known."""
     known = None if scored is None else _known_pool(scored, criterion)
-    return known[1] if known is not None and known[0].is_judged.all() else None
+    return known[1] if known is not None and known[0].all_judged else None
 
 
-def _known_pool(scored: ScoredRuns, criterion: Criterion) -> tuple[Pool, int] | None:
+def _known_pool(scored: ScoredRuns, criterion: Criterion) -> tuple[Unjudged, int] | None:
     """What the runs retrieved, and the depth that counts for a criterion; None where there is nothing unjudged, or it is not at hand."""
     if not scored.has_unjudged:
         return None
     own = _measured(scored, criterion).params.get("cutoff")
     depth = DEPTH if own is None else int(own)
     try:
-        return scored.pool(max(DEPTH, depth)), depth
+        return _unjudged(scored, max(DEPTH, depth)), depth
     except (OSError, ValueError):  # aligned already, changed since, or read up
         return None
 
@@ -327,11 +319,13 @@ def _measured(scored: ScoredRuns | None, criterion: Criterion) -> IRMeasure | Pr
     return criterion.preference if isinstance(criterion, PreferenceCriterion) else scored.measures[criterion.name]
 
 
-def _pool(scored: ScoredRuns | None, depth: int | None, measured: Sequence[IRMeasure | Preference]) -> Pool:
+def _pool(scored: ScoredRuns | None, depth: int | None, measured: Sequence[IRMeasure | Preference]) -> Unjudged:
     """What the runs retrieved, as deep as any criterion looks."""
     assert scored is not None
     cutoffs = [what.params.get("cutoff") for what in measured]
-    return scored.pool(depth if depth is not None or None in cutoffs else max(k for k in cutoffs if k is not None))
+    return _unjudged(
+        scored, depth if depth is not None or None in cutoffs else max(k for k in cutoffs if k is not None)
+    )
 
 
 def _magnitude(bounds: ValueBounds, values: Floats, places: tuple[Ints, Ints], counted: Ints) -> Floats:
@@ -341,6 +335,11 @@ def _magnitude(bounds: ValueBounds, values: Floats, places: tuple[Ints, Ints], c
     return np.maximum.reduce([of_a, of_b, low, high])
 
 
-def _counted(pool: Pool, criterion: Criterion) -> Ints:
+def _unjudged(scored: ScoredRuns, depth: int | None) -> Unjudged:
+    pool = scored.pool(depth)
+    return pool if isinstance(pool, Unjudged) else PooledRuns(pool)
+
+
+def _counted(pool: Unjudged, criterion: Criterion) -> Ints:
     """The queries that count for a criterion, as numbers."""
     return np.array([pool.judgments.place[query_id] for query_id in criterion.query_ids], dtype=np.int64)

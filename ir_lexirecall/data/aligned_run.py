@@ -104,6 +104,15 @@ class AlignedRun(Memoised):
 
         return self.cached(("relevant", rel, cutoff), relevant)
 
+    def found(self, rel: float = 1) -> Ints:
+        """How many documents of at least grade ``rel`` were retrieved for each query."""
+        return self.cached(("found", rel), lambda: self.relevant(rel).r)
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether a judged document shares its score with another one."""
+        return self.ties is not None
+
     def aspect_places(self) -> tuple[Ints, Ints]:
         """The retrieved documents once per judged aspect: row in ``judgments.aspects`` and rank, by query, rank and aspect."""
         aspects = self.judgments.aspects

@@ -197,6 +197,16 @@ class JudgedDocuments(Memoised):
         """The highest grade of all documents, minus infinity without any."""
         return float(self.grade.max(initial=-np.inf))
 
+    @cached_property
+    def has_fractions(self) -> bool:
+        """Whether any grade is between 0 and 1."""
+        return bool(((self.grade > 0) & (self.grade < 1)).any())
+
+    @cached_property
+    def are_relevant(self) -> bool:
+        """Whether all grades are above 0."""
+        return not (self.grade <= 0).any()
+
     def check_top_grade(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel``, naming the first and the ``measure``."""
         if self.highest_grade > max_rel:

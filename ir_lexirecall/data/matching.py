@@ -71,7 +71,8 @@ def judged_share(run: AlignedRun) -> float:
     0.5
     """
     retrieved = int(np.minimum(run.depth, FIRST).sum())
-    return int((run.rank <= FIRST).sum()) / retrieved if retrieved else float("nan")
+    judged = run.cached("judged first", lambda: int((run.rank <= FIRST).sum()))
+    return judged / retrieved if retrieved else float("nan")
 
 
 def hardly_judged(
@@ -82,11 +83,10 @@ def hardly_judged(
     Where all judged documents are relevant, a small share mostly says that a run is worse: there it is named if it is 0, or if more
     than half of the other runs' documents are judged.
     """
-    only_relevant = not (judgments.grade <= 0).any()
     share = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
     for name, own in share.items():
         others = float(np.median([value for other, value in share.items() if other != name] or [0]))
-        if own < others / 2 and not (only_relevant and own > 0 and others <= 0.5):
+        if own < others / 2 and not (judgments.are_relevant and own > 0 and others <= 0.5):
             judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
             meeting = meeting_ids(judgments, sources.get(name))
             counted = "those without a judgment count as not relevant."

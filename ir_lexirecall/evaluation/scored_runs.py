@@ -112,20 +112,24 @@ class ScoredRuns(Memoised):
         """
         if self.judgments.judged_only:
             raise ValueError("judged_only removed the unjudged documents: none is left to judge")
+        return self.cached(("pool", min(depth or _DEEPEST, _DEEPEST)), partial(self._pooled, depth))
+
+    def _pooled(self, depth: int | None) -> Any:
         if missing := [name for name in self.runs if name not in self.sources]:
             raise ValueError(f"run {missing[0]!r}: only judged documents were kept; pass the full runs to irl.compare")
+        pool = Pool.from_runs(self.judgments, {name: self.sources[name] for name in self.runs}, depth)
+        pool.check_agrees(self.runs)
+        return pool
 
-        def read() -> Pool:
-            pool = Pool.from_runs(self.judgments, {name: self.sources[name] for name in self.runs}, depth)
-            pool.check_agrees(self.runs)
-            return pool
-
-        return self.cached(("pool", min(depth or _DEEPEST, _DEEPEST)), read)
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether all runs are there as they were given."""
+        return all(name in self.sources for name in self.runs)
 
     @property
     def has_unjudged(self) -> bool:
         """Whether unjudged documents can be had, of runs small enough that it takes seconds to read them again."""
-        known = not self.judgments.judged_only and all(name in self.sources for name in self.runs)
+        known = not self.judgments.judged_only and self.can_be_read_again
         return known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
 
     @property
@@ -188,7 +192,7 @@ class ScoredRuns(Memoised):
 
     def tie_warnings(self) -> Iterator[tuple[str, str, str, str]]:
         """Means that documents of equal score could change by more than 0.005: run, measure, range, and a sentence on them."""
-        if all(run.ties is None for run in self.runs.values()):
+        if not any(run.is_tied for run in self.runs.values()):
             return
         for name, measure in self.measures.items():
             for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
@@ -306,12 +310,17 @@ def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Float
     >>> tie_range(RR, run, values(RR, run))
     (array([0.5]), array([1.]))
     """
-    low, high = value.copy(), value.copy()
-    if run.ties is not None:
+    if not run.is_tied:
+        return value, value
+
+    def ends() -> tuple[Floats, Floats]:
         query, *orders = run.tied_queries()
+        low, high = value.copy(), value.copy()
         moved = [value[query], *(values(measure, order) for order in orders)]
         low[query], high[query] = np.minimum.reduce(moved), np.maximum.reduce(moved)
-    return low, high
+        return low, high
+
+    return run.cached(("ends", measure), ends)
 
 
 def tie_warning(name: str, measure: IRMeasure, low: Floats, high: Floats) -> str | None:

@@ -182,7 +182,7 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
         case "GERR":
             algorithm = Cascade(scale := _on_scale(measure["max_rel"], measure["gain"]), _best(scale, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11":
-            if ((judgments.grade > 0) & (judgments.grade < 1)).any():
+            if judgments.has_fractions:
                 return None  # a grade below 1 is a gain where something else is relevant
             scale = _on_scale(measure["max_rel"], measure["gain"])
             algorithm = ExpectedUtility(scale, _best(scale, top), measure.discount(), k or math.inf)

@@ -85,7 +85,13 @@ class WinBounds:
 
 
 def bounds_of_differences(
-    pool: Pool, measure: IRMeasure, values: Floats, a: Ints, b: Ints | None, judgings: Judgings = ANY
+    pool: Pool,
+    measure: IRMeasure,
+    values: Floats,
+    a: Ints,
+    b: Ints | None,
+    judgings: Judgings = ANY,
+    below: bool | None = None,
 ) -> ValueBounds | None:
     """Bounds of the differences value(a) - value(b) of pairs of runs; None for a measure without a proven algorithm.
 
@@ -95,6 +101,7 @@ def bounds_of_differences(
         values: its values, shape ``(S, Q)``.
         a, b: places of the runs of P pairs in the pool, shape ``(P,)``; ``b`` None: bounds of the values of ``a`` themselves.
         judgings: which are possible.
+        below: what ``is_open_below`` says of the whole, where the pool is a part of a larger one.
 
     Raises:
         ValueError: the depth is above the measure's cutoff (a shallower bound is none of the measure), or ``max_rel`` is below a grade.
@@ -111,11 +118,13 @@ def bounds_of_differences(
     options: dict[str, Any] = {"depth": depth, "cutoff": known.cutoff, "unretrieved": unretrieved}
     low, high = np.empty((2, len(a), queries))
     exact = np.ones((len(a), queries), dtype=bool)
-    by_run = None
-    if b is not None and isinstance(known.algorithm, ByRun) and shares_documents(measure, len(pool.names), len(a)):
-        by_run = _by_run(known.algorithm, pool, a, b, values, **options)
-    if by_run is not None:
-        low, high, exact = by_run
+    if (
+        b is not None
+        and isinstance(known.algorithm, ByRun)
+        and shares_documents(measure, len(pool.names), len(a))
+        and not (is_open_below(pool, measure, judgings) if below is None else below)
+    ):
+        low, high, exact = _by_run(known.algorithm, pool, a, b, values, **options)
     else:
         for some, pairs in RankingPairs.blocks(pool, a, b, values, **options):
             most, reached = known.algorithm.high(pairs)
@@ -134,19 +143,26 @@ def shares_documents(criterion: IRMeasure | Preference, runs: int, pairs: int) -
     return criterion.NAME in ("AP", "LexiRecall") and pairs > _MANY * runs
 
 
+def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
+    """Whether any run has below the depth a document that is open for another one; of a measure with a proven algorithm."""
+    known = bounded(measure, pool.judgments, judgings)
+    assert known is not None
+    depth = judgings.depth_of(measure) if known.can_gain else 0
+    pool = pool.only(~pool.is_judged & pool.within(depth))
+    rank, top = pool.ranks_within(depth, known.cutoff)
+    return bool(((rank > 0) & ~top).any())
+
+
 def _by_run(
     algorithm: ByRun, pool: Pool, a: Ints, b: Ints, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int
-) -> tuple[Floats, Floats, Bools] | None:
-    """Bounds of differences, low, high, and exact, from what each run can reach by itself; None where that does not suffice.
+) -> tuple[Floats, Floats, Bools]:
+    """Bounds of differences, low, high, and exact, from what each run can reach by itself.
 
     All pairs of a query share their documents: what a run reaches depends on the other one only by how many open documents that one
-    has besides, of which there are few different numbers. That is not so where a run has open documents of another one
-    below the depth.
+    has besides, of which there are few different numbers. That is not so where documents are open below the depth: see ``is_open_below``.
     """
     pool = pool.only(np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(depth)))
     rank, top = pool.ranks_within(depth, cutoff)
-    if ((rank > 0) & ~pool.is_judged & ~top).any():
-        return None
     low = values[a] - values[b]
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.algorithms import Judgings, bounded
-from ir_lexirecall.judging.bounds import ANY, bounds_of_differences, bounds_of_wins
+from ir_lexirecall.judging.bounds import ANY, ValueBounds, bounds_of_differences, bounds_of_wins
 from ir_lexirecall.judging.ranking_pairs import Weight
 from ir_lexirecall.judging.sums_and_cascades import WeightedSum
 from ir_lexirecall.preferences.naming import Preference
@@ -24,6 +25,7 @@ def decides(
     b: Ints,
     judgings: Judgings = ANY,
     values: Floats | None = None,
+    moving: Bools | None = None,
 ) -> tuple[Floats, Floats]:
     """How much each unjudged document can still decide between runs: ``decides``, and ``concerns``; shape ``(N,)`` each.
 
@@ -36,6 +38,7 @@ def decides(
         criterion: a measure or a preference.
         values: of a measure, shape ``(S, Q)``.
         pool, a, b, judgings: as in ``bounds_of_differences``.
+        moving: of a measure, which pairs' mean differences can change their sign, where the pool is a part of a larger one; shape ``(P,)``.
 
     Returns:
         (decides, concerns): ``concerns`` counts the open pairs that have the document at different ranks (for criteria in which a
@@ -45,7 +48,7 @@ def decides(
     Source: Carterette, Allan, Sitaraman, Minimal Test Collections for Retrieval Evaluation, SIGIR 2006,
     doi 10.1145/1148170.1148219.
     """
-    weight, not_additive = _weight(criterion, pool, judgings)
+    weight, not_additive = _weight(criterion, pool.judgments, judgings)
     rank, shallow = pool.ranks_within(judgings.depth_of(criterion), criterion.params.get("cutoff"))
     w = np.stack(
         [
@@ -64,8 +67,7 @@ def decides(
     else:
         assert values is not None
         if (bounds := bounds_of_differences(pool, criterion, values, a, b, judgings)) is not None:
-            low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
-            is_open = ((low <= 0) & (high >= 0))[:, None] & (bounds.low < bounds.high)
+            is_open = (can_change(bounds) if moving is None else moving)[:, None] & (bounds.low < bounds.high)
     total, concerns = np.zeros((2, len(pool.query)))
     unjudged = np.flatnonzero(~pool.is_judged)
     ends = np.searchsorted(pool.query[unjudged], np.arange(len(pool.judgments) + 1))
@@ -90,7 +92,12 @@ def decides(
     return total, concerns
 
 
-def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -> tuple[Weight, bool]:
+def can_change(bounds: ValueBounds) -> Bools:
+    """Whether the sign of each mean difference can be another one, or none, shape ``(P,)``."""
+    return (bounds.low.mean(axis=1) <= 0) & (bounds.high.mean(axis=1) >= 0)
+
+
+def _weight(criterion: IRMeasure | Preference, judgments: Judgments, judgings: Judgings) -> tuple[Weight, bool]:
     """w, and whether what a document adds depends on other documents."""
 
     def power(exponent: float) -> Weight:
@@ -99,7 +106,7 @@ def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -
     if isinstance(criterion, Preference):
         paired = "rpp" in criterion.NAME  # a document at the same rank in both shifts the levels that are compared
         return (power(-1), paired) if "lexiprecision" in criterion.NAME else (power(0), paired)
-    known = bounded(criterion, pool.judgments, judgings)
+    known = bounded(criterion, judgments, judgings)
     if known is not None and isinstance(known.algorithm, WeightedSum):
         return known.algorithm.weight, False
     if criterion.NAME in ("RR", "ERR", "GERR", "Success"):
@@ -110,9 +117,9 @@ def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -
 _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
 
 
-def depends_on_others(criterion: IRMeasure | Preference, pool: Pool) -> bool:
+def depends_on_others(criterion: IRMeasure | Preference, judgments: Judgments) -> bool:
     """Whether what a document adds by a criterion depends on other documents, so that one at the same rank in both runs decides, too."""
-    return _weight(criterion, pool, ANY)[1]
+    return _weight(criterion, judgments, ANY)[1]
 
 
 def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.DataFrame:
@@ -133,21 +140,32 @@ def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.
       query_id doc_id  decides  rank_x  rank_y
     0        q      v      1.0       2    <NA>
     """
+    row, _ = first_to_judge(pool, n, decides, concerns)
+    query_ids = [pool.judgments.query_ids[q] for q in pool.query[row].tolist()]
+    return table_to_judge(query_ids, pool.doc_id.gather(row).to_list(), decides[row], pool.rank[:, row], pool.names)
+
+
+def first_to_judge(pool: Pool, n: int, decides: Floats, concerns: Floats) -> tuple[Ints, Ints]:
+    """Rows of the n documents of ``to_judge_table``, in its order, and the place of each among those of its query."""
     row = np.flatnonzero((decides > 0) | (concerns > 0))
     best = pool.rank.min(axis=0, where=pool.rank > 0, initial=np.iinfo(np.int32).max)[row]
     row = row[np.lexsort((row, best, -concerns[row], -decides[row], pool.query[row]))]
     place = position_in_segment(pool.query[row]) + 1
-    row = row[np.lexsort((row, place, -concerns[row] / place, -decides[row] / place))][:n]
+    first = in_order_of_judging(decides[row], concerns[row], place, row)[:n]
+    return row[first], place[first]
+
+
+def in_order_of_judging(decides: Floats, concerns: Floats, place: Ints, row: Ints) -> Ints:
+    """The order of documents by what they decide, of which the i-th of a query counts 1 / i."""
+    return np.lexsort((row, place, -concerns / place, -decides / place))
+
+
+def table_to_judge(
+    query_ids: list[str], doc_ids: list[str], decides: Floats, rank: Ranks, names: list[str]
+) -> pd.DataFrame:
+    """The columns of ``to_judge_table``; ``rank`` of each document in every run, 0: not retrieved, shape ``(S, n)``."""
     ranks: Mapping[str, pd.arrays.IntegerArray] = {
-        f"rank_{name}": pd.arrays.IntegerArray(pool.rank[s, row].astype(np.int64), pool.rank[s, row] == 0)
-        for s, name in enumerate(pool.names)
+        f"rank_{name}": pd.arrays.IntegerArray(rank[s].astype(np.int64), rank[s] == 0) for s, name in enumerate(names)
     }
-    return pd.DataFrame(
-        {
-            "query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()],
-            "doc_id": pool.doc_id.gather(row).to_list(),
-            "decides": decides[row],
-            "runs": (pool.rank[:, row] > 0).sum(axis=0),
-            **ranks,
-        }
-    )
+    runs = (rank > 0).sum(axis=0)
+    return pd.DataFrame({"query_id": query_ids, "doc_id": doc_ids, "decides": decides, "runs": runs, **ranks})

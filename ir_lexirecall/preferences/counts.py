@@ -52,6 +52,16 @@ class PreferenceCounts(Memoised):
         queries = np.flatnonzero(self.judgments.m(self.rel) > 0)
         return queries if self.some is None else np.intersect1d(queries, self.some)
 
+    @property
+    def query_ids(self) -> list[str]:
+        """Ids of these queries."""
+        return [self.judgments.query_ids[q] for q in self.queries]
+
+    @property
+    def m(self) -> Ints:
+        """Relevant documents of each of these queries."""
+        return self.judgments.m(self.rel)[self.queries]
+
     @cached_property
     def positions(self) -> Positions:
         """Ranks of the relevant documents of all runs on these queries."""
@@ -75,7 +85,7 @@ class PreferenceCounts(Memoised):
                         total += of_query
                     against_others[where] = block.sum(axis=2) / max(1, size - 1)
             else:
-                standing = self._standing(preference)
+                standing = self.standing(preference)
                 wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
                 total += wins - wins.T
                 key = standing + size * np.arange(queries)
@@ -87,7 +97,7 @@ class PreferenceCounts(Memoised):
 
         return self.cached(("counts", preference), counted)
 
-    def _standing(self, preference: str) -> NDArray[np.int32]:
+    def standing(self, preference: str) -> NDArray[np.int32]:
         """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
 
         def standing() -> NDArray[np.int32]:
@@ -103,11 +113,11 @@ class PreferenceCounts(Memoised):
         if preference in self._few_blocks:
             return self._few_blocks[preference]
         if is_pairwise(preference):
-            blocks = ((queries, self._pairwise(preference, queries)) for queries in self._similar_queries)
+            blocks = ((queries, self.pairwise(preference, queries)) for queries in self._similar_queries)
             if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
                 return blocks
             return self._few_blocks.setdefault(preference, list(blocks))
-        standing = self._standing(preference).T
+        standing = self.standing(preference).T
         slices = row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
         return (
             (some, np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float)) for some in slices
@@ -121,7 +131,7 @@ class PreferenceCounts(Memoised):
     @cached_property
     def _similar_queries(self) -> list[Ints]:
         """The queries in groups of similar numbers of relevant documents, as many as one block holds."""
-        m = self.positions.m
+        m = self.m
         order = np.argsort(m, kind="stable")
         groups, start = [], 0
         while start < len(order):
@@ -133,7 +143,7 @@ class PreferenceCounts(Memoised):
             start = end
         return groups
 
-    def _pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
+    def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
         """Preferences of all pairs (of some runs) on some queries, for those that do not order the runs."""
         if preference == "dominance":
             return dominance([positions.padded(queries, runs) for positions in self._positions_by_grade])
@@ -155,9 +165,9 @@ class PreferenceCounts(Memoised):
         if is_pairwise(preference):
             values = np.empty(len(self.queries))
             for queries in self._similar_queries:
-                values[queries] = self._pairwise(preference, queries, [a, b])[:, 0, 1]
+                values[queries] = self.pairwise(preference, queries, [a, b])[:, 0, 1]
             return values
-        standing = self._standing(preference)
+        standing = self.standing(preference)
         return np.sign(standing[b] - standing[a]).astype(np.float64)
 
     def of_pairs(self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
@@ -169,7 +179,7 @@ class PreferenceCounts(Memoised):
             yield out
             return
         first, second = np.asarray(a), np.asarray(b)
-        standing = self._standing(preference)
+        standing = self.standing(preference)
         for some in row_blocks(len(first), standing.shape[1], _BLOCK):
             yield np.sign(standing[second[some]] - standing[first[some]]).astype(np.float64)
 

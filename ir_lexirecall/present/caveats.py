@@ -89,7 +89,7 @@ def caveats_on_data(result: Comparison) -> list[Note]:
             Note(f"{some} {'lacks' if len(skipped) == 1 else 'lack'} a value of some run: left out.", DOUBTFUL)
         )
     if preferences is not None and preferences.query_ids:
-        median = np.median(preferences.preferences.positions.m)
+        median = np.median(preferences.preferences.m)
         if median < 3:
             documents = "document" if median == 1 else "documents"
             notes.append(

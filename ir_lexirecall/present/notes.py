@@ -133,7 +133,7 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
     counted = m > 0
     queries = int(counted.sum())
     for name, run in scored.runs.items() if queries else ():
-        depth, found = run.depth[counted], run.relevant(judgments.threshold, None).r[counted]
+        depth, found = run.depth[counted], run.found(judgments.threshold)[counted]
         missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
         if (shallow := int(missed.sum())) > queries / 2:
             some, median = f"{shallow} of {queries}", f"median depth {np.median(depth):g}"

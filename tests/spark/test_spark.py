@@ -34,6 +34,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import Judgments
+from tests.benchmarks.data import Size, collection
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")]
@@ -168,7 +169,7 @@ def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSess
 def test_buckets_follow_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
     for rows, buckets in ((3, 2), (2, 3)):  # of all six
-        monkeypatch.setattr("spark_lexirecall.distributed._ROWS", rows)
+        monkeypatch.setattr("spark_lexirecall.buckets._ROWS", rows)
         values = spark_lexirecall.evaluate("RR", qrels, run)
         assert values.rdd.getNumPartitions() == buckets
         values.unpersist()
@@ -301,6 +302,7 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
     assert_same_comparison(result, wanted)
     assert result.provenance == wanted.provenance
     assert result.diagnostics == wanted.diagnostics
+    assert_nothing_fetched(result)
     assert result.scored is not None
     assert wanted.scored is not None
     for name, run in result.scored.runs.items():
@@ -310,6 +312,64 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
         for ours, theirs in zip(run.tied(), local.tied(), strict=True):
             np.testing.assert_array_equal(ours, theirs)
     assert cached(spark) == before
+
+
+def test_a_million_rows_give_the_local_answer(spark: SparkSession, tmp_path: Path) -> None:
+    made = collection(Size(queries=500, depth=1000, judged=30))
+    other = made.run.assign(score=made.run["score"].to_numpy()[::-1].copy())
+    tables = {"qrels": made.qrels, "a": made.run, "b": other}
+    for name, table in tables.items():
+        table.to_parquet(tmp_path / f"{name}.parquet")
+    frames = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in tables}
+    runs, by = {name: tables[name] for name in "ab"}, ["lexirecall", "rpp", "AP", "nDCG@10"]
+    result = spark_lexirecall.compare(frames["qrels"], {name: frames[name] for name in runs}, by)
+    assert_same_comparison(result, irl.compare(made.qrels, runs, by))
+    assert_nothing_fetched(result)
+    assert_same(
+        spark_lexirecall.evaluate(by[2:], frames["qrels"], frames["b"]), irl.evaluate(by[2:], made.qrels, other)
+    )
+
+
+def assert_nothing_fetched(result: Comparison) -> None:
+    assert result.scored is not None
+    for here in (result.scored.judgments, *result.scored.runs.values()):
+        assert "_here" not in vars(here)
+
+
+def test_what_unjudged_documents_could_change_is_asked_where_they_are(spark: SparkSession) -> None:
+    by = ["lexirecall", "rpp(rel=2)@40", "nDCG@10", "AP", "RBU@10", "TSE"]
+    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
+    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=3, allow_empty=True)
+    wanted = irl.compare(QRELS, RUNS, by, allow_empty=True)
+    for options in ({}, {"depth": 40, "max_rel": 3, "unretrieved": 2}):
+        bounds, expected = (warning_of_no_algorithm(one, **options) for one in (result, wanted))
+        pd.testing.assert_frame_equal(bounds, expected, check_exact=True)
+        assert bounds.attrs == expected.attrs
+    for name in by:
+        for n in (7, 10_000):
+            found, expected = (one.to_judge(n, name) for one in (result, wanted))
+            pd.testing.assert_frame_equal(found, expected, check_exact=True)
+    verdicts, expected = (one.verdicts(holds=True) for one in (result, wanted))
+    pd.testing.assert_frame_equal(verdicts, expected, check_exact=True)
+    assert result.diagnostics == wanted.diagnostics
+    assert_nothing_fetched(result)
+    with pytest.raises(ValueError, match=r"^bounds: depth 5 leaves out unjudged documents that .* looks at"):
+        result.bounds("nDCG@10", depth=5)
+
+
+def warning_of_no_algorithm(result: Comparison, **options: Any) -> pd.DataFrame:
+    with pytest.warns(UserWarning, match="no proven algorithm bounds RBU@10"):
+        return result.bounds(**options)
+
+
+def test_bounds_of_many_pairs(spark: SparkSession) -> None:
+    runs = {f"run {seed}": made_run(seed, range(1, 7)) for seed in range(11)}
+    qrels = QRELS[QRELS["query_id"].isin(list("123456"))]
+    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
+    result = spark_lexirecall.compare(spark.createDataFrame(qrels), frames, ["AP", "LR"], buckets=3)
+    wanted = irl.compare(qrels, runs, ["AP", "LR"])
+    for depth in (None, 10):
+        pd.testing.assert_frame_equal(result.bounds(depth=depth), wanted.bounds(depth=depth), check_exact=True)
 
 
 TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_duplicates().iloc[::2]
@@ -380,7 +440,7 @@ def test_the_library_warns_of_nothing_made_up(spark: SparkSession, monkeypatch: 
     assert {warning.filename for warning in said} == {__file__}
     assert not made
     spark_lexirecall.compare(plain, {"a": run, "b": run}, RBU @ 5)
-    assert len(made) == 1  # the qrels
+    assert not made  # nor does a comparison read the qrels
 
 
 # -- bad input -------------------------------------------------------------------------------------

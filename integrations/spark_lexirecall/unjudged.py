@@ -1,0 +1,263 @@
+"""What unjudged documents could change between runs that are on the cluster: asked where the rows of a query meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.judging.algorithms import Judgings, bounded
+from ir_lexirecall.judging.bounds import (
+    ValueBounds,
+    WinBounds,
+    bounds_of_differences,
+    bounds_of_wins,
+    is_open_below,
+    shares_documents,
+)
+from ir_lexirecall.judging.ordering import (
+    can_change,
+    decides,
+    depends_on_others,
+    first_to_judge,
+    in_order_of_judging,
+    table_to_judge,
+)
+from ir_lexirecall.judging.unjudged import Unjudged
+from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.naming import Preference
+from spark_lexirecall.exchange import Exchange, Tables, aligned, lists
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+pa_: Any = LazyModule("pyarrow")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What parts of the judgments must know of the whole: the highest grade, and whether any grade is a fraction."""
+
+    highest: float
+    has_fractions: bool
+
+    def told(self, judgments: Judgments) -> Judgments:
+        """The judgments, which know it from now on."""
+        judgments.__dict__.update(highest_grade=self.highest, has_fractions=self.has_fractions)
+        return judgments
+
+    @property
+    def in_short(self) -> Judgments:
+        """Judgments that are as good as all for choosing an algorithm."""
+        nothing = np.zeros(1, dtype=np.int64)
+        return self.told(Judgments(["-"], nothing, ["-"], np.zeros(1)))
+
+
+@dataclass(frozen=True)
+class CollectedRuns(ScoredRuns):
+    """Runs that are scored here, and whose documents are on the cluster."""
+
+    exchange: Exchange | None = field(default=None, repr=False)
+    whole: Whole = field(default=Whole(1.0, False), repr=False)
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """They are where they were."""
+        return True
+
+    def _pooled(self, depth: int | None) -> Any:
+        return DistantDocuments(self, depth)
+
+
+class DistantDocuments(Unjudged):
+    """The documents are on the cluster."""
+
+    def __init__(self, scored: CollectedRuns, depth: int | None) -> None:
+        assert scored.exchange is not None
+        self.exchange, self.whole, self.depth = scored.exchange, scored.whole, depth
+        self.judgments, self.names = scored.judgments, scored.names
+        self._known: dict[int | None, pl.DataFrame] = {}
+        self.deepest = np.stack([run.depth for run in scored.runs.values()]).max(axis=1, initial=0)
+
+    def _counted(self, depth: int | None) -> pl.DataFrame:
+        if depth not in self._known:
+            numbers: dict[str, Any] = {"unjudged": "int64", "together": "int64", "of_runs": pa_.list_(pa_.int64())}
+            work = partial(counted, self.whole, self.depth, depth)
+            self._known[depth] = self._ask(work, {"query_id": "string", **numbers})
+        return self._known[depth]
+
+    def _ask(self, work: Any, types: dict[str, Any]) -> pl.DataFrame:
+        return self.exchange.ask(work, types)
+
+    def documents(self, depth: int) -> tuple[int, Ints]:
+        found = self._counted(depth)
+        return int(found["together"].sum()), _matrix(found["of_runs"], len(self.names)).sum(axis=1)
+
+    @property
+    def all_judged(self) -> bool:
+        return not self._counted(next(iter(self._known), self.depth))["unjudged"].sum()
+
+    def wins(self, preference: Preference, a: Ints, b: Ints, judgings: Judgings | None) -> WinBounds | None:
+        if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
+            return None
+        if judgings is not None:
+            judgings.depth_of(preference)
+        kinds = dict.fromkeys(("low", "high", "exact"), pa_.list_(pa_.int64()))
+        work = partial(winners, self.whole, self.depth, preference, a, b, judgings)
+        found = self._ask(work, {"query_id": "string", **kinds})
+        low, high, exact = (_matrix(found[name], len(a)) for name in kinds)
+        unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
+        return WinBounds(low.astype(np.int8), high.astype(np.int8), exact.astype(bool), unknown)
+
+    def differences(
+        self, measure: IRMeasure, values: Floats, a: Ints, b: Ints, judgings: Judgings
+    ) -> ValueBounds | None:
+        if bounded(measure, self.whole.in_short, judgings) is None:
+            return None
+        judgings.depth_of(measure)
+        below = None
+        if shares_documents(measure, len(self.names), len(a)):
+            asked = partial(open_below, self.whole, self.depth, measure, judgings)
+            below = bool(self._ask(asked, {"query_id": "string", "below": "bool"})["below"].any())
+        kinds: dict[str, Any] = dict.fromkeys(("low", "high"), pa_.list_(pa_.float64()))
+        kinds["exact"] = pa_.list_(pa_.int64())
+        work = partial(differences, self.whole, self.depth, measure, a, b, judgings, below)
+        found = self._ask(work, {"query_id": "string", **kinds})
+        low, high, exact = (_matrix(found[name], len(a)) for name in kinds)
+        return ValueBounds(low, high, exact.astype(bool))
+
+    def to_judge(
+        self, what: IRMeasure | Preference, n: int, a: Ints, b: Ints, judgings: Judgings, values: Floats | None
+    ) -> pd.DataFrame:
+        moving = None
+        if not isinstance(what, Preference):
+            assert values is not None
+            bounds = self.differences(what, values, a, b, judgings)
+            moving = None if bounds is None else can_change(bounds)
+        types: dict[str, Any] = {"query_id": "string", "doc_id": "string", "decides": "float64", "concerns": "float64"}
+        types |= {"place": "int64", "number": "int64", "ranks": pa_.list_(pa_.int64())}
+        work = partial(next_documents, self.whole, self.depth, what, n, a, b, judgings, moving)
+        found = self._ask(work, types).sort("query_id", "number")
+        scores, concerns, place = (found[name].to_numpy() for name in ("decides", "concerns", "place"))
+        found = found[in_order_of_judging(scores, concerns, place, np.arange(len(found)))[:n]]
+        query_ids, doc_ids = (found[name].to_list() for name in ("query_id", "doc_id"))
+        rank = _matrix(found["ranks"], len(self.names))
+        return table_to_judge(query_ids, doc_ids, found["decides"].to_numpy(), rank, self.names)
+
+    def depends_on_others(self, what: IRMeasure | Preference) -> bool:
+        return depends_on_others(what, self.whole.in_short)
+
+
+def _matrix(lists: pl.Series, rows: int) -> Any:
+    """Lists of so many numbers as the columns of a matrix."""
+    flat = lists.to_arrow().flatten().to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(flat.reshape(-1, rows).T)
+
+
+# -- on the workers --------------------------------------------------------------------------------
+
+
+def counted(whole: Whole, depth: int | None, looked_at: int | None, judgments: Judgments, tables: Tables) -> pa.Table:
+    """How many documents of each query are unjudged, and how many can matter: see ``Unjudged.documents``."""
+    pool, queries = Pool.from_runs(whole.told(judgments), dict(tables), depth), len(judgments)
+    unjudged = np.bincount(pool.query[~pool.is_judged], minlength=queries)
+    pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(looked_at)))
+    of_runs = [np.bincount(pool.query[rank > 0], minlength=queries) for rank in pool.rank]
+    together = np.bincount(pool.query, minlength=queries)
+    columns = {"unjudged": unjudged, "together": together, "of_runs": lists(of_runs, queries, np.int64)}
+    return pa_.table({"query_id": judgments.query_ids, **columns})
+
+
+def winners(
+    whole: Whole,
+    depth: int | None,
+    preference: Preference,
+    a: Ints,
+    b: Ints,
+    judgings: Judgings | None,
+    judgments: Judgments,
+    tables: Tables,
+) -> pa.Table:
+    """``bounds_of_wins`` of each query."""
+    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
+    wins = bounds_of_wins(pool, preference, a, b, judgings)
+    assert wins is not None
+    columns = {name: lists(getattr(wins, name), len(judgments), np.int64) for name in ("low", "high", "exact")}
+    return pa_.table({"query_id": judgments.query_ids, **columns})
+
+
+def open_below(
+    whole: Whole, depth: int | None, measure: IRMeasure, judgings: Judgings, judgments: Judgments, tables: Tables
+) -> pa.Table:
+    """``is_open_below`` of these queries."""
+    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
+    below = is_open_below(pool, measure, judgings)
+    return pa_.table({"query_id": judgments.query_ids, "below": [below] * len(judgments)})
+
+
+def differences(
+    whole: Whole,
+    depth: int | None,
+    measure: IRMeasure,
+    a: Ints,
+    b: Ints,
+    judgings: Judgings,
+    below: bool | None,
+    judgments: Judgments,
+    tables: Tables,
+) -> pa.Table:
+    """``bounds_of_differences`` of each query."""
+    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
+    bounds = bounds_of_differences(pool, measure, _values(measure, judgments, tables), a, b, judgings, below)
+    assert bounds is not None
+    columns: dict[str, Any] = {
+        name: lists(getattr(bounds, name), len(judgments), kind)
+        for name, kind in (("low", np.float64), ("high", np.float64), ("exact", np.int64))
+    }
+    return pa_.table({"query_id": judgments.query_ids, **columns})
+
+
+def next_documents(
+    whole: Whole,
+    depth: int | None,
+    what: IRMeasure | Preference,
+    n: int,
+    a: Ints,
+    b: Ints,
+    judgings: Judgings,
+    moving: Bools | None,
+    judgments: Judgments,
+    tables: Tables,
+) -> pa.Table:
+    """The documents of these queries to judge next: see ``first_to_judge``."""
+    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
+    of_runs = None if isinstance(what, Preference) else _values(what, judgments, tables)
+    scores = decides(pool, what, a, b, judgings, of_runs, moving)
+    row, place = first_to_judge(pool, n, *scores)
+    query = pool.query[row]
+    return pa_.table(
+        {
+            "query_id": pa_.array([judgments.query_ids[q] for q in query.tolist()], pa_.string()),
+            "doc_id": pa_.array(pool.doc_id.gather(row).to_list(), pa_.string()),
+            "decides": scores[0][row],
+            "concerns": scores[1][row],
+            "place": place,
+            "number": row - np.searchsorted(pool.query, query),
+            "ranks": lists(pool.rank[:, row], len(row), np.int64),
+        }
+    )
+
+
+def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:
+    return np.stack([values(measure, run).astype(np.float64) for run in aligned(judgments, tables).values()])
