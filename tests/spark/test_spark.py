@@ -409,7 +409,7 @@ def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None
     assert_same_comparison(result, irl.compare(QRELS, RUNS, "nDCG@10", **options))
     for wrong, message in (
         ({"cluster": True}, r"^compare: cluster=True takes groups of queries"),
-        ({"groups": dict(list(kinds.items())[1:])}, r"^compare: groups: there is no group for query"),
+        ({"groups": dict(list(kinds.items())[1:]), "allow_empty": True}, r"^compare: groups: query '1' has no group"),
     ):
         with pytest.raises(ValueError, match=message):
             spark_lexirecall.compare(qrels, runs, **wrong)
