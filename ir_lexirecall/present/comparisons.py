@@ -12,13 +12,14 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.notes import captions, grouped
+from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
     VERDICTS,
     Standing,
     against_words,
+    criteria_captions,
     direction_words,
     directions,
     how_compared,
@@ -327,7 +328,7 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
         )
     if unbounded:
         notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
-    notes += captions(result.by)
+    notes += criteria_captions(result.by)
     where = f" of {result.source}" if result.source else ""
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
 

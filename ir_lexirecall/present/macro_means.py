@@ -15,12 +15,13 @@ from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
 from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats, skewness_notes
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, captions, gravest_first, grouped
+from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
     MacroStanding,
     against_words,
+    criteria_captions,
     direction_words,
     directions,
     how_resampled,
@@ -224,5 +225,5 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:
         notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")
-    notes += captions(result.quantities)
+    notes += criteria_captions(result.quantities)
     return Shown(columns, f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).", notes)

@@ -12,8 +12,6 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
-from ir_lexirecall.preferences.functions import PAIRWISE
-from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.text import enumerated, gathered
 
 BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
@@ -99,20 +97,14 @@ def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
 
 
 def captions(names: Iterable[str]) -> list[str]:
-    """What a table of values says of its measures and preferences, without repetitions.
+    """What a table of values says of its measures, without repetitions.
 
-    >>> captions(["LR", "LR@100", "AP", "lexirecall"])  # doctest: +NORMALIZE_WHITESPACE
-    ["LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's.",
-     'lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs.']
+    >>> captions(["LR", "LR@100", "AP", "a label"])
+    ["LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."]
     """
     said = []
     for name in names:
         with suppress(ValueError):  # a label of the user's
-            if (preference := parse_preference(name)) is not None:
-                wins = "(wins - losses) / queries with relevant documents, mean over all other runs"
-                share = "preference from -1 to 1, mean over queries with relevant documents and all other runs"
-                said.append(f"{name}: {share if preference.NAME in PAIRWISE else wins}.")
-                continue
             measure = parse_one(name)
             said += [measure.about().caption] if isinstance(measure, Measure) else []
     return [*filter(None, dict.fromkeys(said))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +13,9 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE, Verdicts, turned_verdict
+from ir_lexirecall.preferences.functions import PAIRWISE
+from ir_lexirecall.preferences.naming import parse_preference
+from ir_lexirecall.present.notes import captions
 from ir_lexirecall.present.text import correction_words, estimate_words, gathered, how_tested, listed
 
 if TYPE_CHECKING:
@@ -64,6 +68,23 @@ def directions(by: Mapping[str, Criterion]) -> str:
     """Which value is better, of those measures of which that needs to be said, in a sentence each; empty where there are none."""
     groups = gathered((criterion.direction, name) for name, criterion in by.items())
     return "".join(f" {words[0].upper()}{words[1:]}: {listed(names)}." for words, names in groups.items() if words)
+
+
+def criteria_captions(names: Iterable[str]) -> list[str]:
+    """What a table of criteria says of its measures, and what its columns of preferences are.
+
+    >>> criteria_captions(["AP", "lexirecall", "rpp"])  # doctest: +NORMALIZE_WHITESPACE
+    ['lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs.',
+     'rpp: preference from -1 to 1, mean over queries with relevant documents and all other runs.']
+    """
+    said = captions(names := list(names))
+    for name in names:
+        with suppress(ValueError):  # a label of the user's
+            if (preference := parse_preference(name)) is not None:
+                wins = "(wins - losses) / queries with relevant documents, mean over all other runs"
+                share = "preference from -1 to 1, mean over queries with relevant documents and all other runs"
+                said.append(f"{name}: {share if preference.NAME in PAIRWISE else wins}.")
+    return said
 
 
 def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> str:
