@@ -203,7 +203,7 @@ RANKS = align_arrow(qrel_table({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}), run_ta
         (pa.concat_tables([RANKS, RANKS.slice(0, 1)]), "query 'q1' is in two parts"),
         (
             pa.concat_tables([RANKS, align_arrow(qrel_table({"q2": {"a": 1}}), run_table({"q2": {"a": 1.0}}))]),
-            "'q2' stands",
+            "'q2' is in two parts",
         ),
         (pa.concat_tables([RANKS, align_arrow(qrel_table({"q3": {"a": 1}}), EMPTY_RUN)]), "'q3' is not judged"),
         (align_arrow(qrel_table({"q1": {"z": 1}}), run_table({"q1": {"z": 1.0}})), "document 'z' of query 'q1'"),

@@ -2,59 +2,43 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from ir_lexirecall.pt_docs import placeholders
 
-PAGE = """Title
-=====
+SCRIPT = '''"""
+A paper of one year
+===================
 
 Of 2 printed numbers 1 is reproduced.
-
-.. GENERATED FROM PYTHON SOURCE LINES 8-20
-
-.. code-block:: Python
-
-    import secret
-
-    secret.run()
-
-
-
-.. image-sg:: /gallery/papers/images/one.png
-   :alt: A picture
-   :class: sphx-glr-single-img
-
-
-.. rst-class:: sphx-glr-script-out
-
- .. code-block:: none
-
-    Table 1: a long table
-
-    What the paper says in words
-      holds  Table 1: it does
-
-    1 of 2 printed numbers agree.
-
-
-
-
-.. rst-class:: sphx-glr-timing
-
-   **Total running time of the script:** (0 minutes 1.000 seconds)
-
-:download:`paper.py <paper.py>`
 """
+import pathlib, sys
+pathlib.Path(sys.argv[sys.argv.index("--plots") + 1], "a_picture.svg").write_text("<svg/>")
+print("Table 1: a long table\\n\\nWhat the paper says in words\\n  holds  Table 1: it does\\n  FAILS  Table 2: it does not")
+print("1 of 2 printed numbers agree.")
+'''
 
 
-def test_a_page_has_pictures_and_verdicts_and_links_to_the_whole_output() -> None:
-    page, output = placeholders.in_short(PAGE, "paper")
-    assert output.startswith("Table 1: a long table\n")
-    assert output.endswith("1 of 2 printed numbers agree.\n")
-    for gone in ("secret", "a long table"):
+def test_a_page_has_pictures_and_verdicts_and_links_to_the_whole_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placeholders, "HERE", tmp_path)
+    script = tmp_path / "paper.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    page = placeholders.paper(script, run=True)
+    for gone in ("pathlib", "a long table", "holds  Table 1"):
         assert gone not in page
-    for kept in ("Of 2 printed numbers", ":alt: A picture", "<paper.txt>", "  holds  Table 1", "1 of 2", "<paper.py>"):
+    for kept in ("Of 2 printed numbers", ":alt: a picture", "/paper.txt>`", "FAILS  Table 2", "1 of 2", "/paper.py>`"):
         assert kept in page
     assert page.count(".. code-block:: none") == 1
+    whole = (tmp_path / "gallery" / "paper" / "paper.txt").read_text(encoding="utf-8")
+    assert whole.startswith("Table 1: a long table\n")
+    assert "holds  Table 1" in whole
+    without = placeholders.paper(script, run=False)
+    assert "Of 2 printed numbers" in without
+    assert "code-block" not in without
 
 
 def test_verdicts_are_the_end_of_the_output() -> None:
