@@ -306,7 +306,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
             return table.merge(numbers, on="run", how="left")
         of_differences = inference.Resamples(both.mean[size:], both.error[size:])
-        mean, bounds = inference.macro_means(differences), self.criterion(by).bounds
+        mean, (least, most) = inference.macro_means(differences), self.criterion(by).range
+        bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
         error = inference.macro_error(differences, over)
         low, high, p = inference.studentised_interval(mean, error, of_differences, alpha)
         effect = effect_of_mean(np.concatenate(differences, axis=1))
@@ -325,13 +326,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
             variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
             combined = inference.random_effects(means, variance, alpha)
-            widest = bounds or (-np.inf, np.inf)
             columns |= {
                 "effect": combined.mean,
-                "effect_low": np.clip(combined.low, *widest),
-                "effect_high": np.clip(combined.high, *widest),
-                "next_low": np.clip(combined.next_low, *widest),
-                "next_high": np.clip(combined.next_high, *widest),
+                "effect_low": np.clip(combined.low, *bounds),
+                "effect_high": np.clip(combined.high, *bounds),
+                "next_low": np.clip(combined.next_low, *bounds),
+                "next_high": np.clip(combined.next_high, *bounds),
                 "tau2": combined.tau2,
                 "i2": combined.i2,
                 "p_heterogeneity": inference.heterogeneity(differences, self.test.seed)[1],

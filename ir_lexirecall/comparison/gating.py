@@ -100,7 +100,8 @@ class Gate:
         """``'worse'``, ``'undecided'`` (only where that does not pass), or ``'passed'``."""
         if self.failed or (self.release is not None and self.release.failed):
             return WORSE
-        return UNDECIDED if self.rule == "strict" and self.undecided else "passed"
+        undecided = self.undecided or (self.release is not None and self.release.undecided)
+        return UNDECIDED if self.rule == "strict" and undecided else "passed"
 
     @property
     def exit_code(self) -> int:

@@ -28,6 +28,7 @@ from ir_lexirecall.judging.predicted import (
 )
 from ir_lexirecall.judging.unjudged import PooledRuns, Unjudged
 from ir_lexirecall.judging.winners import WEIGHTS
+from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import MarginTest, SignificanceTest, margin_test
 from ir_lexirecall.significance.closed_form import sign_test
@@ -196,7 +197,7 @@ class Undecided:
     # Whether either run can win, shape ``(P, Q)``; by a preference, where no relevant document is known, whether one of them can.
     is_open: Bools
     # Ends of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
-    # preference's net wins / queries; shape ``(P,)``.
+    # preference's net wins / queries; shape ``(P,)``. NaN for means of preferences that are more than won or lost.
     low: Floats
     high: Floats
     # The ends of the interval that holds sampling of (independent) queries, too: of the sign test, from the lower end
@@ -269,6 +270,9 @@ def undecided(
         # Queries are judged independently, and both ends of the interval rise with every win more and every loss less.
         worst, best = (sign_test(x, test.alpha) for x in (low, high))
         ends = worst.estimate, best.estimate, worst.low, best.high
+    graded = isinstance(what, Preference) and what.NAME in PAIRWISE and test.name != "sign"
+    if graded:  # whose mean the wins do not bound
+        ends = np.full(len(places[0]), np.nan), np.full(len(places[0]), np.nan)
     outer = None
     if test.name in _WITH_OUTER and interval_of is not None and len(ends) == 4:
         least, most = interval_of(criterion, False)
@@ -276,7 +280,7 @@ def undecided(
     query_ids = criterion.query_ids if criterion.is_measure else scored.judgments.query_ids
     is_shared = pool.depends_on_others(what)
     # What Wilcoxon's test estimates, and what is estimated of groups or with predictions, is another number.
-    of_queries = np.full(len(places[0]), interval_of is not None and test.name != "wilcoxon")
+    of_queries = np.full(len(places[0]), interval_of is not None and test.name != "wilcoxon" and not graded)
     of_pairs = np.all(exact, axis=1), of_queries, np.all(reached, axis=1) & of_queries
     return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, *of_pairs, is_shared)
 

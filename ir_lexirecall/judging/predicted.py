@@ -78,7 +78,10 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
         n_effective = np.where(variance > 0, var_d / variance, n)
     # Equal differences have no variance to judge by: n of one sign happen with probability 2^(1-n).
     p = np.maximum(2 * special.stdtr(n - 2, -t), np.where(estimate == 0, 1.0, 2.0 ** (1 - n)))
-    return PredictionPowered(estimate, estimate - half, estimate + half, p, rho, n_effective, error)
+    low, high = estimate - half, estimate + half
+    held = p > alpha  # then the interval holds 0, too
+    low, high = np.where(held, np.minimum(low, 0.0), low), np.where(held, np.maximum(high, 0.0), high)
+    return PredictionPowered(estimate, low, high, p, rho, n_effective, error)
 
 
 def with_people_alone(

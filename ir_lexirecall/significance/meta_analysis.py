@@ -47,7 +47,7 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     With y_d the difference on one of D collections, v_d its sampling variance, and s^2 the variance of the y_d (ddof 1): the mean is
     that of the y_d, its interval by t with D - 1 degrees of freedom and a variance of max(s^2, mean of v_d) / D (where collections
     agree by chance, the noise of their queries remains). From 4 collections on, the ends t are those of Hall's transformation for the
-    skewness g of the y_d, ((1 + 3 a (t - a / 2))^(1/3) - 1) / a with a = g / (3 sqrt(D)). tau^2 = max(0, s^2 - mean of v_d), I2 = tau^2 / (tau^2 + mean of v_d). The
+    skewness g of the y_d (their third moment by the power 3/2 of that variance), ((1 + 3 a (t - a / 2))^(1/3) - 1) / a with a = g / (3 sqrt(D)). tau^2 = max(0, s^2 - mean of v_d), I2 = tau^2 / (tau^2 + mean of v_d). The
     prediction interval of the difference on one more collection with as many queries is
     mean -/+ t_(D-1) sqrt(max(s^2, mean of v_d) (1 + 1 / D)); it holds the true difference there at least as often.
 
@@ -84,7 +84,10 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     error, further = np.sqrt(total / collections), t * np.sqrt(total * (1 + 1 / collections))
     z = y - mean[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        a = (z**3).mean(axis=1) / (z**2).mean(axis=1) ** 1.5 / (3 * np.sqrt(collections))
+        spread = (
+            total * (collections - 1) / collections
+        ) ** 1.5  # at least chance: differences by rounding are not skewed
+        a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(collections))
         skewed = (np.abs(a) > SUM) & (collections > 3)
         ends = [np.where(skewed, (np.cbrt(1 + 3 * a * (c - a / 2)) - 1) / a, c) for c in (t, -t)]
     numbers[:, known] = [

@@ -103,3 +103,9 @@ def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     assert irl.gate(QRELS, baseline, candidate, "P@1", bounds=False).outcome == "worse"
     by_rank = irl.gate(QRELS, baseline, candidate, "P@1", test="wilcoxon")  # of which no bound is known
     assert (by_rank.outcome, by_rank.table["holds"].tolist()) == ("worse", ["not bounded"])
+
+
+def test_strict_asks_for_evidence_against_the_release_too() -> None:
+    better = {q: {"a": 3.0, "x": 2.0, "y": 1.0} if i < 2 else docs for i, (q, docs) in enumerate(run(0, 3).items())}
+    found = irl.gate(QRELS, run(0, 3), run(0, 3), "RR", margin=0.02, rule="strict", release=better)
+    assert (found.undecided, found.release.undecided, found.outcome, found.exit_code) == ([], ["RR"], "undecided", 4)

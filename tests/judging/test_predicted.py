@@ -388,3 +388,22 @@ def test_orders_are_seeded_ties_say_nothing_and_stopping_is_reported() -> None:
     assert one.sign.tolist() == [1, 0, -1]
     decided = one.decided_after[0]
     assert one.e[0, decided - 1] >= 20 > one.e[0, decided - 2]
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.0015, 0.0005])
+def test_an_interval_leaves_out_0_only_where_p_rejects(alpha: float) -> None:
+    d = np.r_[np.full(9, 1.0), 0.999][None]
+    f = np.zeros((1, 40))
+    result = prediction_powered(d, f, np.arange(10), alpha=alpha)
+    assert ((result.low > 0) | (result.high < 0)).tolist() == (result.p <= alpha).tolist()
+
+
+def test_few_queries_of_a_group_are_a_caveat() -> None:
+    runs = {
+        name: {f"q{i}": {"a": 1.0, "b": 2.0 - (i % k == 0)} for i in range(60)} for name, k in (("one", 2), ("two", 3))
+    }
+    qrels = {f"q{i}": {"a": 1} for i in range(60)}
+    human = {q: qrels[q] for q in list(qrels)[:30]}
+    groups = {q: f"group {i % 2}" for i, q in enumerate(qrels)}
+    result = compare(human, runs, "RR", predicted=qrels, groups=groups)
+    assert any("15 queries of a group judged by people" in note for note in result.diagnostics)

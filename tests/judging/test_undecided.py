@@ -317,3 +317,15 @@ def test_forests_have_an_outer_interval(name: str) -> None:
     assert (left.outer[0] <= table["ci_low"] + 1e-9).all()
     assert (left.outer[1] >= table["ci_high"] - 1e-9).all()
     plt.close("all")
+
+
+@pytest.mark.parametrize("name", ["rpp", "dcgrpp", "rrlexiprecision"])
+def test_means_of_graded_preferences_are_not_bounded_by_who_wins(name: str) -> None:
+    """Many narrow wins and few heavy losses: the mean may turn where wins do not."""
+    narrow = {f"q{i}": {"a": 3.0, "b": 2.0, "u": 1.0} for i in range(40)}
+    heavy = {q: {"u": 9.0, **docs} if int(q[1:]) < 26 else {"a": 8.0, "u": 1.0} for q, docs in narrow.items()}
+    result = irl.compare({q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="t")
+    assert set(result.verdicts(holds=True)["holds"]) <= {"not bounded"}
+    assert not any("could undo" in note for note in result.diagnostics)
+    by_sign = irl.compare({q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="sign")
+    assert by_sign.undecided(name).bounded.all()

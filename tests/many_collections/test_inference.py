@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from simulations.benchmark import WORLDS, World, coverage, errors
 
+from ir_lexirecall import benchmark
 from ir_lexirecall.significance import draws
 from ir_lexirecall.significance import over_collections as inference
 
@@ -355,3 +356,24 @@ def test_families_of_tests_rarely_reject_where_nothing_differs(over: str) -> Non
     expected = {"queries": {"Tukey", "heterogeneity"}, "collections": {"Friedman", "Nemenyi"}}[over]
     assert set(shares) == {"p", "Holm"} | expected
     assert all(share <= most for share in shares.values()), shares
+
+
+def test_collections_that_agree_but_for_rounding_are_not_skewed() -> None:
+    """An interval does not move by the last bits of what it is computed from."""
+    rounded = np.array([[0.1 + 0.2, 0.3, 0.3, 0.3, 0.3], [0.3] * 5, [0.3] * 4 + [0.3 + 1e-9]])
+    result = inference.random_effects(rounded, np.full((3, 5), 0.0004))
+    for end in (result.low, result.high):
+        assert end == pytest.approx(np.full(3, end[1]), abs=1e-8)
+
+
+def test_intervals_over_collections_stay_in_the_range_of_differences() -> None:
+    values = {
+        f"c{d}": {
+            "a": {f"q{i}": {"AP": 0.9 if d == 4 else 0.0} for i in range(9)},
+            "b": {f"q{i}": {"AP": 0.0} for i in range(9)},
+        }
+        for d in range(5)
+    }
+    overall = benchmark(values=values, baseline="b").overall("collections").set_index("run").loc["a"]
+    for column in ("difference_low", "difference_high", "effect_low", "effect_high", "next_low", "next_high"):
+        assert -1 <= overall[column] <= 1
