@@ -376,4 +376,5 @@ def test_intervals_over_collections_stay_in_the_range_of_differences() -> None:
     }
     overall = benchmark(values=values, baseline="b").overall("collections").set_index("run").loc["a"]
     for column in ("difference_low", "difference_high", "effect_low", "effect_high", "next_low", "next_high"):
-        assert -1 <= overall[column] <= 1
+        assert np.isnan(overall[column]) or -1 <= overall[column] <= 1
+    assert overall["effect_high"] == overall["next_high"] == 1
