@@ -110,6 +110,55 @@ def test_topics_of_trec(name: str, content: str, tmp_path: Path) -> None:
     assert texts_of(pd.DataFrame({"qid": ["1"], "query": ["what"]}), ["1"], QUERIES) == {"1": "what"}
 
 
+@pytest.mark.parametrize(
+    ("marked", "title"),
+    [
+        ("<title> is a < b\n<desc> why", "is a < b"),
+        ("<title>is a < b</title>", "is a < b"),
+        ("<title>the <i>E. coli</i> genome</title><narr>n</narr>", "the E. coli genome"),
+        ("<query><title>short</title><desc>long</desc></query>", "short"),
+        ("<TITLE> short <narr> long", "short"),
+    ],
+)
+def test_only_tags_end_or_leave_a_title(marked: str, title: str, tmp_path: Path) -> None:
+    (tmp_path / "topics.trec").write_text(f"<top><num> 1 {marked}</top>")
+    assert texts_of(tmp_path / "topics.trec", ["1"], QUERIES) == {"1": title}
+
+
+def test_integer_ids_of_a_mapping_mean_their_decimal_strings() -> None:
+    assert texts_of({1: "a", -2: "b", 3: "c"}, ["1", "-2", "03", "x"]) == {"1": "a", "-2": "b"}
+    assert texts_of({1: "a", "1": "b"}, ["1"]) == {"1": "b"}
+
+
+@pytest.mark.parametrize("query", ["topic", "id", "number"])
+def test_a_query_that_is_a_name_of_ids_is_no_header(query: str, tmp_path: Path) -> None:
+    path = tmp_path / "queries.tsv"
+    path.write_text(f"1\t{query}\n2\tother\n")
+    assert texts_of(path, ["1", "2"], QUERIES) == {"1": query, "2": "other"}
+
+
+@pytest.mark.parametrize("header", ["title\tdocno", "text\tdocno"])
+def test_a_header_may_name_the_text_first(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "texts.tsv"
+    path.write_text(f"{header}\nx\ta\n")
+    assert texts_of(path, ["a"]) == {"a": "x"}
+
+
+def test_a_header_without_a_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "texts.tsv"
+    path.write_text("docno\turl\na\tx\n")
+    with pytest.raises(ValueError, match=r"expected an id .* and a text"):
+        texts_of(path, ["a"])
+
+
+def test_json_lines_may_be_called_json(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.json"
+    path.write_text('{"_id": "a", "text": "x"}\n\n{"_id": "b", "text": "y"}\n')
+    assert texts_of(path, ["a", "b"]) == {"a": "x", "b": "y"}
+    path.write_text('{"a":\n "x {}"\n}\n')
+    assert texts_of(path, ["a"]) == {"a": "x {}"}
+
+
 def test_a_title_stands_above_its_text(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text('{"_id": "a", "title": "T", "text": "x"}\n{"_id": "b", "title": null, "text": "y"}\n')

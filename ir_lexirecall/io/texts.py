@@ -13,7 +13,15 @@ from typing import Any, Protocol, TypeAlias
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.files import blocks_of_file, first_line, kind_of_file, parsed_json, rereadable, text_of_file
+from ir_lexirecall.io.files import (
+    blocks_of_file,
+    first_line,
+    first_text,
+    kind_of_file,
+    parsed_json,
+    rereadable,
+    text_of_file,
+)
 from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.value_cells import columns_of_frame, id_text
 
@@ -56,9 +64,14 @@ _TOPIC = re.compile(r"<top>(.*?)</top>|(<topic\b.*?</topic>)", re.DOTALL | re.IG
 _NUMBER = re.compile(
     r"<num>\s*(?:Number\s*:)?\s*([^\s<]+)|<topic\b[^>]*?\b(?:number|id)\s*=\s*[\"']([^\"']+)", re.IGNORECASE
 )
-_FIELDS = re.compile(
-    r"<(title|query|desc|description)>\s*(?:Topic\s*:|Description\s*:)?\s*([^<]*)", re.DOTALL | re.IGNORECASE
+_TAG = r"</?[a-z!?][^<>]*>"  # "a < b" holds none
+_FIELDS = re.compile(  # to its end tag, else to the next tag
+    r"<(title|query|desc|description)>\s*(?:Topic\s*:|Description\s*:)?"
+    rf"((?:(?!<(?:title|query|desc|description)>).)*?(?=</\1>)|(?:(?!{_TAG}).)*)",
+    re.DOTALL | re.IGNORECASE,
 )
+_JSON_LINES = re.compile(r"\s*\{[^\n]*\}\s*\n\s*\{")  # one object after another, which no JSON is
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 
 
 def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS) -> dict[str, str]:
@@ -103,7 +116,8 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[tuple
     """Ids and texts, at least those wanted that there are."""
     documents = what == DOCUMENTS
     if isinstance(source, Mapping):
-        return ((name, str(source[name])) for name in wanted if source.get(name) is not None)
+        keys = ((name, int(name) if name not in source and _INTEGER.fullmatch(name) else name) for name in wanted)
+        return ((name, str(source[key])) for name, key in keys if source.get(key) is not None)
     if hasattr(type(source), "query_texts"):  # not of the object, which would read them
         return iter((source.texts([*wanted]) if documents else source.query_texts).items())
     if is_file(source):
@@ -189,7 +203,7 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
         kind = kind_of_file(path)
         if first.startswith("<"):
             yield from _topics(path)
-        elif first.startswith("{") and kind != ".json":
+        elif first.startswith("{") and (kind != ".json" or _JSON_LINES.match(first_text(path, 2**20))):
             for n, line in _lines(path):
                 yield from _record(parsed_json(line.decode("utf-8", "replace"), path, n), what, f"{path}, line {n}")
         elif first.startswith(("{", "[")):
@@ -217,7 +231,7 @@ def _of_lines(path: str, what: str) -> Iterator[tuple[str, str]]:
     places: list[int] | None = None
     for n, line in _lines(path):
         fields = line.decode("utf-8", "replace").rstrip("\r").split("\t")
-        if n == 1 and len(fields) > 1 and {field.lower() for field in fields} & {*_IDS[what]}:
+        if n == 1 and len(fields) > 1 and _is_header([field.lower() for field in fields], what):
             ids, named = _fields(fields, what, path)
             places = [fields.index(name) for name in (ids, *named)]
         elif places is not None:
@@ -228,6 +242,16 @@ def _of_lines(path: str, what: str) -> Iterator[tuple[str, str]]:
             if len(fields) == 1:
                 fields = fields[0].split(None, 1)
             yield fields[0], _joined(fields[1:])
+
+
+def _is_header(names: Sequence[str], what: str) -> bool:
+    """Whether the first line names columns: ids first, or ids and texts in any order; the query ``topic`` names none.
+
+    >>> _is_header(["title", "docno"], DOCUMENTS), _is_header(["1", "topic"], QUERIES)
+    (True, False)
+    """
+    lacking = [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))]
+    return names[0] in _IDS[what] or not any(lacking)
 
 
 def _lines(path: str) -> Iterator[tuple[int, bytes]]:
@@ -244,7 +268,10 @@ def _topics(path: str) -> Iterator[tuple[str, str]]:
     """Topics as TREC has them: their numbers and titles, else descriptions."""
     for topic in _TOPIC.finditer(text_of_file(path)):
         number = _NUMBER.search(topic[0])
-        fields = {name.lower(): html.unescape(" ".join(text.split())) for name, text in _FIELDS.findall(topic[0])}
+        fields = {}
+        for name, marked in _FIELDS.findall(topic[0]):
+            words = re.sub(_TAG, "", marked, flags=re.IGNORECASE).split()
+            fields[name.lower()] = html.unescape(" ".join(words))
         text = next((fields[name] for name in ("title", "query", "desc", "description") if fields.get(name)), None)
         if number is None or text is None:
             raise ValueError(f"{path}: a topic has no number, or neither a title, a query nor a description")
