@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.errors import entry, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, parse_criteria
+from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, distinct_criteria, parse_criteria
 from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
@@ -151,6 +151,7 @@ def compare(
     buckets = bucket_count([frame, every], buckets)
     aspects = aspects_in_rows(frame if whole is None else whole, named_aspects(measures.values()))
     exchange = Exchange(frame, every, list(frames), judged, aspects, buckets)
+    criteria = distinct_criteria(criteria, (Judgments if whole is None else whole).threshold)
     preferences = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, Preference)}
     _check_judgments(measures, frame, whole)
     scored, counted = collected_runs(exchange, measures, preferences, whole, allow_empty)

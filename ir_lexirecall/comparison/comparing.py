@@ -173,7 +173,7 @@ def compare_runs(
     """``compare`` with the input read; ``by`` as from ``parse_criteria``, groups of the queries that ``predicted`` has, if there is any."""
     design.check_runs(runs)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
-        by = _distinct(by, judgments.threshold)
+        by = distinct_criteria(by, judgments.threshold)
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:
@@ -388,13 +388,13 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
             raise
         raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
     criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}
-    return criteria if isinstance(by, Mapping) else _distinct(criteria)
+    return criteria if isinstance(by, Mapping) else distinct_criteria(criteria)
 
 
-def _distinct(criteria: Mapping[str, Any], threshold: float | None = None) -> dict[str, Any]:
+def distinct_criteria(criteria: Mapping[str, Any], threshold: float | None = None) -> dict[str, Any]:
     """Criteria, each preference once; ``threshold``: what those that name no ``rel`` take for it, None where it is not known.
 
-    >>> list(_distinct(parse_criteria(["rpp", "rpp(rel=1)", "rpp@5"]), 1))
+    >>> list(distinct_criteria(parse_criteria(["rpp", "rpp(rel=1)", "rpp@5"]), 1))
     ['rpp', 'rpp@5']
     """
     first: dict[tuple[Any, ...], str] = {}

@@ -332,6 +332,15 @@ def test_a_million_rows_give_the_local_answer(spark: SparkSession, tmp_path: Pat
     )
 
 
+def test_a_preference_that_is_named_twice_counts_once(spark: SparkSession) -> None:
+    by = ["lexirecall", "lexirecall(rel=1)", "AP"]
+    runs = {name: RUNS[name] for name in ("one", "two")}
+    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
+    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=2)
+    assert result.criteria == ["lexirecall", "AP"]
+    assert_same_comparison(result, irl.compare(QRELS, runs, by))
+
+
 def assert_nothing_fetched(result: Comparison) -> None:
     assert result.scored is not None
     for here in (result.scored.judgments, *result.scored.runs.values()):
