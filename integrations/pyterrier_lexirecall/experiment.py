@@ -107,7 +107,7 @@ def Experiment(
             ``AP worse p-value (one-sided, corrected)``: ``AP p-value`` beside them is two-sided and uncorrected.
         cluster: as in ``ir_lexirecall.compare``; with ``cluster`` the p-values of all columns are those of groups.
         predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names
-            or a file. All topics must be run, so that it does not go with ``filter_by_qrels``.
+            or a file. All topics must be run, so that it does not go with ``filter_by_qrels``; nor with a test function.
         groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels.
         texts: texts of documents, such as ``pt.get_dataset("irds:vaswani").text_loader()``, or the data set: looked up where a report, or
             a page of what ``to_judge`` gives, shows them. Texts of queries are those of the topics.
@@ -151,6 +151,8 @@ def Experiment(
     Design(test=tested, cluster=cluster).check_given(groups, predicted)
     if cluster and callable(test):
         raise ValueError("a test of your own takes queries as independent; leave out test or cluster=True")
+    if predicted is not None and callable(test):
+        raise ValueError("a test of your own sees the queries that people judged only; leave out test or predicted")
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
         if isinstance(baseline, str):
@@ -257,6 +259,9 @@ def Experiment(
             by_program = compared(predictions := _read(predicted, pt.io.read_qrels))
             if by_program is None:
                 raise ValueError("predicted holds no judgments of the topics")
+            if missing := [name for name in comparison.by if name not in by_program.by]:
+                said = f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments"
+                raise ValueError(f"{said}; leave out these measures, or predicted")
             named = column_of is topics or not isinstance(groups, str) or groups not in predictions
             of_all = groups_of(groups, by_program.query_ids, column_of if named else predictions)
             by_program = replace(by_program, groups=of_all)
@@ -264,6 +269,8 @@ def Experiment(
         comparison = replace(comparison, groups=grouped, cluster=cluster, predicted=by_program, texts=sources)
     elif groups is not None:
         raise ValueError("groups need rankings: name a preference or a measure of rankings, or leave groups out")
+    elif predicted is not None:
+        raise ValueError("predicted needs rankings: name a preference or a measure of rankings, or leave predicted out")
 
     against = {}
     for place in baselines if comparison is not None and len(systems) > 1 else ():
@@ -274,6 +281,8 @@ def Experiment(
         others = [name for name, measure in measures.items() if measure and name not in comparison.by]
         if cluster and others:
             raise ValueError(f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True")
+        if predicted is not None and others:
+            raise ValueError(f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted")
 
     @cache
     def plain(place: int) -> pd.DataFrame:

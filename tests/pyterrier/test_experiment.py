@@ -986,6 +986,25 @@ def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
         pt.lexirecall.Experiment(systems, topics, judged, ["AP"], **nothing)
 
 
+@pytest.mark.parametrize(
+    ("measures", "options", "said"),
+    [
+        (["nDCG@5", "GERR(max_rel=1)@5"], {}, r"GERR\(max_rel=1\)@5 cannot be computed .* by the predicted judgments"),
+        (["mrt"], {"preferences": None}, "predicted needs rankings"),
+        (["map"], {"test": lambda a, b: (0, 1)}, "a test of your own .* leave out test or predicted"),
+        ([ir_measures.define_byquery(lambda qrels, run: 1.0, name="Mine")], {}, "Mine cannot be tested with predicted"),
+    ],
+)
+def test_what_predicted_judgments_cannot_sharpen_is_refused(
+    measures: list[Any], options: dict[str, Any], said: str
+) -> None:
+    rankings, ids, runs, systems = from_demo()
+    judged = rankings.assign(relevance=rankings["relevance"].clip(upper=1)).rename(columns=OURS)
+    options = {"names": list(runs), "baseline": 0, "predicted": rankings.rename(columns=OURS)} | options
+    with pytest.raises(ValueError, match=f"^pt.lexirecall.Experiment: {said}"):
+        pt.lexirecall.Experiment(systems, topics(ids), judged, measures, **options)
+
+
 def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
 
