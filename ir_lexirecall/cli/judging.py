@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from typing import Any
 
 from ir_lexirecall.cli.arguments import Inputs, Parser, add_preference, add_runs, criteria_of
@@ -11,7 +12,7 @@ from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
 from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.files import merged_judges, write_pool_csv, write_pool_page
+from ir_lexirecall.judging.files import MOST_GRADES, merged_judges, write_pool_csv, write_pool_page
 
 
 def add_to_judge(commands: Any) -> Parser:
@@ -126,18 +127,21 @@ def run_merge_judged(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; name a .csv file"
         )
-    with written_whole(options.output) as temporary:
+    top = int(max([1.0, *agreed["relevance"], *differ["grade_a"], *differ["grade_b"]]))
+    if kind == "html" and top >= MOST_GRADES:
+        said = f"the page has keys for grades up to {MOST_GRADES - 1}, and one is {top}; name a .csv file"
+        raise ValueError(f"--disagreements {options.disagreements}: {said}")
+    with written_whole(options.output) as temporary:  # both files or neither
         if as_table:
             agreed.to_csv(temporary, index=False)
         else:
-            agreed.assign(iteration=0)[["query_id", "iteration", "doc_id", "relevance"]].to_csv(
-                temporary, sep=" ", header=False, index=False, lineterminator="\n"
-            )
-    if kind == "csv":
-        with written_whole(options.disagreements) as temporary:
-            differ.to_csv(temporary, index=False)
-    elif kind == "html":
-        top = int(max([1.0, *agreed["relevance"], *differ["grade_a"], *differ["grade_b"]]))
-        texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
-        write_pool_page(differ, options.disagreements, **texts, max_rel=top, labels=_labels(options))
+            lines = agreed.assign(iteration=0)[["query_id", "iteration", "doc_id", "relevance"]]
+            form: dict[str, Any] = {"quoting": csv.QUOTE_NONE, "lineterminator": "\n"}
+            lines.to_csv(temporary, sep=" ", header=False, index=False, **form)
+        if kind == "csv":
+            with written_whole(options.disagreements) as beside:
+                differ.to_csv(beside, index=False)
+        elif kind == "html":
+            texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
+            write_pool_page(differ, options.disagreements, **texts, max_rel=top, labels=_labels(options))
     emit(f"{len(agreed):,} agreed, {len(differ):,} with two grades\n")

@@ -24,7 +24,7 @@ from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
-_MOST_GRADES = 10  # that have a key
+MOST_GRADES = 10  # that have a key
 
 
 @entry
@@ -95,7 +95,7 @@ def write_pool_page(
         ValueError: the table lacks a column, the folder does not exist, or ``max_rel`` is out of range.
     """
     _check(table, path)
-    check_integer("max_rel", max_rel, most=_MOST_GRADES - 1)
+    check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
     of_docs, of_queries = _texts(table, texts, queries)
     jinja2 = required("jinja2", "a page to judge in", "Jinja2", "report")
     environment = jinja2.Environment(

@@ -228,6 +228,29 @@ def test_from_the_command_to_the_page_to_the_next_comparison(cli: Cli, files: li
     assert "--texts, --queries and --labels are of the page" in cli(*again[:-1], "d.csv", "--texts", DEMO).err
 
 
+def test_merged_judges_keep_quotes_of_ids(cli: Cli, folder: Path) -> None:
+    for judge, grade in (("ada", 0), ("ben", 1)):
+        Path(f"{judge}.qrels").write_text(f'q1 0 d"1 1\nq1 0 "e" 0\nq1 0 f {grade}\n')
+    assert cli("merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.qrels").code == 0
+    assert sorted(Path("agreed.qrels").read_text().splitlines()) == ['q1 0 "e" 0', 'q1 0 d"1 1']
+
+
+def test_judges_are_merged_into_both_files_or_neither(cli: Cli, folder: Path) -> None:
+    Path("ada.qrels").write_text("q1 0 d 1\nq1 0 e 12\n")
+    Path("ben.qrels").write_text("q1 0 d 1\nq1 0 e 3\n")
+    words = ["merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.qrels", "--disagreements"]
+    for name, said in (
+        ("again.html", "grades up to 9, and one is 12; name a .csv file"),
+        ("nowhere/d.csv", "nowhere"),
+    ):
+        refused = cli(*words, name)
+        assert refused.code == 1
+        assert said in refused.err
+        assert not Path("agreed.qrels").exists()
+    assert cli(*words, "d.csv").out == "1 agreed, 1 with two grades\n"
+    assert pd.read_csv("d.csv").to_numpy().tolist() == [["q1", "e", 12, 3]]
+
+
 def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) -> None:
     words = ["compare", "people.csv", *files, "-m", "nDCG@10", "-p", "lexirecall", "--predicted", "model.csv"]
     runs = {name: f"{name}.run" for name in RUNS}
