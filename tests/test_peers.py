@@ -55,3 +55,9 @@ def test_what_rbu_gains_at_each_rank_adds_up_to_intent_aware_err(diversity):
         q: sum((at[k - 1][q] - (at[k - 2][q] if k > 1 else 0)) / k for k in range(1, depth + 1)) / best for q in at[0]
     }
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_the_benchmarks_beside_peers_can_be_started() -> None:
+    from tests.benchmarks.cases import CASES
+
+    assert {"dict", "dataframe", "suite"} <= {case.name for case in CASES}

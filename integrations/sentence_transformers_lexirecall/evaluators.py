@@ -137,7 +137,12 @@ class LexiRecallEvaluator(_WithMeasures, InformationRetrievalEvaluator):  # type
 if SparseInformationRetrievalEvaluator is not None:
 
     class LexiRecallSparseEvaluator(_WithMeasures, SparseInformationRetrievalEvaluator):  # type: ignore[misc]
-        """``LexiRecallEvaluator`` for sparse encoders: ``SparseInformationRetrievalEvaluator`` with any measures beside its own."""
+        """``LexiRecallEvaluator`` for sparse encoders: ``SparseInformationRetrievalEvaluator`` with any measures beside its own.
+
+        Args:
+            queries, corpus, relevant_docs, measures, primary, depth, alpha, options: as in ``LexiRecallEvaluator``, and so are the
+                attributes.
+        """
 
 else:
 
