@@ -207,10 +207,8 @@ def gate(
         results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last), by_program))
     alpha = design.test.alpha
     look = None
-    if (
-        ledger is not None
-    ):  # what is looked at: digests of the values and preferences of each run, criteria, margins, tests
-        digests = {}
+    if ledger is not None:
+        digests = {}  # of the values and preferences of each run: with criteria, margins and tests, what is looked at
         for result in results:
             for place, run in enumerate(result.runs):
                 judges = [result] if result.predicted is None else [result, result.predicted]

@@ -36,9 +36,7 @@ from ir_lexirecall.significance.closed_form import sign_test
 DEPTH = 100
 """Down to which rank documents count by a criterion without a cutoff, where nobody names a depth."""
 _WITH_OUTER = ("sign", "t", "bootstrap", "randomisation")
-_MOST_SHARED = (
-    1_000_000_000  # documents in the pool, for each pair, that are looked at without being asked: a few seconds
-)
+_MOST_SHARED = 1_000_000_000  # documents in the pool, for each pair, that are looked at unasked: a few seconds
 _MOST_APART = 20_000_000  # documents of the two rankings of each pair, where nothing is shared between pairs
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 Interval = tuple[Floats, Floats]

@@ -430,7 +430,11 @@ TWICE = collection({("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "
     [
         (by_name({"als": RUNS["als"]}), {}, "compare: at least 2 runs are needed, not 1"),
         (by_name(RUNS)["als"], {}, "no key field identifies the run, for user_id identify the test lists"),
-        (one_collection(RUNS), {"run_key": "recommender"}, "run_key: 'recommender' is not a key field .* there are model"),
+        (
+            one_collection(RUNS),
+            {"run_key": "recommender"},
+            "run_key: 'recommender' is not a key field .* there are model",
+        ),
         (one_collection(RUNS), {"run_key": "user_id"}, "run_key: 'user_id' is not a key field that could"),
         (by_name(RUNS), {"run_key": "model"}, "run_key='model': a mapping names the runs itself"),
         (TWICE, {"run_key": "model"}, r"run 'als': there are two lists for user '7' \(user_id\)"),
