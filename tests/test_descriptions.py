@@ -17,7 +17,7 @@ from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.descriptions.describing import _sections, entries, source
 from ir_lexirecall.measures.about import About
-from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.measures.declaration import REGISTRY, UNIT
 from ir_lexirecall.measures.parameters import cutoff
 from ir_lexirecall.preferences import functions as preferences
 
@@ -33,6 +33,12 @@ NAMES = OURS | THEIRS
 def test_every_measure_is_described_in_its_class_or_in_the_file() -> None:
     assert set(entries("measure")) == THEIRS - OURS
     assert all(REGISTRY[name].ABOUT.formula for name in OURS)
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_what_is_said_of_values_is_their_range(name: str) -> None:
+    told = re.match(r"0 to (less than )?1\b|", REGISTRY[name].ABOUT.values)[0]
+    assert not told or REGISTRY[name].RANGE == UNIT, f"{name}: say RANGE = UNIT, {told!r} follows"
 
 
 @pytest.mark.parametrize("name", [*preferences.NAMES, *significance.TESTS])

@@ -81,6 +81,7 @@ class IA(ComposedMeasure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Intent-Aware Measure"
+    PAGE: ClassVar[str] = "diversity"
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_t w_t\, \mathrm{base}_t",

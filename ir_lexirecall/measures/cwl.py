@@ -56,6 +56,7 @@ class _CWL(Measure, register=False):
     """What the variants share: gains, and which users go on."""
 
     RANGE = UNIT
+    PAGE: ClassVar[str] = "satisfied"
     CASCADE = True  # whether a satisfied user stops
 
     @abstractmethod
@@ -269,6 +270,7 @@ class GERR(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Expected Reciprocal Rank of Any Scale"
+    PAGE: ClassVar[str] = "satisfied"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\sum_{i} \frac{r_i}{i} \prod_{j<i} (1 - r_j)",

@@ -140,6 +140,7 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
         SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
         RANGE: the smallest and the largest value that there can be; ``value_range`` says so where parameters matter.
         FAMILY: what it is about, one of ``FAMILIES``.
+        PAGE: the page of ``pt_docs/measures`` that describes it; only the package's own have one.
         PRETTY_NAME: its full name.
         SHORT_DESC: a sentence on it, by default the first line of the docstring.
         ABOUT: formula, source, example and the like, as ``describe`` and the documentation show them.
@@ -149,6 +150,7 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     SMALLER_IS_BETTER: ClassVar[bool] = False
     RANGE: ClassVar[tuple[float, float]] = (-inf, inf)
     FAMILY: ClassVar[str] = "graded"
+    PAGE: ClassVar[str] = ""
     PRETTY_NAME: ClassVar[str] = ""
     SHORT_DESC: ClassVar[str] = ""
     ABOUT: ClassVar[About] = About()

@@ -76,6 +76,7 @@ class D_nDCG(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "D-nDCG"
+    PAGE: ClassVar[str] = "diversity"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
@@ -128,6 +129,7 @@ class DSharp(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "D#-nDCG"
+    PAGE: ClassVar[str] = "diversity"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
@@ -177,6 +179,7 @@ class EU(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Expected Utility"
+    PAGE: ClassVar[str] = "diversity"
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
@@ -255,6 +258,7 @@ class CT(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Cube Test"
+    PAGE: ClassVar[str] = "diversity"
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
@@ -313,6 +317,7 @@ class SRR(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Subtopic Reciprocal Rank"
+    PAGE: ClassVar[str] = "diversity"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(

@@ -45,6 +45,7 @@ class LexiRecall(Measure):
 
     ALIASES: ClassVar[tuple[str, ...]] = ("LR",)
     PRETTY_NAME: ClassVar[str] = "Lexicographic Recall"
+    PAGE: ClassVar[str] = "recall"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(

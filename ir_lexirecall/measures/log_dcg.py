@@ -34,6 +34,7 @@ class nDCG_JK(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "nDCG of Base a"
+    PAGE: ClassVar[str] = "trec_eval"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",

@@ -88,6 +88,7 @@ class TOMA(ComposedMeasure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
+    PAGE: ClassVar[str] = "aspects"
     FAMILY: ClassVar[str] = "aspects"
     ABOUT = About(
         formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
@@ -143,6 +144,7 @@ class _MeanMeasure(ComposedMeasure, register=False):
     """What CAM and MM share: the base scores of the aspects, and their weights."""
 
     FAMILY: ClassVar[str] = "aspects"
+    PAGE: ClassVar[str] = "aspects"
     params: dict[str, Any] = {
         "cutoff": cutoff(),
         "aspects": _ASPECTS,

@@ -55,6 +55,7 @@ class RBU(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
+    PAGE: ClassVar[str] = "diversity"
     FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",

@@ -66,6 +66,7 @@ class _TotalRecall(Measure, register=False):
 
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "collections"
+    PAGE: ClassVar[str] = "screening"
     params: dict[str, Any] = {
         "rel": rel(),
         "n": Param(

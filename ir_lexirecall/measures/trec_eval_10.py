@@ -51,6 +51,7 @@ class IPrec_TE(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
+    PAGE: ClassVar[str] = "trec_eval"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
@@ -91,6 +92,7 @@ class ElevenPt(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Eleven-Point Average Precision"
+    PAGE: ClassVar[str] = "trec_eval"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
@@ -132,6 +134,7 @@ class RBP_TE(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Rank-Biased Precision of trec_eval 10"
+    PAGE: ClassVar[str] = "trec_eval"
     RANGE = UNIT
     ABOUT = About(
         formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
@@ -173,6 +176,7 @@ class RelP(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Relative Precision"
+    PAGE: ClassVar[str] = "trec_eval"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
@@ -211,6 +215,7 @@ class Rndcg(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "nDCG at R Levels"
+    PAGE: ClassVar[str] = "trec_eval"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
@@ -275,6 +280,7 @@ class Unjudged(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
+    PAGE: ClassVar[str] = "trec_eval"
     SMALLER_IS_BETTER: ClassVar[bool] = True
     RANGE = UNIT
     FAMILY: ClassVar[str] = "unjudged"

@@ -55,6 +55,7 @@ class TSE(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
+    PAGE: ClassVar[str] = "recall"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
@@ -120,6 +121,7 @@ class _SearchLength(Measure, register=False):
     SMALLER_IS_BETTER: ClassVar[bool] = True
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "collections"
+    PAGE: ClassVar[str] = "recall"
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel(), "n": collection_size()}
 
     def _relevant(self, run: AlignedRun) -> Relevant:

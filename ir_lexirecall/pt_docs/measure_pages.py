@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import ir_lexirecall as irl
 from ir_lexirecall.descriptions import Description
@@ -12,7 +11,6 @@ from ir_lexirecall.descriptions.describing import entries
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.pt_docs import drawings
 
-HERE = Path(__file__).parent
 SHARED = ("@cutoff", "rel", "judged_only")
 """Parameters that the list of measures explains once."""
 _GREEK = "alpha|beta|gamma|delta|phi|eps|pi"
@@ -23,21 +21,26 @@ _FORMULA = re.compile(rf"\w{{2,}}\([^()]*=.*\)\S*|(?<![\w'`=@.-]){_ATOM}(?:(?: ?
 
 
 def families() -> dict[str, list[str]]:
-    """The measures that each page describes, in order."""
-    pages = sorted((HERE / "measures").glob("*.rst"))
-    return {
-        page.stem: re.findall(r"^\.\. automodule:: .*\.(\w+)$", page.read_text("utf-8"), re.MULTILINE) for page in pages
-    }
+    """The package's measures by the page that describes them."""
+    pages: dict[str, list[str]] = {}
+    for measure in dict.fromkeys(REGISTRY.values()):
+        if measure.PAGE:
+            pages.setdefault(measure.PAGE, []).append(measure.NAME)
+    return pages
 
 
-def bodies() -> Iterator[tuple[str, str]]:
-    """What stands below the title of each measure; a page gives a source once."""
-    for names in families().values():
+def sections() -> Iterator[tuple[str, str]]:
+    """Each page's name and sections, a measure each; a page gives a source once."""
+    for page, names in families().items():
         cited: set[str] = set()
+        text = ""
         for name in names:
-            source = irl.describe(name).source
-            yield name, body(name, block("bibtex", source.bibtex) if source.key not in cited else "")
+            about = irl.describe(name)
+            title, source = f"{name}: {about.title}", about.source
+            bibtex = block("bibtex", source.bibtex) if source.key not in cited else ""
+            text += f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n\n{body(name, bibtex)}\n"
             cited.add(source.key)
+        yield page, text
 
 
 def body(name: str, bibtex: str) -> str:
