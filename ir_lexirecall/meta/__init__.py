@@ -88,5 +88,4 @@ class Study(Decisions):
     left_out: Final = missing_labels.left_out
     judges: Final = two_judges.judges
     worst_case: Final = extremes.worst_case
-    provider_exposure: Final = extremes.provider_exposure
     best_run_labels: Final = extremes.best_run_labels

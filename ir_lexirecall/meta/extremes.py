@@ -1,16 +1,15 @@
-"""Extremes: what the best ranking of several aspects can reach and the best run shows, what the worst-off user and provider get."""
+"""Extremes: what the best ranking of several aspects can reach and the best run shows, and what the worst-off user gets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import permutations
-from typing import TypeAlias
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall._util.errors import and_more, check_choice, check_integer, check_number
+from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -20,7 +19,7 @@ from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, printed, rising
 from ir_lexirecall.meta.made_up_rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.records import Headline, Option, recorded, study
-from ir_lexirecall.plots.studies import Bars, GroupedBars, Lines
+from ir_lexirecall.plots.studies import GroupedBars, Lines
 
 _MAISTRO = "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
 _MOST_ASPECTS = 6  # 720 orders
@@ -203,9 +202,6 @@ def _labelled(judgments: Judgments, labels: Mapping[str, Floats]) -> np.ndarray:
 _DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _MOST_ENUMERATED = 16  # relevant documents
 
-ProvidersLike: TypeAlias = "Mapping[str, str] | pd.DataFrame"
-"""Provider of each document: a mapping of document ids, or a table with columns ``doc_id`` and ``provider``."""
-
 
 @study(
     "Values for users who need some of the relevant documents",
@@ -316,127 +312,3 @@ def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
     query, rank = run.judgments.query[relevant], rank[relevant]
     order = np.lexsort((rank, rank == 0, query))
     return query[order], rank[order]
-
-
-@study(
-    "Exposure of the providers of relevant documents",
-    Headline("exposure", "mean exposure of a provider", "most", "least"),
-    Bars(
-        "What the worst-off provider gets, on average over the queries",
-        "exposure",
-        "mean exposure of the worst-off provider",
-        marks=lambda table: (
-            table.groupby(["run", "query_id"], sort=False)["exposure"]
-            .min()
-            .groupby("run", sort=False)
-            .mean()
-            .reset_index()
-        ),
-        name="run",
-    ),
-)
-def provider_exposure(
-    self: Decisions, providers: ProvidersLike, *, exposure: str = "AP", p: float = 0.8, n: int | None = None
-) -> pd.DataFrame:
-    """Exposure of every provider of relevant documents: the sum of e(p_d) over its relevant documents d (Eq. 2).
-
-    The u missing documents of a provider stand at the bottom of the collection, at ranks n-u+1, ..., n; without ``n``, in
-    the limit, they have exposure 0. One run is enough; the study's measures take no part. The least exposure of any conceivable provider of a query is in ``worst_case``.
-
-    Args:
-        providers: provider of each document, as a mapping of document ids, or a DataFrame with columns ``doc_id`` and
-            ``provider``.
-        exposure: ``'AP'`` or ``'RR'`` 1/i, ``'nDCG'`` 1/log2(i+1), ``'RBP'`` (1-p) p^(i-1), ``'linear'`` 1 - i/n.
-        p: of the exposure ``'RBP'``.
-        n: documents in the collection.
-
-    Returns:
-        A row per run, query and provider of a relevant document: ``run``, ``query_id``, ``provider``, ``relevant``,
-        ``retrieved``, ``exposure``, ``per_document`` (their mean) and ``worst`` (whether no other provider of the query gets
-        less).
-
-    Raises:
-        ValueError: a relevant document without a provider, an unknown exposure, or n below a rank.
-
-    Source: Diaz, Ekstrand, Mitra, TORS 2026, Equation 2, doi 10.1145/3728373.
-
-    >>> from ir_lexirecall.meta import Study
-    >>> qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
-    >>> table = Study((), qrels, {"x": run}).provider_exposure({"a": "P", "b": "P", "c": "Q"})
-    >>> table[["provider", "relevant", "exposure", "worst"]].round(3)
-      provider  relevant  exposure  worst
-    0        P         2     1.500  False
-    1        Q         1     0.333   True
-    """
-    check_choice("exposure", exposure, tse.EXPOSURES)
-    if exposure == "linear" and n is None:
-        raise ValueError("exposure='linear' needs n, the number of documents in the collection")
-    check_number("p", p, above=0, below=1)
-    if n is not None:
-        check_integer("n", n)
-    e = tse.exposure(exposure, p=float(p), n=n)
-    self.check(runs=1, measures=0)
-    judgments = self.judgments
-    relevant = np.flatnonzero(judgments.grade >= self.rel)
-    query = judgments.query[relevant]
-    owner = _owners(providers, [judgments.doc_ids[doc] for doc in relevant])
-    number = np.unique(owner, return_inverse=True)[1]
-    parts = []
-    for name, run in self.aligned.runs.items():
-        rank = np.zeros(len(judgments.grade), dtype=np.int64)
-        rank[run.doc] = run.rank
-        rank = rank[relevant]
-        if n is not None:
-            needed = run.relevant(self.rel).p_r + np.bincount(query[rank == 0], minlength=len(judgments))
-            if needed.max() > n:
-                raise ValueError(
-                    f"n={n} is smaller than rank {needed.max()}, needed for query "
-                    f"{judgments.query_ids[int(needed.argmax())]!r} of run {name!r}; n is the size of the collection"
-                )
-        # The u missing documents of a provider and query stand at n-u+1, ..., n.
-        imputed = rank.astype(np.float64)
-        missing = np.flatnonzero(rank == 0)
-        missing = missing[np.lexsort((number[missing], query[missing]))]
-        group = query[missing] * (number.max(initial=0) + 1) + number[missing]
-        imputed[missing] = np.inf if n is None else n - position_in_segment(group)
-        documents = pd.DataFrame(
-            {
-                "query_id": [judgments.query_ids[q] for q in query],
-                "provider": owner,
-                "retrieved": rank > 0,
-                "exposure": e(imputed),
-            }
-        )
-        grouped = documents.groupby(["query_id", "provider"], sort=True)
-        table = grouped.agg(
-            relevant=("exposure", "size"),
-            retrieved=("retrieved", "sum"),
-            total=("exposure", "sum"),
-            per_document=("exposure", "mean"),
-        ).reset_index()
-        table = table.rename(columns={"total": "exposure"})
-        table["worst"] = table["exposure"] == table.groupby("query_id")["exposure"].transform("min")
-        table.insert(0, "run", name)
-        parts.append(table)
-    facts = {"runs": self.names, "exposure": exposure, "p": p if exposure == "RBP" else None, "n": n, "rel": self.rel}
-    return recorded(pd.concat(parts, ignore_index=True), "provider_exposure", **facts, source=_DIAZ)
-
-
-def _owners(providers: ProvidersLike, doc_ids: Sequence[str]) -> list[str]:
-    """The provider of each document."""
-    if isinstance(providers, Mapping):
-        pairs = list(providers.items())
-    elif {"doc_id", "provider"} <= set(getattr(providers, "columns", ())):
-        pairs = list(zip(providers["doc_id"], providers["provider"], strict=True))
-    else:
-        raise ValueError("give the providers as a mapping of document ids, or a table with doc_id and provider")
-    owner: dict[str, str] = {}
-    for doc_id, provider in pairs:
-        if provider is None or provider != provider or str(provider) == "<NA>":
-            raise ValueError(f"document {doc_id!r} has no provider; name one")
-        if owner.setdefault(str(doc_id), str(provider)) != str(provider):
-            raise ValueError(f"document {doc_id!r} has the providers {owner[str(doc_id)]!r} and {provider!r}; keep one")
-    unknown = [doc_id for doc_id in doc_ids if doc_id not in owner]
-    if unknown:
-        raise ValueError(f"the relevant document {unknown[0]!r} has no provider{and_more(len(unknown) - 1)}; name one")
-    return [owner[doc_id] for doc_id in doc_ids]

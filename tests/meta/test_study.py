@@ -31,7 +31,6 @@ STUDIES: dict[str, dict[str, Any]] = {
     "stability": {"fractions": [0.5], "n_samples": 1, "n_resamples": 20},
     "fit": {"measure": "RBP", "target": "AP", "parameter": "p", "grid": [0.5, 0.8]},
     "judges": {"qrels_b": demo.qrels(), "n_resamples": 20},
-    "provider_exposure": {"providers": dict.fromkeys(demo.qrels()["doc_id"], "P")},
 }
 OF_TWO = "CAM(aspects={'relevance':1,'quality':1})"
 ASPECTS = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
@@ -91,7 +90,7 @@ def test_what_was_studied_before_changes_nothing() -> None:
 def test_nothing_is_read_that_a_study_does_not_need() -> None:
     """A measure that is undefined here is refused by studies of its values, not by others."""
     study = meta.Study(["SL3", AP], demo.qrels(), demo.runs())
-    assert len(study.provider_exposure(dict.fromkeys(demo.qrels()["doc_id"], "P")))
+    assert len(study.fit("RBP", "AP", "p", grid=[0.5, 0.8])) == 2
     with pytest.raises(ValueError, match=r"^ties: SL3 is infinite .* give n"):
         study.ties()
 
@@ -116,11 +115,11 @@ def test_it_says_what_it_ran_and_is_told_and_drawn(name: str) -> None:
         table = OTHERS[name]()
     else:
         study = meta.Study({"average": "AP", "rpp": "rpp"}, demo.qrels(), demo.runs())
-        if name in ("worst_case", "provider_exposure"):
+        if name == "worst_case":
             study = meta.Study("AP", demo.qrels(), demo.runs())
         table = getattr(study, name)(**STUDIES[name])
         assert table.attrs["runs"] == list(demo.runs())
-        if name not in ("worst_case", "provider_exposure", "fit", "judges"):
+        if name not in ("worst_case", "fit", "judges"):
             assert table.attrs["measures"] == {"average": "AP", "rpp": "rpp"}
             assert (table.attrs["queries"], table.attrs["excluded_queries"], table.attrs["rel"]) == (16, 0, 1)
     assert type(table) is pd.DataFrame

@@ -1,13 +1,11 @@
-"""The worst-off user and provider, and the exposure of providers, against enumeration."""
+"""The worst-off user and provider, against enumeration."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,53 +59,6 @@ def test_many_relevant_documents_have_the_closed_form_only() -> None:
     assert Study("AP", qrels, {"r": run}).worst_case(enumerate_up_to=12).iloc[0]["user"] == pytest.approx(1 / 12)
 
 
-# -- exposure of providers -------------------------------------------------------------------------
-
-
-def exposure_of(ranks: list[int | None], n: int | None, e: Any) -> float:
-    """Equation 2, document by document: the u missing ones take the ranks n-u+1, ..., n."""
-    missing = [rank for rank in ranks if rank is None]
-    bottom = [] if n is None else [n - len(missing) + i for i in range(1, len(missing) + 1)]
-    return math.fsum(e(rank) for rank in [rank for rank in ranks if rank is not None] + bottom)
-
-
-@settings(max_examples=60)
-@given(
-    grades=RELEVANT,
-    ranking=ROW,
-    owners=st.fixed_dictionaries({doc: st.sampled_from("PQ") for doc in DOCS}),
-    n=st.none() | st.integers(12, 20),
-    exposure=st.sampled_from(["AP", "nDCG", "RBP"]),
-)
-def test_exposure_of_a_provider_is_the_sum_over_its_documents(
-    grades: Any, ranking: Any, owners: dict[str, str], n: int | None, exposure: str
-) -> None:
-    e = {"AP": lambda i: 1 / i, "nDCG": lambda i: 1 / math.log2(i + 1), "RBP": lambda i: 0.3 * 0.7 ** (i - 1)}[exposure]
-    order = sorted(ranking, key=lambda doc: (-ranking[doc], [-ord(letter) for letter in doc]))
-    expected = {}
-    for provider in "PQ":
-        docs = [doc for doc, grade in grades.items() if grade and owners[doc] == provider]
-        if docs:
-            ranks = [order.index(doc) + 1 if doc in order else None for doc in docs]
-            expected[provider] = exposure_of(ranks, n, e)
-    study = Study((), {"q": grades}, {"r": {"q": ranking}}, allow_empty=True)
-    table = study.provider_exposure(owners, exposure=exposure, n=n, p=0.7)
-    assert dict(zip(table["provider"], table["exposure"], strict=True)) == pytest.approx(expected)
-    assert table["worst"].tolist() == (table["exposure"] == table["exposure"].min()).tolist()
-
-
-def test_the_missing_documents_of_a_provider_end_the_collection() -> None:
-    qrels = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}
-    table = Study((), qrels, {"r": {"q": {"a": 1}}}).provider_exposure(dict.fromkeys("abc", "P") | {"d": "Q"}, n=100)
-    exposed = table.set_index("provider")["exposure"]
-    assert exposed["P"] == pytest.approx(1 + 1 / 99 + 1 / 100)
-    assert exposed["Q"] == 1 / 100
-    linear = Study((), qrels, {"r": {"q": {"a": 1}}}).provider_exposure(
-        dict.fromkeys("abcd", "P"), n=10, exposure="linear"
-    )
-    assert linear["exposure"].item() == pytest.approx(0.9 + 0.2 + 0.1 + 0.0)
-
-
 # -- input and pictures ----------------------------------------------------------------------------
 
 
@@ -123,29 +74,6 @@ def test_the_missing_documents_of_a_provider_end_the_collection() -> None:
             "worst_case: no query of the qrels has a relevant document",
         ),
         (lambda q, r: Study("AP", q, {1: r["r"], "1": r["r"]}).worst_case(), "Study: two runs have the same name"),
-        (
-            lambda q, r: Study((), q, r).provider_exposure({"x": "P"}),
-            "provider_exposure: .*document 'a' has no provider",
-        ),
-        (lambda q, r: Study((), q, r).provider_exposure(["P"]), "provider_exposure: .*mapping of document ids"),
-        (lambda q, r: Study((), q, r).provider_exposure({"a": None}), "document 'a' has no provider"),
-        (
-            lambda q, r: Study((), q, r).provider_exposure(
-                pd.DataFrame({"doc_id": ["a", "a"], "provider": ["P", "Q"]})
-            ),
-            "document 'a' has the providers 'P' and 'Q'",
-        ),
-        (lambda q, r: Study((), q, r, rel=0).provider_exposure({"a": "P"}), "Study: rel must be a number above 0"),
-        (
-            lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="log"),
-            "provider_exposure: unknown exposure 'log'; choose from AP, RR, nDCG, RBP, linear",
-        ),
-        (lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="linear"), "needs n"),
-        (lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, n=1), "n=1 is smaller than rank 2.* of run 'r'"),
-        (
-            lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="RBP", p=1),
-            "p must be .*above 0 and below 1",
-        ),
     ],
 )
 def test_bad_input_is_named(call: Any, message: str) -> None:
