@@ -19,8 +19,6 @@ from ir_lexirecall.plots.studies import Bars, Matrix
     Headline("share", "share of pairs of runs that tie on a query", "most", "least"),
     Bars(
         "How often runs tie, over all queries",
-        "share",
-        "share of pairs of runs that tie",
         marks=lambda table: _with_shares(table.groupby("measure", sort=False)[["ties", "pairs"]].sum().reset_index()),
     ),
     example="qrels.txt *.run -m LR R@1000 Rprec",
@@ -76,13 +74,7 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
 @study(
     "Agreement of measures on which of two runs is better, query by query",
     Headline("agreement", "share of decisions that are the same", "most alike", "least alike"),
-    Matrix(
-        "Of the pairs that the row decides, how many the column decides alike",
-        "agreement",
-        "agreement of the row with the column",
-        lowest=0,
-        colours="Blues",
-    ),
+    Matrix("Of the pairs that the row decides, how many the column decides alike", lowest=0, colours="Blues"),
     example="qrels.txt *.run -m lexirecall TSE R@1000",
     runs=ON_RUNS,
 )
@@ -140,7 +132,7 @@ def agreement(self: Decisions) -> pd.DataFrame:
 @study(
     "How often a measure decides as all measures do that agree",
     Headline("unanimity", "metric unanimity", "most", "least"),
-    Bars("Agreement with what all other measures say together, in bits", "unanimity", "unanimity", largest_first=True),
+    Bars("Agreement with what all other measures say together, in bits", largest_first=True),
     example="qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
     options={"among": Option("measures that must agree (default: those of -m)", "measures")},
     runs=ON_RUNS,

@@ -24,7 +24,7 @@ from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
 from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, values
 from ir_lexirecall.meta.records import RECORDS, SEED, Option, introduction, recorded, rows_only, study
-from ir_lexirecall.plots.studies import Bars, Symbols
+from ir_lexirecall.plots.studies import Symbols
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import listed
 
@@ -37,13 +37,6 @@ _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the t
 @study(
     "The properties of measures that the literature names",
     rows_only,
-    Bars(
-        "Properties by source",
-        "count",
-        "properties",
-        name="source",
-        marks=lambda table: table["source"].value_counts(sort=False).rename_axis("source").reset_index(name="count"),
-    ),
 )
 def properties() -> pd.DataFrame:
     """List the properties that ``check`` knows, and exactly what each of them claims.
@@ -136,8 +129,8 @@ def _finding(table: pd.DataFrame) -> Finding:
         "What measures guarantee: + holds, − fails, n/a does not apply",
         "property",
         "measure",
-        "result",
         {HOLDS: ("+", 1.0), FAILS: ("−", -1.0), NOT_APPLICABLE: ("n/a", 0.0)},
+        value="result",
     ),
     example="-m TSE LR nDCG@10",
     options={

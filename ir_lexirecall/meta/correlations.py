@@ -59,14 +59,10 @@ def tau_b(x: Signs, y: Signs) -> Floats:
     return (x * y).sum(axis=0) / np.where(decided > 0, decided, np.nan)
 
 
-def _kendall(title: str) -> Matrix:
-    return Matrix(title, "kendall", "Kendall's tau")
-
-
 @study(
     "Correlation of measures",
     Headline("kendall", "Kendall's tau", "most alike", "least alike"),
-    _kendall("How alike measures order the runs: Kendall's tau"),
+    Matrix("How alike measures order the runs: Kendall's tau"),
     example="qrels.txt *.run -m LR AP nDCG",
     runs=ON_RUNS,
     options=_BY,
@@ -116,7 +112,7 @@ def _points(values: Floats, by: str) -> Floats:
 @study(
     "Kendall's tau between the orders in which two measures put the runs, query by query",
     Headline("kendall", "mean of Kendall's tau", "most alike", "least alike"),
-    _kendall("How alike measures order the runs of a query: mean Kendall's tau"),
+    Matrix("How alike measures order the runs of a query: mean Kendall's tau"),
 )
 def per_query_kendall(self: Decisions) -> pd.DataFrame:
     """Kendall's tau between the orders in which two measures put the runs, query by query.
@@ -169,10 +165,10 @@ def _closest(table: pd.DataFrame) -> Finding:
     Curve(
         "The value that correlates best is marked",
         "value",
-        "correlation",
-        "best",
         "{parameter} of {measure}",
-        "{coefficient} with {target}",
+        "best",
+        value="correlation",
+        meaning="{coefficient} with {target}",
     ),
     example="qrels.txt *.run -m \"TSE(exposure='RBP')\" --target AP --parameter p --bounds 0.1 0.99",
     measures="measure",

@@ -37,9 +37,8 @@ def _in_rising_order(table: pd.DataFrame) -> pd.DataFrame:
     Lines(
         "The best value that any ranking of these documents has",
         "place",
-        "value",
         "queries, by what can be reached",
-        "largest value of any ranking",
+        meaning="largest value of any ranking",
         marks=_in_rising_order,
     ),
 )
@@ -104,9 +103,7 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
     Lines(
         "What the best run by each measure shows at each rank",
         "rank",
-        "mean",
         "rank in the best run",
-        "mean sum of labels",
         x_scale="whole",
     ),
 )
@@ -209,7 +206,6 @@ _MOST_ENUMERATED = 16  # relevant documents
     GroupedBars(
         "What the worst-off user gets, on average over the queries",
         "run",
-        "mean value of the worst-off user",
         marks=lambda table: (
             table.assign(value=table["user"].fillna(table["closed_form"]))
             .groupby(["run", "measure"], sort=False)["value"]

@@ -44,9 +44,8 @@ _TWO_WAY = {
     Lines(
         "What incomplete judgments change: agreement (solid), ties (dashed)",
         "fraction",
-        "agreement",
         "fraction of relevant labels removed ({policy})",
-        "share of decisions",
+        meaning="share of decisions",
         marks=lambda table: (
             table.sort_values("fraction", kind="stable")
             .groupby(["measure", "fraction"], sort=False)[["agreement", "ties"]]
@@ -150,9 +149,7 @@ def degrade(
     Lines(
         "Decisions that survive: it matters which labels are missing",
         "fraction",
-        "decided",
         "fraction of relevant labels removed",
-        "share of decided pairs that stay",
         marks=single,
         dash_by="policy",
     ),
@@ -268,13 +265,7 @@ def stability(
         "smallest",
         rows=lambda table: table[table["policy"] == "left out"],
     ),
-    Intervals(
-        "What a group of runs loses that the pool left out",
-        "bias",
-        "change of the group's mean preference",
-        "policy",
-        marks=single,
-    ),
+    Intervals("What a group of runs loses that the pool left out", "policy", marks=single),
     example="qrels.txt *.run -m lexirecall AP --groups bm25=ours ql=theirs",
     options={
         "groups": Option("who made each run", "RUN=GROUP", several=True, required=True),

@@ -7,7 +7,7 @@ documentation read the records that this makes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ParamSpec, TypeVar
 
 from ir_lexirecall._util.errors import entry
@@ -152,8 +152,13 @@ def plot(table: Any, ax: Any = None) -> Any:
     function = getattr(table, "attrs", {}).get("function")
     record = RECORDS.get(str(function))
     if record is None or record.picture is None:
-        raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
-    return draw(record.picture if isinstance(record.picture, Picture) else record.picture(table), table, ax)
+        raise ValueError(
+            f"plot: expected the table of a study with a picture (attrs['function'] names it), got {function!r}"
+        )
+    picture = record.picture if isinstance(record.picture, Picture) else record.picture(table)
+    if isinstance(said := record.headline, Headline):
+        picture = replace(picture, value=picture.value or said.column, meaning=picture.meaning or said.meaning)
+    return draw(picture, table, ax)
 
 
 @entry

@@ -22,12 +22,7 @@ _DIGITS = 10
 @study(
     "Whether values are equally spaced, as those of an interval scale are",
     Headline("ratio", "largest step between neighbouring values over the smallest", "most", "least"),
-    Bars(
-        title="Steps between neighbouring values: 1 where they are equal",
-        value="ratio",
-        meaning="largest step / smallest step, {n} documents",
-        largest_first=True,
-    ),
+    Bars("Steps between neighbouring values for {n} documents: 1 where they are equal", largest_first=True),
     example="-m P@5 AP RBP(p=0.5,rel=1)",
     options={"n": Option("documents of a ranking (default: 5)", int)},
 )

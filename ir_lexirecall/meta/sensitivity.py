@@ -31,12 +31,7 @@ _BLOCK = 2**20  # values of splits that are compared at once
 @study(
     "Share of pairs of runs whose difference a test finds significant",
     Headline("share", "share of pairs of runs that differ", "most", "least"),
-    Bars(
-        "How many pairs of runs each measure tells apart",
-        "share",
-        "share of pairs of runs with a significant difference",
-        largest_first=True,
-    ),
+    Bars("How many pairs of runs each measure tells apart", largest_first=True),
     example="qrels.txt *.run -m LR AP lexirecall --test t",
     runs=ON_RUNS,
     options={
@@ -88,9 +83,9 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
     Lines(
         "The sooner a curve falls, the more pairs of runs the measure tells apart",
         "place",
-        "p",
         "pairs of runs, by p-value",
-        "achieved significance level ({test})",
+        value="p",
+        meaning="achieved significance level ({test})",
         marks=_with_shares,
         x_scale="whole",
         level="alpha",
@@ -145,9 +140,7 @@ def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bo
     "How well the order of runs on one half of the queries predicts the other half",
     Headline("kendall", "Kendall's tau with the order on the other half", "best predictor", "worst"),
     Matrix(
-        "How well one half of the queries predicts the other",
-        "kendall",
-        "mean Kendall's tau",
+        "How well one half of the queries predicts the other: mean Kendall's tau",
         row="measure",
         column="target",
         of_names=False,

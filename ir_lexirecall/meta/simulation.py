@@ -94,9 +94,9 @@ def _recall(table: pd.DataFrame) -> pd.DataFrame:
     Lines(
         "Recall by rank, over all queries",
         "rank",
-        "recall",
         "rank",
-        "recall",
+        value="recall",
+        meaning="recall",
         marks=_recall,
         name="run",
         x_scale="log",

@@ -54,7 +54,7 @@ def _finding(table: pd.DataFrame) -> Finding:
             "opposite": "in opposite directions",
             "neither": "by neither",
         },
-        "pairs of runs",
+        meaning="pairs of runs",
         marks=lambda table: table.set_index(table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)),
     ),
     example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",

@@ -51,9 +51,7 @@ def _probabilities(table: pd.DataFrame) -> Lines:
     return Lines(
         "How likely two random rankings tie",
         x,
-        "probability",
         _MEANINGS[x],
-        "probability of a tie",
         marks=named,
         x_scale="whole" if x == "m" else "log",
         y_scale="linear" if x == "depth" else "log",
@@ -184,9 +182,9 @@ def _comparable(table: pd.DataFrame) -> Finding:
         "The row's ranking is better (>), worse (<), equal (=) or not comparable (?)",
         "ranking_a",
         "ranking_b",
-        "order",
         {">": (">", 1.0), "<": ("<", -1.0), "=": ("=", 0.0), "not comparable": ("?", 0.0)},
         {">": "<", "<": ">"},
+        value="order",
     ),
 )
 def partial_order(rankings: Mapping[str, Sequence[float]], *, by: str = "rank") -> pd.DataFrame:
@@ -272,9 +270,8 @@ _LARGEST = 1e300  # values: infinite ones are equal
     Lines(
         "What the last relevant document is worth (recall, solid), and the first one (precision, dashed)",
         "m",
-        "recall",
         "relevant documents m",
-        "orientation",
+        meaning="orientation",
         marks=lambda table: (
             table
             if table["n"].nunique() == 1
@@ -367,9 +364,7 @@ def orientation(
     Lines(
         "How many documents of the lowest relevant grade outweigh one of the top grade",
         "n",
-        "B",
         "length of the ranking n",
-        "balancing index B(n)",
         x_scale="whole",
     ),
 )

@@ -1,6 +1,7 @@
 """Pictures of studies, by kind: bars, lines, matrices, symbols, stacked shares, intervals.
 
-A study's record names the kind, the columns and what the axes say; texts may name facts of the table's ``attrs`` in braces.
+A study's record names the kind; what is drawn, and what the axis says of it, are by default its headline's column and meaning.
+Titles and texts at axes may name facts of the table's ``attrs`` in braces.
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ class Picture(ABC):
 
     Attributes:
         title: of the picture.
+        value, meaning: the column that is drawn, and what it means; by default those of the study's headline.
         marks: makes what is drawn from the table; by default its rows as they are.
     """
 
     title: str
+    value: str = field(default="", kw_only=True)
+    meaning: str = field(default="", kw_only=True)
     marks: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     def sides(self) -> tuple[str, str]:
@@ -49,25 +53,22 @@ def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     facts = {name: axes.label(fact) for name, fact in table.attrs.items()}
     picture.draw(picture.marks(table) if picture.marks else table, ax, lambda text: text.format_map(facts))
     measures = {name for column in _MEASURES if column in table for name in table[column]}
-    return axes.finish(ax, title=picture.title, measures=sorted(map(str, measures)))
+    return axes.finish(ax, title=picture.title.format_map(facts), measures=sorted(map(str, measures)))
 
 
 @dataclass(frozen=True)
 class Bars(Picture):
-    """A horizontal bar for each name, the first on top."""
+    """A horizontal bar for each measure, the first on top."""
 
-    value: str
-    meaning: str
-    name: str = "measure"
     largest_first: bool = False
 
     def sides(self) -> tuple[str, str]:
-        return self.name, ""
+        return "measure", ""
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         rows = table.sort_values(self.value, ascending=False) if self.largest_first else table
         ax.barh(range(len(rows)), rows[self.value], color=axes.FIRST)
-        axes.name_ticks(ax.yaxis, rows[self.name].tolist())
+        axes.name_ticks(ax.yaxis, rows["measure"].tolist())
         ax.invert_yaxis()
         ax.set_xlabel(said(self.meaning))
 
@@ -77,7 +78,6 @@ class GroupedBars(Picture):
     """A vertical bar for each column of the marks, in groups by their index."""
 
     group: str
-    meaning: str
 
     def sides(self) -> tuple[str, str]:
         return "", self.group
@@ -96,8 +96,8 @@ class Lines(Picture):
     """A line for each name.
 
     Attributes:
-        x, y: columns; ``dashed``: that of a second line of the same name, which is dashed (the first one is solid).
-        across, up: what the axes mean.
+        x, across: the column of the horizontal axis, and what it means.
+        dashed: the column of a second line of the same name, which is dashed (the first one is solid).
         dash_by: a column whose values have a dash each; a name has one colour.
         x_scale, y_scale: ``"whole"`` (numbers), ``"linear"`` or ``"log"``.
         level: a fact at whose height a line goes across.
@@ -105,9 +105,7 @@ class Lines(Picture):
     """
 
     x: str
-    y: str
     across: str
-    up: str
     name: str = "measure"
     dashed: str = ""
     dash_by: str = ""
@@ -132,10 +130,10 @@ class Lines(Picture):
                 style |= {"drawstyle": "steps-post"} if self.steps else {}
                 style |= {"linestyle": dashes[dash]} if dashes else {"linestyle": "-"} if self.dashed else {}
                 called = axes.legend_label(f"{name}, {dash}" if dashes else name)
-                ax.plot(rows[self.x], rows[self.y], label=called, **style)
+                ax.plot(rows[self.x], rows[self.value], label=called, **style)
                 if self.dashed:
                     ax.plot(rows[self.x], rows[self.dashed], **style | {"linestyle": "--"})
-        _explain(ax, said(self.across), said(self.up))
+        _explain(ax, said(self.across), said(self.meaning))
 
 
 @dataclass(frozen=True)
@@ -147,17 +145,15 @@ class Curve(Picture):
     """
 
     x: str
-    y: str
-    marked: str
     across: str
-    up: str
+    marked: str
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        ax.plot(table[self.x], table[self.y], ".-", color=axes.FIRST)
+        ax.plot(table[self.x], table[self.value], ".-", color=axes.FIRST)
         marked = table[table[self.marked]]
-        ax.plot(marked[self.x], marked[self.y], "o", color=axes.SECOND)
+        ax.plot(marked[self.x], marked[self.value], "o", color=axes.SECOND)
         ax.set_xlabel(said(self.across))
-        ax.set_ylabel(said(self.up))
+        ax.set_ylabel(said(self.meaning))
 
 
 @dataclass(frozen=True)
@@ -169,8 +165,6 @@ class Matrix(Picture):
         lowest: of the colours; None: the smallest number, at most 0.
     """
 
-    value: str
-    meaning: str
     row: str = "measure_a"
     column: str = "measure_b"
     of_names: bool = True
@@ -211,7 +205,6 @@ class Symbols(Picture):
 
     row: str
     column: str
-    value: str
     symbols: Mapping[str, tuple[str, float]]
     mirrored: Mapping[str, str] | None = None
 
@@ -239,7 +232,6 @@ class Shares(Picture):
     """
 
     parts: Mapping[str, str]
-    meaning: str
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         left = np.zeros(len(table))
@@ -255,21 +247,18 @@ class Shares(Picture):
 
 @dataclass(frozen=True)
 class Intervals(Picture):
-    """A number with its interval (``ci_low`` to ``ci_high``) for each name, one below the other by group."""
+    """A number with its interval (``ci_low`` to ``ci_high``) for each measure, one below the other by group."""
 
-    value: str
-    meaning: str
     group: str
-    name: str = "measure"
 
     def sides(self) -> tuple[str, str]:
-        return self.name, ""
+        return "measure", ""
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        names = list(dict.fromkeys(table[self.name]))
+        names = list(dict.fromkeys(table["measure"]))
         groups = table.groupby(self.group, sort=False)
         for i, (group, rows) in enumerate(groups):
-            rows = rows.set_index(self.name).loc[names]
+            rows = rows.set_index("measure").loc[names]
             y = np.arange(len(names)) + 0.25 * (i - (groups.ngroups - 1) / 2)
             ax.hlines(y, rows["ci_low"], rows["ci_high"], color=f"C{i}")
             ax.plot(rows[self.value], y, "o", color=f"C{i}", label=group)
