@@ -192,7 +192,7 @@ BINARY = {name: MEASURES[name] for name in ("AP", "NRBP", "alpha-nDCG@k", "EU", 
 
 def marks(measures: dict, cases: int, size: int, grades: tuple[int, ...] = (0, 1, 2)) -> pd.DataFrame:
     """Mark and counterexample, a row per measure and constraint."""
-    table = axioms(measures, grades=grades, size=size, cases=cases, progress=False)
+    table = axioms(measures, grades=grades, size=size, cases=cases)
     short = {name: abbreviation for abbreviation, name in [*CONSTRAINTS.items(), NARROWER]}
     table = table[table["property"].isin(short)]
     marked = table.assign(constraint=table["property"].map(short), mark=np.where(table["result"] == "holds", "+", "-"))

@@ -135,7 +135,7 @@ def table_2(queries: int, count: Printed) -> None:
     rows = []
     for printed in TABLE_2.to_dict("records"):
         n = int(printed["n"])
-        pair = simulate_rankings(n, range(5, 51), n, queries, seed=n, progress=False)
+        pair = simulate_rankings(n, range(5, 51), n, queries, seed=n)
         table = Study({"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False).agreement()
         table = table[table["measure_a"] == "worst-off"].set_index("measure_b")
         decided = int(table.loc["AP", ["agree", "disagree", "tied_b"]].sum())
@@ -173,8 +173,8 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
         print(f"\nTable {number}: probability that two random rankings tie (AP: share of {queries} pairs)")
         shown = []
         for n, m, *printed in rows:
-            exact = tie_probabilities(n, m, progress=False).set_index("measure")["probability"]
-            pair = simulate_rankings(n, m, n, queries, seed=m, progress=False)
+            exact = tie_probabilities(n, m).set_index("measure")["probability"]
+            pair = simulate_rankings(n, m, n, queries, seed=m)
             sampled = float(
                 Study("AP", pair.judgments, pair.aligned, progress=False).ties(aggregate=True)["share"].iloc[0]
             )
@@ -197,7 +197,7 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
 def figure_4(plots: Path | None) -> None:
     """The four rankings whose differences are the two orientations."""
     n, m = 12, 4
-    table = orientation(["RR", "AP", "Rprec", "TSE"], m=m, n=n, progress=False)
+    table = orientation(["RR", "AP", "Rprec", "TSE"], m=m, n=n)
     ranks = {
         "best": range(1, m + 1),
         "last_down": [*range(1, m), n],
@@ -266,7 +266,7 @@ def figure_5(plots: Path | None, count: Printed) -> None:
 
 def figure_8(plots: Path | None, count: Printed) -> None:
     """Expected share of ties when rankings are cut, n = 250,000, mean over m = 5..50."""
-    exact = tie_probabilities(250_000, range(5, 51), depth=DEPTHS, progress=False)
+    exact = tie_probabilities(250_000, range(5, 51), depth=DEPTHS)
     table = exact.pivot_table(index="depth", columns="measure", values="probability").loc[DEPTHS]
     print(
         "\nFigure 8: expected share of ties by depth, n = 250,000, mean over m = 5..50 (AP: as LexiRecall but for coincidences)"
@@ -317,7 +317,7 @@ def figures_7_and_16(plots: Path | None) -> None:
 def table_8(cases: int, count: Printed) -> None:
     """Marks of the classes: + where no member fails, empty where some member does."""
     members = dict.fromkeys(member for names in MEMBERS.values() for member in names)
-    table = axioms(list(members), size=4, cases=cases, progress=False).set_index(["property", "measure"])
+    table = axioms(list(members), size=4, cases=cases).set_index(["property", "measure"])
     print("\nTable 8: + guaranteed, - not (a member of the class fails), n not applicable; printed, then ours")
     print(f"  {'':38}{''.join(f'{name:12}' for name in MEMBERS)}")
     examples = []

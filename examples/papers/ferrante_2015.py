@@ -85,7 +85,7 @@ def orders(count: Printed) -> None:
 
 def swap_and_replacement(cases: int, count: Printed) -> None:
     print("\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly")
-    laws = axioms(["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], size=5, cases=cases, progress=False)
+    laws = axioms(["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], size=5, cases=cases)
     laws = laws[laws["source"].str.startswith("Ferrante")]
     table = laws.pivot(index="measure", columns="property", values="result")
     print(table.to_string())
@@ -230,7 +230,7 @@ def err_by(n: int, x: float, exponent: str) -> int:
 
 def balancing(count: Printed, plots: Path | None) -> None:
     exact = by_closed_forms(LENGTHS)
-    scored = balancing_index(MEASURES, LENGTHS[:-1], progress=False)
+    scored = balancing_index(MEASURES, LENGTHS[:-1])
     index = exact.set_index(["measure", "n"])["B"]
     print("\nBalancing index B(n), by the closed forms")
     print(exact.pivot(index="measure", columns="n", values="B").loc[MEASURES].to_string())
@@ -240,10 +240,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
     print("    " + (other.to_string(index=False).replace("\n", "\n    ") if len(other) else "nowhere"))
     beyond_20 = sorted({int(index["RBP(p=0.8)", n]) for n in LENGTHS if n > 20})
     count.compare("B(n) of RBP(p=0.8), n > 20 (n = 21, 50, 100, 200)", "8", ", ".join(map(str, beyond_20)))
-    graded = {
-        top: sorted(set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1, progress=False)["B"]))
-        for top in (2, 3, 4)
-    }
+    graded = {top: sorted(set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1)["B"])) for top in (2, 3, 4)}
     print("\nERR: B(n) for every n above, by the range of relevant grades")
     for top, found in graded.items():
         print(f"  lowest 1, top max_rel={top}, as the definition has it: {', '.join(map(str, found))}")
@@ -271,7 +268,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
     print("\nnDCG of base a in the older form: printed closed form, and Algorithm 1 on the measure itself")
     for a in (2, 10):
         closed = [older_ndcg(n, a) for n in (5, 10, 20, 50, 100)]
-        run = balancing_index(f"nDCG_JK(a={a})", [5, 10, 20, 50, 100], progress=False)["B"].tolist()
+        run = balancing_index(f"nDCG_JK(a={a})", [5, 10, 20, 50, 100])["B"].tolist()
         print(f"  a={a}: n = 5, 10, 20, 50, 100: {closed} and {run}")
         count.claim(f"the closed form of nDCG with base {a} is what Algorithm 1 finds", closed == run)
 
@@ -281,9 +278,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
         f"  RBP(p=0.8), n=100: printed b >= log_p(1-p+p^n) + 1, whose largest b is {max(printed)}; with <= it is {index['RBP(p=0.8)', 100]}"
     )
     for x, name in ((0.5, "1/2"), (0.25, "1/4"), (0.125, "1/8"), (0.0625, "1/16")):
-        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1, progress=False)[
-            "B"
-        ].tolist()
+        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1)["B"].tolist()
         formulas = {kind: [err_by(n, x, kind) for n in (10, 100)] for kind in ("algorithm", "printed")}
         print(
             f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"

@@ -46,7 +46,7 @@ SCALES = ["P@5", "R@5", "RBP(p=0.5,rel=1)", "RBP(p=0.8,rel=1)", "RR", "AP", "nDC
 
 def numeric_properties(cases: int) -> None:
     """Which measures have Moffat's properties: no counterexample among all short rankings and some random ones."""
-    table = axioms(CHECKED, size=4, cases=cases, progress=False)
+    table = axioms(CHECKED, size=4, cases=cases)
     marks = table.pivot(index="measure", columns="property", values="result").loc[CHECKED, list(MOFFAT.values())]
     marks.columns = list(MOFFAT)
     print("Moffat's seven numeric properties, + where no counterexample was found")
@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     numeric_properties(options.cases)
     print("\nEqually spaced values, of all binary rankings of 5 documents (a topic of 5 relevant ones)")
-    print(interval_scale(SCALES, 5, progress=False).round(4).to_string(index=False))
+    print(interval_scale(SCALES, 5).round(4).to_string(index=False))
     if options.data is None:
         return
     for name, qrels in COLLECTIONS.items():

@@ -432,7 +432,7 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
     """The best value of CAM and MM over nine orders of all judged documents."""
     rows = []
     for base in BASES:
-        table = reachable_maximum({name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments, progress=False)
+        table = reachable_maximum({name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments)
         if drawn(plots):
             save(plot(table), plots, f"maistro_2021_figure_2_{base}")
         for name, best in table.groupby("measure", sort=False)["value"]:

@@ -67,10 +67,10 @@ irl.evaluate(["HalfRecall", "TSE", "AP"], qrels, run)
 # Axioms
 # ------
 #
-# ``meta.check`` tries the properties that the literature asks of measures, on all small rankings and on random larger
+# ``meta.axioms`` tries the properties that the literature asks of measures, on all small rankings and on random larger
 # ones, and shows the smallest counterexample. (``cases`` and ``size`` say how long it searches.)
 
-checked = meta.check("HalfRecall", size=6, cases=50)
+checked = meta.axioms("HalfRecall", size=6, cases=50)
 checked.loc[checked["result"] == "fails", ["source", "property", "counterexample"]]
 
 # %%
@@ -132,8 +132,7 @@ simulated = meta.simulate_rankings(
     m=range(4, 20),
     depth=1000,
     queries=50,
-    systems=list(QUALITY),
-    quality=QUALITY,
+    systems=QUALITY,
     seed=3,
 )
 qrels, runs = simulated.qrels, simulated.runs

@@ -45,8 +45,7 @@ def simulated(number, collection):
         m=range(5, 30),
         depth=1000,
         queries=40,
-        systems=list(quality),
-        quality=quality,
+        systems=quality,
         seed=20 + number,
     )
 

@@ -20,7 +20,7 @@ from ir_lexirecall.meta import (
     sensitivity,
     two_judges,
 )
-from ir_lexirecall.meta.checking import axioms, check, properties
+from ir_lexirecall.meta.checking import axioms, properties
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.extremes import reachable_maximum
 from ir_lexirecall.meta.records import plot, summary
@@ -33,7 +33,6 @@ __all__ = [
     "Study",
     "axioms",
     "balancing_index",
-    "check",
     "interval_scale",
     "orientation",
     "partial_order",

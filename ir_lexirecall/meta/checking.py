@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import check_integer, entry, is_integer
+from ir_lexirecall._util.errors import check_integer, is_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall.measures.parsing import MeasureLike, MeasuresLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
 from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, values
-from ir_lexirecall.meta.records import RECORDS, SEED, Option, introduction, recorded, rows_only, study
+from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, rows_only, study
 from ir_lexirecall.plots.studies import Symbols
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import listed
@@ -39,7 +39,7 @@ _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the t
     rows_only,
 )
 def properties() -> pd.DataFrame:
-    """List the properties that ``check`` knows, and exactly what each of them claims.
+    """List the properties that ``axioms`` knows, and exactly what each of them claims.
 
     Returns:
         A row per property: ``source``, ``property`` and ``meaning``.
@@ -49,66 +49,6 @@ def properties() -> pd.DataFrame:
     """
     rows = [(law.source, law.name, law.meaning) for law in PROPERTIES]
     return recorded(pd.DataFrame(rows, columns=["source", "property", "meaning"]), "properties")
-
-
-@entry
-def check(
-    measure: MeasureLike,
-    *,
-    grades: Sequence[int] | None = None,
-    size: int | None = None,
-    cases: int = 200,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> pd.DataFrame:
-    """Find which properties of the literature a measure has, and the smallest counterexample for each that it lacks.
-
-    The properties are those of ``properties()``: Ferrante et al.'s swap and replacement (also strict, and without ranks),
-    Diaz et al.'s properties (also strict), Amigó et al.'s ten constraints on relevance and diversity, and whether the best
-    ranking scores 1 (Maistro et al.). Rankings are compared within one topic, with the same documents judged; topics
-    without relevant documents are left out, but for completeness. Claims about all rankings are checked on all rankings of
-    a small size, on random larger ones and, where the measure has a cutoff below that, on all short rankings that lie
-    across it; "large enough" and "small enough" on a range of numbers. ``holds`` thus means that no counterexample was
-    found.
-
-    Where a constraint is about small, partial or full gains, a measure with a scale (``max_rel``) gets another scale;
-    measures without one are checked with the gains that they have. Where a measure's smaller value is better (``SL3``,
-    ``RE``), a value that a property asks to be higher must be lower, and the other way round.
-
-    Measures that know no subtopics see a document's highest grade, and so fail what needs subtopics. Measures with
-    named aspects (``TOMA``, ``CAM``, ``MM``) get documents whose labels are all lowest (0) or all highest (1), and for the
-    reachable maximum also documents that are highest in one aspect only; the constraints on subtopics do not apply to them.
-
-    Args:
-        measure: a measure or a string.
-        grades: the grades of documents, from 0 up; by default 0 and ``rel`` for binary measures, else 0, 1 and 2, as
-            far as ``max_rel`` allows.
-        size: enumerate all rankings up to this many documents, as long as there are at most 2,048 rankings of that size (11
-            documents of two grades, 6 of three); by default at most 256 (8 of two, 5 of three).
-        cases: random cases of larger size per property.
-        seed: of the random cases.
-        progress: show a progress bar; by default on a terminal only.
-
-    Returns:
-        A row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``, ``'fails'``, ``'not applicable'``),
-        ``counterexample`` (labels from rank 1 on, behind the bar the topic's documents that are not retrieved; ``0x4`` means
-        four times 0; ``1+0`` are grades for two subtopics; ``reaches below the cutoff``: no ranking within it breaks the
-        property) and ``search``.
-
-    Raises:
-        ValueError: an unknown measure, one that nothing installed computes, or grades that it does not take.
-
-    Sources: Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452; Diaz, Ekstrand, Mitra, TORS 2026,
-    doi 10.1145/3728373; Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024; Maistro, Chaves
-    Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287.
-
-    >>> table = check("RR", cases=0).set_index("property")
-    >>> table.loc["strict swap", ["result", "counterexample", "search"]].to_list()
-    ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 8 (5630 cases)']
-    """
-    table = axioms([measure], grades=grades, size=size, cases=cases, seed=seed, progress=progress)
-    table.attrs["function"] = "check"
-    return table
 
 
 def _finding(table: pd.DataFrame) -> Finding:
@@ -147,14 +87,50 @@ def axioms(
     size: int | None = None,
     cases: int = 200,
     seed: int = 0,
-    progress: bool | None = None,
 ) -> pd.DataFrame:
-    """``check`` for several measures, in one table.
+    """Find which properties of the literature measures have, and the smallest counterexample for each that one lacks.
+
+    The properties are those of ``properties()``: Ferrante et al.'s swap and replacement (also strict, and without ranks),
+    Diaz et al.'s properties (also strict), Amigó et al.'s ten constraints on relevance and diversity, and whether the best
+    ranking scores 1 (Maistro et al.). Rankings are compared within one topic, with the same documents judged; topics
+    without relevant documents are left out, but for completeness. Claims about all rankings are checked on all rankings of
+    a small size, on random larger ones and, where the measure has a cutoff below that, on all short rankings that lie
+    across it; "large enough" and "small enough" on a range of numbers. ``holds`` thus means that no counterexample was
+    found.
+
+    Where a constraint is about small, partial or full gains, a measure with a scale (``max_rel``) gets another scale;
+    measures without one are checked with the gains that they have. Where a measure's smaller value is better (``SL3``,
+    ``RE``), a value that a property asks to be higher must be lower, and the other way round.
+
+    Measures that know no subtopics see a document's highest grade, and so fail what needs subtopics. Measures with
+    named aspects (``TOMA``, ``CAM``, ``MM``) get documents whose labels are all lowest (0) or all highest (1), and for the
+    reachable maximum also documents that are highest in one aspect only; the constraints on subtopics do not apply to them.
 
     Args:
         measures: measures or strings, as for ``evaluate``.
-        grades, size, cases, seed, progress: as in ``check``, as are columns and errors.
+        grades: the grades of documents, from 0 up; by default 0 and ``rel`` for binary measures, else 0, 1 and 2, as
+            far as ``max_rel`` allows.
+        size: enumerate all rankings up to this many documents, as long as there are at most 2,048 rankings of that size (11
+            documents of two grades, 6 of three); by default at most 256 (8 of two, 5 of three).
+        cases: random cases of larger size per property.
+        seed: of the random cases.
 
+    Returns:
+        A row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``, ``'fails'``, ``'not applicable'``),
+        ``counterexample`` (labels from rank 1 on, behind the bar the topic's documents that are not retrieved; ``0x4`` means
+        four times 0; ``1+0`` are grades for two subtopics; ``reaches below the cutoff``: no ranking within it breaks the
+        property) and ``search``.
+
+    Raises:
+        ValueError: an unknown measure, one that nothing installed computes, or grades that it does not take.
+
+    Sources: Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452; Diaz, Ekstrand, Mitra, TORS 2026,
+    doi 10.1145/3728373; Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024; Maistro, Chaves
+    Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287.
+
+    >>> table = axioms("RR", cases=0).set_index("property")
+    >>> table.loc["strict swap", ["result", "counterexample", "search"]].to_list()
+    ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 8 (5630 cases)']
     >>> table = axioms(["AP", "RBP(p=0.8)"], size=4, cases=0).pivot(index="property", columns="measure", values="result")
     >>> table.loc[["deepness threshold", "priority", "strict swap"]]
     measure                AP RBP(p=0.8)
@@ -170,7 +146,7 @@ def axioms(
         check_integer("size", size)
     rows = []
     known: dict[tuple[str, Space], Search] = {}  # measures of the same grades answer to the same claims
-    for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
+    for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         searches: dict[Property, Search] = {}
         for place, law in enumerate(PROPERTIES):
             space = _space(name, measure, grades, law.gains)
@@ -201,9 +177,6 @@ def axioms(
     table = pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"])
     listed_grades = None if grades is None else list(grades)
     return recorded(table, "axioms", measures=list(parsed), grades=listed_grades, size=size, cases=cases, seed=seed)
-
-
-RECORDS["check"] = RECORDS["axioms"]
 
 
 def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:

@@ -42,7 +42,7 @@ def _in_rising_order(table: pd.DataFrame) -> pd.DataFrame:
         marks=_in_rising_order,
     ),
 )
-def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: bool | None = None) -> pd.DataFrame:
+def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike) -> pd.DataFrame:
     """Estimate the largest value that any ranking reaches, for measures of several aspects such as CAM and MM.
 
     The judged documents of a query are ranked in many ways: by the labels of the aspects one after the other, in every order
@@ -52,7 +52,6 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
     Args:
         measures: measures that name their aspects: ``CAM``, ``MM``, ``TOMA``.
         qrels: judgments in any form that ``evaluate`` takes.
-        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per measure and query that has a label above the lowest: ``measure``, ``query_id``, ``value`` and ``order`` (of
@@ -73,7 +72,7 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
     parsed = _with_aspects(parse_measures_for(measures))
     judgments = Judgments.from_qrels(qrels)
     parts = []
-    for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
+    for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         labels = _labels(measure, judgments)
         best, order = np.full(len(judgments), -np.inf), np.full(len(judgments), "", dtype=object)
         every = np.stack(list(labels.values()))

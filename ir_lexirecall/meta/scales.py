@@ -26,7 +26,7 @@ _DIGITS = 10
     example="-m P@5 AP RBP(p=0.5,rel=1)",
     options={"n": Option("documents of a ranking (default: 5)", int)},
 )
-def interval_scale(measures: MeasuresLike, n: int = 5, *, progress: bool | None = None) -> pd.DataFrame:
+def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
     """Whether the values that a measure can have are equally spaced, as those of an interval scale are.
 
     All 2^n rankings of n documents, each relevant (grade 1, or the measure's ``rel``) or not, are scored in one topic with n relevant
@@ -36,7 +36,6 @@ def interval_scale(measures: MeasuresLike, n: int = 5, *, progress: bool | None 
     Args:
         measures: measures or strings, as for ``evaluate``.
         n: documents of a ranking, 1 to 12.
-        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per measure: ``measure``, ``values`` (how many different ones), ``smallest_step``, ``largest_step``, ``ratio`` (the largest step
@@ -58,7 +57,7 @@ def interval_scale(measures: MeasuresLike, n: int = 5, *, progress: bool | None 
     parsed = parse_measures_for(measures)
     check_integer("n", n, most=_LONGEST)
     rows = []
-    for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
+    for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         top = measure.params.get("rel", 1)
         rankings = [
             Ranking(labels, (top,) * labels.count(0) + (0,) * (n - labels.count(0)))

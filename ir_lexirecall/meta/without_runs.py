@@ -77,7 +77,6 @@ def tie_probabilities(
     *,
     k: int | Iterable[int] = 1000,
     depth: int | Iterable[int] | None = None,
-    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Probability that two random rankings of a collection tie, in closed form and exact arithmetic.
 
@@ -95,7 +94,6 @@ def tie_probabilities(
         m: relevant documents, from 1 to n, one number or several.
         k: cutoffs of R@k; one beyond n is n.
         depth: documents retrieved, one number or several, at most n; None retrieves all n.
-        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per n, m, depth and measure: ``n``, ``m``, ``depth``, ``measure``, ``probability`` (rounded once) and ``exact``
@@ -123,7 +121,7 @@ def tie_probabilities(
     if too_deep:
         raise ValueError(f"depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection")
     rows: list[tuple[int, int, int, str, Fraction]] = []
-    for size, few, cut in progress_bar(progress, list(product(sizes, relevant, depths)), desc="n, m, depth"):
+    for size, few, cut in progress_bar(None, list(product(sizes, relevant, depths)), desc="n, m, depth"):
         retrieved = size if cut is None else cut
         rest, ways = size - retrieved, comb(size, few)
         alike = sum(
@@ -287,11 +285,7 @@ _LARGEST = 1e300  # values: infinite ones are equal
     },
 )
 def orientation(
-    measures: MeasuresLike,
-    n: int | Iterable[int] = 1000,
-    m: int | Iterable[int] = range(1, 16),
-    *,
-    progress: bool | None = None,
+    measures: MeasuresLike, n: int | Iterable[int] = 1000, m: int | Iterable[int] = range(1, 16)
 ) -> pd.DataFrame:
     """Precision and recall orientation: how much a measure rewards the first, and the last, relevant document.
 
@@ -310,7 +304,6 @@ def orientation(
         measures: measures or strings, as for ``evaluate``.
         n: documents, one number or several, at least m.
         m: relevant documents, one number or several.
-        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per measure, n and m: ``measure``, ``n``, ``m``, ``precision``, ``recall``, and the four values (of ``TSE``
@@ -335,7 +328,7 @@ def orientation(
     if max(relevant) > min(sizes):
         raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows = []
-    for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
+    for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         for size in sizes:
             for few in relevant:
                 # The best ranking, the worst, the worst with its first up, and the best with its last down.
@@ -374,7 +367,6 @@ def balancing_index(
     *,
     top: float | None = None,
     lowest: float | None = None,
-    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Balancing index B(n): from which rank on a full tail outweighs one document at the top.
 
@@ -391,7 +383,6 @@ def balancing_index(
         n: lengths of rankings, one number or several.
         top: top grade; by default the measure's ``max_rel`` (4 for ERR), or else its ``rel``, or else 1.
         lowest: lowest relevant grade, at most ``top``; by default ``top``, that is, relevance is binary.
-        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per measure and n: ``measure``, ``n``, ``B``, ``top``, ``lowest``.
@@ -410,23 +401,20 @@ def balancing_index(
     """
     parsed, sizes = parse_measures_for(measures), check_integers("n", n)
     rows = []
-    with progress_bar(progress, total=len(parsed) * len(sizes), desc="B(n)") as bar:
-        for name, measure in parsed.items():
-            if has_aspects(measure):
-                raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
-            params = measure.params
-            scale = _ERR_TOP if measure.NAME == "ERR" else params.get("max_rel", params.get("rel", 1))
-            high = scale if top is None else top
-            low = high if lowest is None else lowest
-            for grade_name, grade in (("lowest", low), ("top", high)):
-                check_number(grade_name, grade, above=0)
-            if low > high:
-                raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
-            if measure.NAME == "ERR" and high > _ERR_TOP:
-                raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
-            for size in sizes:
-                rows.append((name, size, _balance(measure, size, high, low), high, low))
-                bar.update()
+    for name, measure in progress_bar(None, parsed.items(), desc="measures"):
+        if has_aspects(measure):
+            raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
+        params = measure.params
+        scale = _ERR_TOP if measure.NAME == "ERR" else params.get("max_rel", params.get("rel", 1))
+        high = scale if top is None else top
+        low = high if lowest is None else lowest
+        for grade_name, grade in (("lowest", low), ("top", high)):
+            check_number(grade_name, grade, above=0)
+        if low > high:
+            raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
+        if measure.NAME == "ERR" and high > _ERR_TOP:
+            raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
+        rows += [(name, size, _balance(measure, size, high, low), high, low) for size in sizes]
     table = pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest"])
     facts = {"measures": list(parsed), "n": sizes, "top": top, "lowest": lowest, "source": _FERRANTE}
     return recorded(table, "balancing_index", **facts)

@@ -93,7 +93,7 @@ class GroupedBars(Picture):
 
 @dataclass(frozen=True)
 class Lines(Picture):
-    """A line for each name.
+    """A line for each measure.
 
     Attributes:
         x, across: the column of the horizontal axis, and what it means.
@@ -101,18 +101,15 @@ class Lines(Picture):
         dash_by: a column whose values have a dash each; a name has one colour.
         x_scale, y_scale: ``"whole"`` (numbers), ``"linear"`` or ``"log"``.
         level: a fact at whose height a line goes across.
-        steps: values stay until the next one.
     """
 
     x: str
     across: str
-    name: str = "measure"
     dashed: str = ""
     dash_by: str = ""
     x_scale: str = "linear"
     y_scale: str = "linear"
     level: str = ""
-    steps: bool = False
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         if self.level:
@@ -123,11 +120,10 @@ class Lines(Picture):
             ax.set_xscale(self.x_scale)
         ax.set_yscale(self.y_scale)
         dashes = dict(zip(table[self.dash_by].unique(), ("-", "--", ":"), strict=False)) if self.dash_by else {}
-        names = table.groupby(self.name, sort=False, observed=True)
+        names = table.groupby("measure", sort=False, observed=True)
         for place, (name, of_name) in enumerate(names):
             for dash, rows in of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]:
                 style = axes.line_style(place, names.ngroups, len(rows))
-                style |= {"drawstyle": "steps-post"} if self.steps else {}
                 style |= {"linestyle": dashes[dash]} if dashes else {"linestyle": "-"} if self.dashed else {}
                 called = axes.legend_label(f"{name}, {dash}" if dashes else name)
                 ax.plot(rows[self.x], rows[self.value], label=called, **style)

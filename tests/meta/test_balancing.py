@@ -112,7 +112,7 @@ FIGURE_1A = {
 
 def test_the_curves_of_figure_1a() -> None:
     n = [5, 10, 20, 21, 50, 100, 200]
-    table = balancing_index(list(FIGURE_1A), n, progress=False)
+    table = balancing_index(list(FIGURE_1A), n)
     assert table.groupby("measure")["B"].apply(list).to_dict() == FIGURE_1A
 
 

@@ -131,7 +131,7 @@ def test_bad_input_is_named(changes, message):
 
 
 def test_ranks_of_other_judgments_are_refused():
-    one, other = (simulate_rankings(100, 3, 50, 5, 2, seed=seed) for seed in (1, 2))
+    one, other = (simulate_rankings(100, 3, 50, 5, seed=seed) for seed in (1, 2))
     with pytest.raises(ValueError, match="other judgments"):
         Study("AP", one.judgments, other.aligned).discriminative_power()
 

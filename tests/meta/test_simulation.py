@@ -60,7 +60,7 @@ def test_of_a_better_ranking_as_wallenius_says(quality):
 
 
 def test_tables_and_aligned_ranks_say_the_same():
-    rankings = simulate_rankings(300, 6, depth=120, queries=25, systems=3, seed=4, quality=[1, 5, 30])
+    rankings = simulate_rankings(300, 6, depth=120, queries=25, systems={"a": 1, "b": 5, "c": 30}, seed=4)
     own = compare(
         rankings.judgments, rankings.aligned, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)
     ).table()
@@ -70,27 +70,11 @@ def test_tables_and_aligned_ranks_say_the_same():
     pd.testing.assert_frame_equal(own, by_tables)
 
 
-def test_the_table_lists_where_the_relevant_documents_stand():
-    rankings = simulate_rankings(50, 4, depth=20, queries=7, systems=["a", "b"], seed=3)
-    rows = set(
-        rankings.table.astype({"rank": int})
-        .astype(dict.fromkeys(("run", "query_id", "doc_id"), str))
-        .itertuples(index=False, name=None)
-    )
-    expected = set()
-    for name, run in rankings.runs.items():
-        relevant = run.assign(rank=run.groupby("query_id")["score"].rank(ascending=False).astype(int))
-        relevant = relevant.merge(rankings.qrels, on=["query_id", "doc_id"])
-        expected |= {
-            (name, *row) for row in relevant[["query_id", "doc_id", "rank"]].itertuples(index=False, name=None)
-        }
-    assert rows == expected
-
-
 def test_every_query_may_have_its_own_number_of_relevant_documents():
-    m = [1, 4, 2, 7, 3]
-    rankings = simulate_rankings(50, m, depth=50, queries=5, systems=3, seed=6, quality=[1, 4, 0.2])
-    assert rankings.judgments.m().tolist() == m
+    systems = {"s1": 1, "s2": 4, "s3": 0.2}
+    rankings = simulate_rankings(50, range(1, 8), depth=50, queries=5, systems=systems, seed=6)
+    m = rankings.judgments.m().tolist()
+    assert len(set(m)) > 2
     for run in rankings.aligned.values():
         assert np.bincount(run.query).tolist() == m
         for query in range(5):
@@ -98,8 +82,6 @@ def test_every_query_may_have_its_own_number_of_relevant_documents():
             assert (np.diff(ranks) > 0).all()
             assert 1 <= ranks.min() <= ranks.max() <= 50
             assert sorted(run.doc[run.query == query]) == np.flatnonzero(rankings.judgments.query == query).tolist()
-    found = rankings.table.groupby("query_id", observed=True)["doc_id"].nunique()
-    assert found.tolist() == m
     expected = evaluate(["R@10", "TSE", "AP"], rankings.qrels, rankings.runs["s2"])
     assert scored_values(rankings, "s2") == pytest.approx(expected.to_numpy())
 
@@ -141,29 +123,20 @@ def test_rankings_too_deep_for_scores_are_refused_as_tables_only():
     ("changes", "message"),
     [
         ({"n": 0}, "n must be"),
-        ({"m": 101}, "do not fit"),
+        ({"m": 101}, "m must be an integer from 1 to 100, not 101"),
         ({"m": 1.5}, "m must be"),
         ({"depth": 0}, "depth must be"),
         ({"queries": True}, "queries must be"),
         ({"systems": 0}, "systems must be"),
-        ({"systems": ["a", "a"]}, "different names"),
-        ({"systems": "a"}, "different names"),
-        ({"systems": 2.5}, "different names, not 2.5"),
-        ({"systems": None}, "different names, not None"),
-        ({"n": 10**19}, r"n must be an integer from 1 to 2\^53"),
-        ({"quality": 1e-320}, "within 1e-300 and 1e300"),
+        ({"systems": "a"}, "systems must be"),
+        ({"systems": 2.5}, "systems must be"),
+        ({"n": 10**19}, "n must be an integer from 1 to 9007199254740992"),
+        ({"systems": {"a": 1e-320}}, "quality of a must be a number of at least 1e-300"),
+        ({"systems": {"a": float("nan")}}, "quality of a must be"),
         ({"seed": -1}, "seed must be"),
-        ({"quality": 0}, "quality must be"),
-        ({"quality": float("nan")}, "quality must be"),
-        ({"quality": [1, 2, 3]}, "3 qualities for 2 systems"),
-        ({"quality": {"s1": 1}}, "'s2'"),
-        ({"m": [1, 2]}, "2 numbers m for 3 queries; give one for each"),
-        ({"m": [1, 0, 2]}, "m must be an integer from 1"),
-        ({"m": [1, 2.5, 2]}, "m must be an integer from 1"),
-        ({"m": [1, 101, 2]}, "m=101 relevant documents do not fit"),
-        ({"m": range(0)}, "m must be a range of at least one number"),
+        ({"m": range(0)}, "m must be an integer from 1"),
         ({"m": range(5)}, "m must be an integer from 1"),
-        ({"m": range(5, 102)}, "m=101 relevant documents do not fit"),
+        ({"m": range(5, 102)}, "m must be an integer from 1 to 100, not 101"),
         ({"m": "ab"}, "m must be an integer from 1"),
     ],
 )

@@ -58,9 +58,7 @@ def test_studies_of_runs(study: str, options: dict[str, Any]) -> None:
 
 
 def test_checks_but_for_those_of_the_value_itself() -> None:
-    falling, rising = (
-        meta.check(measure, size=4, cases=20, progress=False).set_index("property") for measure in (Imprecision(), AP)
-    )
+    falling, rising = (meta.axioms(measure, size=4, cases=20).set_index("property") for measure in (Imprecision(), AP))
     itself = {"boundedness", "realizability", "reachable maximum"}
     differ = falling.index[falling["result"] != rising["result"]]
     assert set(differ) == itself
@@ -69,12 +67,12 @@ def test_checks_but_for_those_of_the_value_itself() -> None:
 
 
 def test_orientation_balance_and_worst_cases() -> None:
-    falling, rising = (meta.orientation(measure, m=[2, 4], n=20, progress=False) for measure in (Imprecision(), AP))
+    falling, rising = (meta.orientation(measure, m=[2, 4], n=20) for measure in (Imprecision(), AP))
     columns = ["precision", "recall"]
     pd.testing.assert_frame_equal(falling[columns], rising[columns])
     assert (falling["best"] == -rising["best"]).all()
-    assert meta.orientation("RE", m=2, n=20, progress=False)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
-    index = [meta.balancing_index(measure, [5, 20], progress=False)["B"].tolist() for measure in (Imprecision(), AP)]
+    assert meta.orientation("RE", m=2, n=20)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
+    index = [meta.balancing_index(measure, [5, 20])["B"].tolist() for measure in (Imprecision(), AP)]
     assert index[0] == index[1]
     run = {"one": next(iter(demo.runs().values()))}
     user = [meta.Study(m, demo.qrels(), run, progress=False).worst_case()["user"] for m in (Imprecision(), AP)]

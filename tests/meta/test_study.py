@@ -39,12 +39,10 @@ OTHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "balancing_index": lambda: meta.balancing_index(["AP", "ERR"], [5, 10]),
     "interval_scale": lambda: meta.interval_scale(["P@5", "AP"]),
     "best_run_labels": lambda: meta.Study(OF_TWO, ASPECTS, {"r": {"q": {"a": 1.0}}}).best_run_labels(k=2),
-    "check": lambda: meta.check("RR", size=2, cases=0),
     "orientation": lambda: meta.orientation(["AP", "LR"], n=[100, 200]),
     "partial_order": lambda: meta.partial_order({"a": [1, 0], "b": [0, 1], "c": [0, 2]}),
     "properties": meta.properties,
     "reachable_maximum": lambda: meta.reachable_maximum([OF_TWO], ASPECTS),
-    "simulate_rankings": lambda: meta.simulate_rankings(100, 5, 50, 4).table,
     "tie_probabilities": lambda: meta.tie_probabilities([10, 100], 3),
 }
 

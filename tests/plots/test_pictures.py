@@ -95,7 +95,6 @@ STUDIES: dict[str, Callable[[], Any]] = {
         test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
     ),
     "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
-    "simulate rankings": lambda: meta.simulate_rankings(n=100, m=5, queries=20, depth=100).table,
     "interval scale": lambda: meta.interval_scale(["P@5", "RR", "AP"]),
     "left out": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).left_out({name: name for name in RUNS}, n_resamples=20),
     "stability": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).stability(n_resamples=20, n_samples=1),

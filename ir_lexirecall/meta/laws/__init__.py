@@ -1,4 +1,4 @@
-"""The properties of measures that ``check`` and ``axioms`` search for, one file per group of authors."""
+"""The properties of measures that ``axioms`` searches for, one file per group of authors."""
 
 from ir_lexirecall.meta.laws import amigo, diaz, maistro
 from ir_lexirecall.meta.laws.properties import Claim, Property, Space
