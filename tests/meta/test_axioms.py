@@ -541,7 +541,7 @@ def test_values_that_are_no_numbers_are_refused() -> None:
         def score(self, run: AlignedRun) -> Any:
             return np.where(run.depth == 1, 1.0, np.nan)
 
-    with pytest.raises(ValueError, match=r"^check: Undefined is not a number for \["):
+    with pytest.raises(ValueError, match=r"^axioms: Undefined is not a number for \["):
         axioms(Undefined(), size=2, cases=0)
 
 
