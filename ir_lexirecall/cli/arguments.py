@@ -154,7 +154,9 @@ OPTIONS = {
     "rel": _option(
         "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
     ),
-    "cutoff": _option("--cutoff", type=int, help="treat documents below this rank as not retrieved"),
+    "cutoff": _option(
+        "--cutoff", type=int, metavar="N", help="for preferences: treat documents below this rank as not retrieved"
+    ),
     "allow_empty": _option(
         "--allow-empty",
         action="store_true",

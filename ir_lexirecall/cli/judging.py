@@ -28,8 +28,7 @@ def add_to_judge(commands: Any) -> Parser:
     parser.add_argument("-n", type=int, default=100, metavar="N", help="at most N documents (default: 100)")
     parser.add("measures", help="the measure that compares the runs")
     add_preference(parser)
-    parser.add("rel")
-    parser.add("cutoff", help="for preferences: treat documents below this rank as not retrieved")
+    parser.add("rel", "cutoff")
     parser.add("baseline", help="only what decides between this run and the others")
     parser.add("allow_empty", "depth", "max_rel")
     _add_texts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -37,34 +36,21 @@ def add_meta(commands: Any) -> Parser:
         )
         if record.runs:
             add_runs(study)
-            if "rel" in record.runs:
-                study.add("rel")
+            study.add(*record.runs)
         if record.measures:
             also = f", or {names}" if record.runs else ""
             words = f"measures, one or several (see `ir-lexirecall measures`){also}"
             study.add("measures", required=True, help=words)
         for option_name, option in record.options.items():
-            more = {"nargs": "+" if option.several is True else option.several or None, "metavar": option.shown}
-            more |= {"choices": option.choices, "required": option.required or None}
-            how = _KINDS[option.kind] | {key: value for key, value in more.items() if value is not None}
+            asked = {"metavar": option.shown, "choices": option.choices, "required": option.required or None}
+            asked["nargs"] = "+" if option.several else None
+            how = _KINDS[option.kind] | {key: value for key, value in asked.items() if value is not None}
             # What is not given is left to the function.
             flag = f"--{option_name.replace('_', '-')}"
             study.add_argument(flag, default=argparse.SUPPRESS, help=option.help, **how)
-        if "cutoff" in record.runs:
-            study.add("cutoff", metavar="N", help="for preferences: treat documents below this rank as not retrieved")
-        if "allow_empty" in record.runs:
-            study.add("allow_empty")
         study.add_argument("--plot", metavar="FILE", help="draw the study into a file")
         add_output(study)
     return parser
-
-
-def _value(text: str) -> Any:
-    """A parameter's value: a number if it looks like one, else the text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def _parted(mark: str, form: str) -> Callable[[str], tuple[str, str]]:
@@ -84,8 +70,6 @@ _KINDS: dict[Any, dict[str, Any]] = {
     float: {"type": float, "metavar": "X"},
     str: {},
     bool: {"action": "store_true"},
-    "value": {"type": _value},
-    "measure": {"action": "append", "metavar": "M"},  # one, of which every word of a list is one
     "measures": {"action": "append", "metavar": "M"},
     "RUN=GROUP": {"type": _parted("=", "RUN=GROUP"), "metavar": "RUN=GROUP"},
     "A:B": {"type": _parted(":", "MEASURE:MEASURE"), "metavar": "A:B"},
@@ -99,17 +83,12 @@ def run_meta(options: argparse.Namespace) -> None:
     record = STUDIES[options.name]
     values = {name: getattr(options, name) for name in record.options if name in options}
     if record.measures:
-        values[record.measures] = options.measures
+        values["measures"] = options.measures
     cutoff = getattr(options, "cutoff", None)
     for name, value in values.items():
-        kind = name if name == record.measures else record.options[name].kind
-        if kind in ("measures", "measure"):
-            values[name] = named = with_parameters(split_measures(value), cutoff=cutoff)
-            if kind == "measure":
-                if len(named) != 1:
-                    option = "-m" if name == "measure" else f"--{name}"
-                    raise ValueError(f"{option}: name one measure, not {len(named)}: {', '.join(named)}")
-                (values[name],) = named
+        kind = name if name == "measures" else record.options[name].kind
+        if kind == "measures":
+            values[name] = with_parameters(split_measures(value), cutoff=cutoff)
         elif kind == "RUN=GROUP":
             values[name] = dict(value)
             if twice := next((run for run, _ in value if [name for name, _ in value].count(run) > 1), None):
@@ -123,10 +102,9 @@ def run_meta(options: argparse.Namespace) -> None:
     study: Any = meta
     if record.runs:
         inputs = Inputs.from_options(options)
-        of_runs: dict[str, Any] = {"rel": inputs.rel(options)} if "rel" in record.runs else {}
-        if "allow_empty" in record.runs:
-            of_runs["allow_empty"] = options.allow_empty
-        study = meta.Study(values.pop("measures", ()), inputs.judgments, inputs.runs, **of_runs)
+        rel = inputs.rel(options) if "rel" in record.runs else 1
+        kept = options.allow_empty
+        study = meta.Study(values.pop("measures"), inputs.judgments, inputs.runs, rel=rel, allow_empty=kept)
     table = getattr(study, record.name)(**values)
     page = Page(options)
     if options.name == "axioms" and page.for_people and terminal_width(options) is not None:

@@ -78,7 +78,6 @@ class Study(Decisions):
     unanimity: Final = agreements.unanimity
     correlation: Final = correlations.correlation
     per_query_kendall: Final = correlations.per_query_kendall
-    fit: Final = correlations.fit
     discriminative_power: Final = sensitivity.discriminative_power
     achieved_significance: Final = sensitivity.achieved_significance
     split_half: Final = sensitivity.split_half

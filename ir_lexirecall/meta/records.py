@@ -48,19 +48,19 @@ class Option:
     """An option of a study's command, which fills the parameter of its name; what is not given is left to the function.
 
     Attributes:
-        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is: ``"value"`` (a number or a text),
-            ``"measure"``, ``"measures"``, ``"RUN=GROUP"``, ``"A:B"`` (two measures).
-        several: takes one or more, or that many.
+        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is: ``"measures"``, ``"RUN=GROUP"``,
+            ``"A:B"`` (two measures).
+        several: takes one or more.
         shown: stands for the value in the help.
         of_test: it belongs to the test of significance, and to it alone.
     """
 
     help: str
     kind: Any = str
-    several: bool | int = False
+    several: bool = False
     required: bool = False
     choices: tuple[str, ...] | None = None
-    shown: str | tuple[str, ...] | None = None
+    shown: str | None = None
     of_test: bool = False
 
 
@@ -89,7 +89,7 @@ class Record:
         headline: or a function that says what the table says.
         picture: or a function that gives the picture of a table.
         example: arguments of its command; empty where it has none.
-        measures: the parameter that the command's ``-m`` fills.
+        measures: whether its command takes ``-m``.
         runs: which of ``ON_RUNS`` the command of a study of runs takes.
         options: of its command, by parameter.
         test: how its command tests unless options say otherwise.
@@ -100,7 +100,7 @@ class Record:
     headline: Headline | Callable[[pd.DataFrame], Finding]
     picture: Picture | Callable[[pd.DataFrame], Picture] | None = None
     example: str = ""
-    measures: str = "measures"
+    measures: bool = True
     runs: Sequence[str] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     test: SignificanceTest | None = None

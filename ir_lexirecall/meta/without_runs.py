@@ -63,7 +63,7 @@ def _probabilities(table: pd.DataFrame) -> Lines:
     Headline("probability", "probability of a tie", "most", "least"),
     _probabilities,
     example="--n 1000 10000 --m 10",
-    measures="",
+    measures=False,
     options={
         "n": Option("documents in the collection, one number or several", int, several=True, required=True),
         "m": Option("relevant documents, one number or several", int, several=True, required=True),

@@ -133,26 +133,6 @@ class Lines(Picture):
 
 
 @dataclass(frozen=True)
-class Curve(Picture):
-    """One line with its points, some of which are marked.
-
-    Attributes:
-        marked: a column that says which.
-    """
-
-    x: str
-    across: str
-    marked: str
-
-    def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        ax.plot(table[self.x], table[self.value], ".-", color=axes.FIRST)
-        marked = table[table[self.marked]]
-        ax.plot(marked[self.x], marked[self.value], "o", color=axes.SECOND)
-        ax.set_xlabel(said(self.across))
-        ax.set_ylabel(said(self.meaning))
-
-
-@dataclass(frozen=True)
 class Matrix(Picture):
     """A matrix of numbers up to 1, coloured and written; a name by itself is 1, a pair that is there once counts both ways.
 

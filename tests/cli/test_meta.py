@@ -112,16 +112,6 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study("AP", q, r).discriminative_power(test=SignificanceTest("t", correction=None)),
         ),
     ],
-    "fit": [
-        (
-            (*ON_RUNS, "-m", "RBP", "--target", "AP", "--parameter", "p", "--grid", "0.5", "0.8", "--by", "runs"),
-            lambda q, r: studies.Study((), q, r).fit("RBP", "AP", "p", grid=[0.5, 0.8], by="runs"),
-        ),
-        (
-            (*ON_RUNS, "-m", "nDCG", "--target", "AP", "--parameter", "cutoff", "--bounds", "5", "8"),
-            lambda q, r: studies.Study((), q, r).fit("nDCG", "AP", "cutoff", bounds=(5, 8)),
-        ),
-    ],
     "interval-scale": [
         (("-m", "P@5 AP"), lambda q, r: studies.interval_scale(["P@5", "AP"])),
         (("-m", "P@5", "--n", "3"), lambda q, r: studies.interval_scale("P@5", 3)),
@@ -295,11 +285,6 @@ def test_bad_usage_is_refused(words: tuple[str, ...], message: str, meta: Meta) 
         (("ties", *ON_RUNS, "nowhere.run", "-m", "AP"), "nowhere.run: there is no such file"),
         (("ties", *ON_RUNS, "-m", "AP", "nowhere"), "'nowhere'"),
         (("tie-probabilities", "--n", "10", "--m", "20"), "tie-probabilities: m=20"),
-        (
-            ("fit", *ON_RUNS, "-m", "AP", "RR", "--target", "AP", "--parameter", "p", "--grid", "1"),
-            "-m: name one measure, not 2",
-        ),
-        (("fit", *ON_RUNS, "-m", "RBP", "--target", "AP", "--parameter", "q", "--grid", "1"), "q"),
         (("correlation", *ON_RUNS, "-m", "AP", "LR", "--by", "foo"), "foo"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
