@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_lexirecall.data import alignment, judged_documents
+from ir_lexirecall.data import alignment
 from ir_lexirecall.data.alignment import align
-from ir_lexirecall.data.judged_documents import Lookup, repetitions
+from ir_lexirecall.data.judged_documents import find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])), max_size=40)
@@ -22,32 +19,26 @@ def table(pairs: list[tuple[int, str]]) -> pl.DataFrame:
     return pl.DataFrame(pairs, schema={"query": pl.Int32, "doc_id": pl.String}, orient="row")
 
 
-def poor(keys: pl.DataFrame, seed: int) -> Any:
-    """A hash function with three values under most seeds."""
-    hashes = keys.hash_rows(seed).to_numpy()
-    return hashes if seed == 4 else hashes % np.uint64(3) << np.uint64(62)
+def poor(keys: pl.DataFrame) -> pl.Series:
+    """Hashes of three values only: most rows share theirs with others."""
+    return keys.hash_rows() % 3
 
 
-@pytest.mark.parametrize("function", [judged_documents._hashes, poor])
+@pytest.mark.parametrize("hashes", [pl.DataFrame.hash_rows, poor])
 @given(known=PAIRS, wanted=PAIRS)
-def test_find_gives_every_key_that_is_known_and_no_other(function, known, wanted):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judged_documents, "_hashes", function)
-        known = sorted(set(known))
-        keys = Lookup.from_keys(table(known))
-        rows, judged = keys.find(table(wanted), keys.hashes(table(wanted)))
-        # Foreign rows may share the hash of a judged document, too.
-        again, same = keys.find(table(wanted), np.zeros(len(wanted), dtype=np.uint64))
-    found = dict(zip(rows.tolist(), judged.tolist(), strict=True))
-    assert found == {row: known.index(pair) for row, pair in enumerate(wanted) if pair in known}
-    assert all(wanted[row] == known[place] for row, place in zip(again.tolist(), same.tolist(), strict=True))
+def test_every_row_that_is_judged_is_found_and_no_other(hashes, known, wanted):
+    known = sorted(set(known))
+    judged = table(known).with_columns(doc=pl.Series(range(len(known)), dtype=pl.Int64), hash=hashes(table(known)))
+    rows, docs = find_judged(judged, table(wanted), hashes(table(wanted)))
+    found = list(zip(rows.tolist(), docs.tolist(), strict=True))
+    assert found == [(row, known.index(pair)) for row, pair in enumerate(wanted) if pair in known]
 
 
-@pytest.mark.parametrize("function", [judged_documents._hashes, poor])
+@pytest.mark.parametrize("hashes", [pl.DataFrame.hash_rows, poor])
 @given(rows=PAIRS)
-def test_repetitions_are_the_later_ones_of_equal_rows(function, rows):
+def test_repetitions_are_the_later_ones_of_equal_rows(hashes, rows):
     expected = [row for place, row in enumerate(rows) if row in rows[:place]]
-    assert repetitions(table(rows), function(table(rows), 0)).rows() == expected
+    assert repetitions(table(rows), hashes(table(rows))).rows() == expected
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 10**6])
@@ -66,7 +57,6 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
         given_run = pl.DataFrame(lines, schema=columns, orient="row")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alignment, "_ROWS", rows)
-        patch.setattr(judged_documents, "_SMALL", data.draw(st.sampled_from([0, 10**6])))
         found = align(judgments, given_run)
     for name in ("query", "doc", "rank", "depth"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()

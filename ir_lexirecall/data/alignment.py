@@ -17,7 +17,7 @@ from ir_lexirecall._util.engine import one_ahead
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties, without_excluded
-from ir_lexirecall.data.judged_documents import repetitions
+from ir_lexirecall.data.judged_documents import find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
 from ir_lexirecall.io.columns import changes, run_table
@@ -236,20 +236,19 @@ def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
 def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> Blocks:
     block = np.repeat(np.arange(len(query)), length)
     keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
-    lookup, judged = judgments.lookup(query)
-    hashes = lookup.hashes(keys)
+    hashes = keys.hash_rows()
     repeated = repetitions(keys, hashes)
     if len(repeated):
         q, doc_id = repeated.row(0)
         raise _twice(judgments.query_ids[q], doc_id, len(repeated))
-    row, found = lookup.find(keys, hashes)
+    row, doc = find_judged(judgments.hashed_keys(query), keys, hashes)
     score = as_32_bits(table["score"].to_numpy())
     return Blocks(
         query=query,
         length=length,
         score=score,
         doc_ids=lambda rows: table["doc_id"].gather(rows).to_list(),
-        doc=judged[found],
+        doc=doc,
         doc_block=block[row],
         doc_score=score[row],
     )
