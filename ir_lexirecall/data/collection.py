@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from ir_measures.measures.base import Measure
@@ -119,24 +120,26 @@ class Collection:
     dataset_id: str
     aspect_fields: Mapping[str, str] = field(repr=False)
     has_subtopics: bool = field(repr=False)
-    _qrels: Callable[[], pd.DataFrame] = field(repr=False)
-    _queries: Callable[[], pd.DataFrame | None] = field(repr=False)
-    _size: Callable[[], int | None] = field(repr=False)
-    _grades: Callable[[], Mapping[int, str]] = field(repr=False)
-    _official: Callable[[], list[str]] = field(repr=False)
-    _documents: Callable[[list[str]], Mapping[str, Any]] = field(repr=False)
-    _at_hand: Callable[[], bool] = field(default=lambda: False, repr=False)
+    _dataset: Any = field(default=None, repr=False)  # ir_datasets' own
     reading: tuple[Mapping[str, Any], ...] = ()
+
+    def _table(self, part: str) -> pd.DataFrame:
+        """What ir_datasets has of the ``qrels`` or ``queries``."""
+        kind = getattr(self._dataset, f"{part}_cls")()
+        with _downloading(self.dataset_id):
+            return pd.DataFrame(list(getattr(self._dataset, f"{part}_iter")()), columns=list(kind._fields))
 
     @cached_property
     def n(self) -> int | None:
         """Number of documents in the collection, from its metadata; None where it is not known."""
-        return self._size()
+        # Counting could start a download.
+        count = self._dataset.metadata().get("docs", {}).get("count") if self._dataset.has_docs() else None
+        return None if count is None else int(count)
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
         """The judgments: ``query_id``, ``doc_id``, ``relevance``, ``subtopic_id`` if there are subtopics, the aspects."""
-        table = self._qrels().rename(columns=dict(self.aspect_fields))
+        table = self._table("qrels").rename(columns=dict(self.aspect_fields))
         columns = ["query_id", "doc_id", "relevance", *(["subtopic_id"] if self.has_subtopics else [])]
         if self.aspect_fields:
             # The iteration tells rounds of judging apart, not subtopics; the latest round counts.
@@ -151,8 +154,9 @@ class Collection:
     @cached_property
     def queries(self) -> pd.DataFrame:
         """The queries: ``query_id`` and the data set's further fields, such as ``text``."""
-        table = self._queries()
-        return pd.DataFrame({"query_id": self.qrels["query_id"].unique()}) if table is None else table
+        if self._dataset.has_queries():
+            return self._table("queries")
+        return pd.DataFrame({"query_id": self.qrels["query_id"].unique()})
 
     @property
     def query_texts(self) -> dict[str, str]:
@@ -169,17 +173,22 @@ class Collection:
         Args:
             doc_ids: ids of the documents.
         """
-        return dict(self._documents(doc_ids))
+        if not self._dataset.has_docs():
+            return {}
+        with _downloading(self.dataset_id):
+            return {doc.doc_id: doc.default_text() for doc in self._dataset.docs_store().get_many_iter(doc_ids)}
 
     @property
     def has_texts(self) -> bool:
         """Whether ``texts`` can look documents up at once: no download is needed, no index to be built."""
-        return self._at_hand()
+        store = self._dataset.docs_store() if self._dataset.has_docs() else None
+        path = getattr(store, "path", None)
+        return store is not None and path is not None and os.path.exists(path) and bool(store.built())
 
     @cached_property
     def max_rel(self) -> int:
         """Top grade of relevance: of the data set's definitions, or of the data if that is higher."""
-        return max(1, *self._grades(), int(self.qrels["relevance"].max()))
+        return max(1, *self._dataset.qrels_defs(), int(self.qrels["relevance"].max()))
 
     @cached_property
     def aspects(self) -> dict[str, int]:
@@ -192,7 +201,8 @@ class Collection:
     @cached_property
     def official_measures(self) -> list[Measure]:
         """The official measures that ir_datasets documents for the collection."""
-        return [parse_measure(text) for text in self._official()]
+        documented = (self._dataset.documentation() or {}) if hasattr(self._dataset, "documentation") else {}
+        return [parse_measure(text) for text in documented.get("official_measures", [])]
 
     @cached_property
     def rel(self) -> int:
@@ -232,6 +242,25 @@ class Collection:
         return f"<Collection {self.dataset_id!r}; present.collection_finding says what it holds>"
 
 
+class _Demo(Collection):
+    """``lexirecall/demo``, for which ir_datasets is not needed."""
+
+    def _table(self, part: str) -> pd.DataFrame:
+        return demo.qrels() if part == "qrels" else demo.queries()
+
+    @cached_property
+    def n(self) -> int:
+        return len(demo.docs())
+
+    def texts(self, doc_ids: list[str]) -> dict[str, str]:
+        rows = demo.docs().values.tolist()
+        return {doc_id: f"{title}\n{text}" for doc_id, title, text in rows if doc_id in set(doc_ids)}
+
+    @property
+    def has_texts(self) -> bool:
+        return True
+
+
 def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()) -> Collection:
     """A collection by its ``dataset_id``, one of ir_datasets' or ``lexirecall/demo``; see ``load``.
 
@@ -239,23 +268,8 @@ def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()
         ValueError: no such data set, one without qrels, or qrels with an unknown field.
     """
     if dataset_id == DEMO:
-        return Collection(
-            dataset_id=DEMO,
-            aspect_fields=ASPECTS["DemoQrel"],
-            has_subtopics=True,
-            _qrels=demo.qrels,
-            _queries=demo.queries,
-            _size=lambda: len(demo.docs()),
-            _grades=lambda: demo.GRADES,
-            _official=list,
-            _documents=lambda doc_ids: {
-                doc_id: f"{title}\n{text}"
-                for doc_id, title, text in demo.docs().values.tolist()
-                if doc_id in set(doc_ids)
-            },
-            _at_hand=lambda: True,
-            reading=reading,
-        )
+        known = SimpleNamespace(qrels_defs=lambda: demo.GRADES, has_queries=lambda: True)
+        return _Demo(DEMO, ASPECTS["DemoQrel"], True, known, reading)
     import ir_datasets
 
     if dataset_id not in ir_datasets.registry:
@@ -268,46 +282,8 @@ def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()
     if not dataset.has_qrels():
         raise ValueError(f"the ir_datasets data set {dataset_id!r} has no qrels")
 
-    def table(rows: Iterator[Any], kind: type) -> pd.DataFrame:
-        with _downloading(dataset_id):
-            return pd.DataFrame(list(rows), columns=list(kind._fields))  # type: ignore[attr-defined]
-
-    def size() -> int | None:
-        # What the metadata knows; counting could start a download.
-        count = dataset.metadata().get("docs", {}).get("count") if dataset.has_docs() else None
-        return None if count is None else int(count)
-
-    def official() -> list[str]:
-        documented = (dataset.documentation() or {}) if hasattr(dataset, "documentation") else {}
-        return list(documented.get("official_measures", []))
-
-    def queries() -> pd.DataFrame | None:
-        return table(dataset.queries_iter(), dataset.queries_cls()) if dataset.has_queries() else None
-
-    def documents(doc_ids: list[str]) -> dict[str, str]:
-        if not dataset.has_docs():
-            return {}
-        with _downloading(dataset_id):
-            return {doc.doc_id: doc.default_text() for doc in dataset.docs_store().get_many_iter(doc_ids)}
-
-    def at_hand() -> bool:
-        store = dataset.docs_store() if dataset.has_docs() else None
-        path = getattr(store, "path", None)
-        return store is not None and path is not None and os.path.exists(path) and bool(store.built())
-
-    return Collection(
-        dataset_id=dataset_id,
-        aspect_fields=aspect_fields(dataset.qrels_cls()),
-        has_subtopics="subtopic_id" in dataset.qrels_cls()._fields,
-        _qrels=lambda: table(dataset.qrels_iter(), dataset.qrels_cls()),
-        _queries=queries,
-        _size=size,
-        _grades=dataset.qrels_defs,
-        _official=official,
-        _documents=documents,
-        _at_hand=at_hand,
-        reading=reading,
-    )
+    kind = dataset.qrels_cls()
+    return Collection(dataset_id, aspect_fields(kind), "subtopic_id" in kind._fields, dataset, reading)
 
 
 def is_data_set(name: str) -> bool:

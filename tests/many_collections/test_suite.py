@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -277,7 +278,14 @@ def test_of_a_single_collection_everything_is_its_comparison() -> None:
 
 
 def collection(dataset_id: str, qrels: pd.DataFrame) -> Collection:
-    return Collection(dataset_id, {}, False, lambda: qrels, lambda: None, lambda: None, dict, list, lambda doc_ids: {})
+    data_set = SimpleNamespace(
+        qrels_iter=lambda: iter(qrels.values.tolist()),
+        qrels_cls=lambda: SimpleNamespace(_fields=qrels.columns),
+        qrels_defs=dict,
+        has_queries=lambda: False,
+        has_docs=lambda: False,
+    )
+    return Collection(dataset_id, {}, False, data_set)
 
 
 BRIGHT = pd.DataFrame(
