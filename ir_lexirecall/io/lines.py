@@ -10,7 +10,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, islice
 from typing import Any
@@ -89,15 +90,6 @@ def stacked(tables: Sequence[pl.DataFrame], empty: pl.DataFrame | None = None) -
     )
 
 
-def text_of(block: bytes, place: Place) -> str:
-    """A block as text; a ``ValueError`` where it is not UTF-8."""
-    try:
-        return block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = 1 + block.count(b"\n", 0, error.start)
-        raise ValueError(f"{place(line)}: not UTF-8 ({error.reason})") from None
-
-
 def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse a header that names a wanted column twice."""
     twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
@@ -128,30 +120,138 @@ def _places(path: str, number: int, skipped: bytes) -> Callable[[int], str]:
     return place
 
 
-def _numbers(
-    name: str, texts: Sequence[str], columns: Mapping[str, Sequence[str]], lines: Sequence[int], place: Place
-) -> list[float]:
-    values = [number(text) for text in texts]
-    bad = [i for i, value in enumerate(values) if value is None]
-    if bad:
-        i = bad[0]
-        subject = "".join(
-            f" {word} {shown(columns[key][i])}"
-            for key, word in (("doc_id", "of document"), ("query_id", "for query"))
-            if key in columns
-        )
-        raise ValueError(
-            f"{place(lines[i])}: the {name}{subject} is {shown(texts[i])}, not a number{and_more(len(bad) - 1)}"
-        )
-    return [value for value in values if value is not None]
+@dataclass(frozen=True)
+class _Layout:
+    """How the lines of a file hold columns.
 
+    Attributes:
+        names: of all columns.
+        needed: those with a value in every line: a text, or a number.
+        wanted: those that are asked for.
+        separator: what stands between them; a blank for any white space.
+        quote: what may stand around a value.
+    """
 
-def _types(fields: Iterable[str]) -> dict[str, Any]:
-    return {name: pl.String if name in TEXTS else pl.Float64 for name in fields}
+    names: Sequence[str]
+    needed: Sequence[str]
+    wanted: Sequence[str]
+    separator: str = " "
+    quote: str | None = None
 
+    def kind(self, name: str) -> Any:
+        """The type of a column."""
+        return pl.Float64 if name in self.needed and name not in TEXTS else pl.String
 
-def _table(columns: dict[str, list[Any]], types: dict[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame({name: pl.Series(name, columns[name], dtype=kind) for name, kind in types.items()})
+    def batches(self, path: str, *, header: bool) -> Iterator[pl.DataFrame]:
+        """The columns of a file, with a header line or without, some million rows at a time."""
+        blocks = blocks_of_file(path)
+        for number, block in enumerate(blocks):
+            skipped = _header_end(block, header) if number == 0 else 0
+            if self.quote and not _has_regular_quotes(block):  # what is quoted may contain line breaks
+                block = b"".join([block, *blocks])
+            rows = block[skipped:] if self.separator != " " else _without_comments(block[skipped:])
+            table = self.regular(rows) if engine.computes() and _is_text(rows) else None
+            yield self.checked(rows, _places(path, number, block[:skipped])) if table is None else table
+
+    def regular(self, rows: bytes) -> pl.DataFrame | None:
+        """The columns of regular lines; None if a line is not regular, lacks a needed value, or a value is not a number."""
+        if self.separator == " ":
+            last = len(self.names) - 1
+            places = [i for i, name in enumerate(self.names) if name in self.wanted or i == last]
+            for lines in _as_single_blanks(rows):
+                table = self.parsed(lines, columns=places)
+                # A missing field reads as null. Where no line lacks the last one, the number of blanks says that none has a further one.
+                if table is None or any(column.null_count() for column in table):
+                    continue
+                blank = np.frombuffer(lines, dtype=np.uint8) == ord(" ")
+                if np.count_nonzero(blank) == len(table) * last and not np.any(blank[1:] & blank[:-1]):
+                    return self.named(table)
+            return None
+        if b"\r" in rows:
+            rows = rows.replace(b"\r\n", b"\n")
+        if b"\r" in rows or (self.quote and not _has_regular_quotes(rows)):
+            return None
+        if _EMPTY_FIRST_LINE.match(rows):
+            rows = b"\n" + rows
+        if _EMPTY_LINE.search(rows):
+            rows = _EMPTY_LINE.sub(b"", rows).removeprefix(b"\n")
+        quote = self.quote if b'"' in rows else None
+        if (table := self.parsed(rows, quote)) is None:
+            return None
+        table = self.named(table)
+        if any(table[name].null_count() for name in self.needed if name in self.wanted):
+            return None
+        empty = quote and any((values == "").any() for values in table if values.dtype == pl.String)
+        return None if empty else table
+
+    def parsed(self, block: bytes, quote: str | None = None, columns: list[int] | None = None) -> pl.DataFrame | None:
+        """What Polars reads in a block, or in some columns of it, which are called by their places; None where it does not."""
+        schema = {str(i): self.kind(name) for i, name in enumerate(self.names)}
+        if not block:
+            return pl.DataFrame(schema=schema)
+        try:
+            return pl.read_csv(
+                block, has_header=False, separator=self.separator, quote_char=quote, schema=schema, columns=columns
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            return None
+
+    def named(self, table: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame({name: table[str(self.names.index(name))] for name in self.wanted})
+
+    def checked(self, block: bytes, place: Place) -> pl.DataFrame:
+        """The columns of any lines, value by value.
+
+        In a table, an empty field is a missing value, missing fields at the end are empty, and empty lines do not count. In CSV a
+        field may stand in quotation marks, doubled within, and have separators and line breaks.
+
+        Raises:
+            ValueError: a line has a wrong number of fields or is not UTF-8, or a needed value is missing or not a number.
+        """
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = 1 + block.count(b"\n", 0, error.start)
+            raise ValueError(f"{place(line)}: not UTF-8 ({error.reason})") from None
+        width = len(self.names)
+        records: Iterator[tuple[int, list[str]]]
+        if self.separator == " ":  # only ASCII's blanks separate
+            split = (
+                (n, [part.decode() for part in line.split()]) for n, line in enumerate(block.split(b"\n"), start=1)
+            )
+            records = ((n, fields) for n, fields in split if fields)
+        elif self.quote is None:
+            lines = enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
+            records = ((n, line.split(self.separator)) for n, line in lines if line.strip(" \t\v\f"))
+        else:
+            records = csv_rows(text, place, self.separator, strip=False)
+        rows: list[list[str]] = []
+        numbers: list[int] = []
+        for n, fields in records:
+            if len(fields) > width or (len(fields) < width and self.separator == " "):
+                hint = _LOOKS.get((len(fields), width), "") if self.separator == " " else ""
+                raise ValueError(f"{place(n)}: {len(fields)} fields where {width} are expected{hint}")
+            rows.append(fields + [""] * (width - len(fields)))
+            numbers.append(n)
+        columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(self.names)}
+        needed = [name for name in self.needed if name in columns]
+        for name in needed:
+            if "" in columns[name]:
+                raise ValueError(f"{place(numbers[columns[name].index('')])}: there is no {name}")
+        for name, texts in columns.items():
+            if name not in needed:
+                columns[name] = [text or None for text in texts]
+            elif name not in TEXTS:
+                texts = [text.strip(" \t") for text in texts]
+                values = columns[name] = [number(text) for text in texts]
+                if None in values:
+                    i, ids = values.index(None), {"doc_id": "of document", "query_id": "for query"}
+                    subject = "".join(f" {word} {shown(columns[key][i])}" for key, word in ids.items() if key in needed)
+                    raise ValueError(
+                        f"{place(numbers[i])}: the {name}{subject} is {shown(texts[i])}, not a number"
+                        f"{and_more(values.count(None) - 1)}"
+                    )
+        return pl.DataFrame({name: pl.Series(name, columns[name], dtype=self.kind(name)) for name in self.wanted})
 
 
 def _is_text(block: bytes) -> bool:
@@ -164,53 +264,19 @@ def _is_text(block: bytes) -> bool:
     return True
 
 
-def _columns(
-    block: bytes, types: dict[str, Any], separator: str, quote: str | None = None, columns: list[int] | None = None
-) -> pl.DataFrame | None:
-    """The columns of a block of regular lines, or some of them; None if a line is not regular, or a value is not a number."""
-    if not block:
-        return pl.DataFrame(schema=types)
-    try:
-        return pl.read_csv(
-            block, has_header=False, separator=separator, quote_char=quote, schema=types, columns=columns
-        )
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return None
-
-
 # -- lines of fields ---------------------------------------------------------------------------------------
 
 
 def read_lines(path: str, fields: Sequence[str], *, header: bool = False) -> pl.DataFrame:
     """Lines of fields, after a header line or without; ids are text, the others numbers."""
-    return stacked([*line_batches(path, fields, header=header)], pl.DataFrame(schema=_types(fields)))
+    layout = _Layout(fields, fields, fields)
+    empty = pl.DataFrame(schema={name: layout.kind(name) for name in fields})
+    return stacked([*layout.batches(path, header=header)], empty)
 
 
-def line_batches(
-    path: str, fields: Sequence[str], wanted: Sequence[str] = (), *, header: bool = False
-) -> Iterator[pl.DataFrame]:
-    """The columns of a file's lines, some million rows at a time; if some are ``wanted``, others may be missing."""
-    for number, block in enumerate(blocks_of_file(path)):
-        skipped = _header_end(block, header) if number == 0 else 0
-        if skipped < len(block):
-            place = _places(path, number, block[:skipped])
-            yield _parsed_lines(_without_comments(block[skipped:]), fields, wanted or fields, place)
-
-
-def _parsed_lines(block: bytes, fields: Sequence[str], wanted: Sequence[str], place: Place) -> pl.DataFrame:
-    """The columns of lines, the wanted ones at least."""
-    types = _types(fields)
-    if engine.computes() and _is_text(block):
-        places = [i for i, name in enumerate(fields) if name in wanted or i == len(fields) - 1]
-        for lines in _as_single_blanks(block):
-            table = _columns(lines, types, " ", columns=places)
-            # A missing field reads as null. Where no line lacks the last one, the number of blanks says that none has a further one.
-            if table is None or any(column.null_count() for column in table):
-                continue
-            blank = np.frombuffer(lines, dtype=np.uint8) == ord(" ")
-            if np.count_nonzero(blank) == len(table) * (len(fields) - 1) and not np.any(blank[1:] & blank[:-1]):
-                return table
-    return _table(columns_of_lines(block, fields, place), types)
+def line_batches(path: str, fields: Sequence[str], wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The wanted columns of a file's lines, some million rows at a time."""
+    return _Layout(fields, fields, wanted).batches(path, header=False)
 
 
 def _as_single_blanks(block: bytes) -> Iterator[bytes]:
@@ -232,31 +298,6 @@ def _without_comments(block: bytes) -> bytes:
     if not block.startswith(b"#") and np.all(before > ord(" ")):  # in names only
         return block
     return _COMMENT.sub(b"", block)
-
-
-def columns_of_lines(block: bytes, fields: Sequence[str], place: Place) -> dict[str, list[Any]]:
-    """Columns of lines whose fields are separated by blanks (space, tab, \\r, \\v, \\f); empty lines do not count.
-
-    Raises:
-        ValueError: a line has another number of fields, is not UTF-8, or holds a value that is not a number.
-    """
-    text_of(block, place)
-    rows: list[list[str]] = []
-    numbers: list[int] = []
-    for line_number, line in enumerate(block.split(b"\n"), start=1):
-        parts = line.split()
-        if not parts:
-            continue
-        if len(parts) != len(fields):
-            hint = _LOOKS.get((len(parts), len(fields)), "")
-            raise ValueError(f"{place(line_number)}: {len(parts)} fields where {len(fields)} are expected{hint}")
-        rows.append([part.decode("utf-8") for part in parts])
-        numbers.append(line_number)
-    columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(fields)}
-    for name in fields:
-        if name not in TEXTS:
-            columns[name] = _numbers(name, columns[name], columns, numbers, place)
-    return columns
 
 
 # -- tables with a header ----------------------------------------------------------------------------------
@@ -309,91 +350,12 @@ def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iter
     names = our_names(_header_of(line, separator, quote))
     wanted = names if everything or not set(needed) <= set(names) else needed
     check_names(path, names, wanted)
-    blocks = blocks_of_file(path)
-    for number, block in enumerate(blocks):
-        skipped = _header_end(block, True) if number == 0 else 0
-        if quote and not _has_regular_quotes(block):  # what is quoted may contain line breaks
-            block = b"".join([block, *blocks])
-        rows = block[skipped:]
-        table = _regular_rows(rows, names, wanted, needed, separator, quote)
-        if table is None:
-            place = _places(path, number, block[:skipped])
-            columns = columns_of_table(rows, names, separator, quote, needed, place)
-            kinds = _types(needed)
-            table = _table(columns, {name: kinds.get(name, pl.String) for name in wanted})
-        yield table
+    yield from _Layout(names, needed, wanted, separator, quote).batches(path, header=True)
 
 
 def _has_regular_quotes(block: bytes) -> bool:
     """Whether what is quoted are whole fields without quotation marks and line breaks."""
     return b'"' not in block or b'"' not in _REGULAR_QUOTES.sub(b"", block)
-
-
-def _regular_rows(
-    rows: bytes, names: Sequence[str], wanted: Sequence[str], needed: Sequence[str], separator: str, quote: str | None
-) -> pl.DataFrame | None:
-    """The wanted columns of rows; None if a row is not regular, lacks a needed value, or a value is not a number."""
-    if not engine.computes() or not _is_text(rows):
-        return None
-    if b"\r" in rows:
-        rows = rows.replace(b"\r\n", b"\n")
-    if b"\r" in rows or (quote and not _has_regular_quotes(rows)):
-        return None
-    if _EMPTY_FIRST_LINE.match(rows):
-        rows = b"\n" + rows
-    if _EMPTY_LINE.search(rows):
-        rows = _EMPTY_LINE.sub(b"", rows).removeprefix(b"\n")
-    quoted = quote if quote and quote.encode() in rows else None
-    kinds = _types(needed)
-    table = _columns(rows, {str(i): kinds.get(name, pl.String) for i, name in enumerate(names)}, separator, quoted)
-    if table is None:
-        return None
-    columns = {name: table[str(names.index(name))] for name in wanted}
-    if any(columns[name].null_count() for name in needed if name in columns):
-        return None
-    if quoted:
-        for _name, values in columns.items():
-            if values.dtype == pl.String and (values == "").any():
-                return None
-    return pl.DataFrame(columns)
-
-
-def columns_of_table(
-    block: bytes, names: Sequence[str], separator: str, quote: str | None, needed: Sequence[str], place: Place
-) -> dict[str, list[Any]]:
-    """The columns of the rows of a CSV or TSV file, without its header.
-
-    In columns that are ``needed`` no value may be missing; those of them that are not ``TEXTS`` become numbers.
-
-    An empty field is a missing value, missing fields at the end are empty, and empty lines do not count. In CSV a field may
-    stand in quotation marks, doubled within, and have separators and line breaks.
-    """
-    rows: list[list[str]] = []
-    numbers: list[int] = []
-    text = text_of(block, place)
-    if quote is None:
-        lines = enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
-        records: Iterator[tuple[int, list[str]]] = (
-            (number, line.split(separator)) for number, line in lines if line.strip(" \t\v\f")
-        )
-    else:
-        records = csv_rows(text, place, separator, strip=False)
-    for line_number, fields in records:
-        if len(fields) > len(names):
-            raise ValueError(f"{place(line_number)}: {len(fields)} fields where {len(names)} are expected")
-        rows.append(fields + [""] * (len(names) - len(fields)))
-        numbers.append(line_number)
-    columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    for name in needed:
-        if name in columns and "" in columns[name]:
-            raise ValueError(f"{place(numbers[columns[name].index('')])}: there is no {name}")
-    texts = {name: columns[name] for name in needed if name in columns and name in TEXTS}
-    for name, values in columns.items():
-        if name in needed and name not in TEXTS:
-            columns[name] = _numbers(name, [value.strip(" \t") for value in values], texts, numbers, place)
-        elif name not in needed:
-            columns[name] = [value or None for value in values]
-    return columns
 
 
 def csv_rows(

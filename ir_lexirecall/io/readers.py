@@ -103,8 +103,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
             elif has_header(file, RUN_COLUMNS):
                 yield from table_batches(file, RUN_COLUMNS, everything=False)
             else:
-                for table in line_batches(file, _RUN_FIELDS, RUN_COLUMNS):
-                    yield pl.DataFrame([table[name] for name in RUN_COLUMNS])
+                yield from line_batches(file, _RUN_FIELDS, RUN_COLUMNS)
 
 
 def read_run(path: str) -> pl.DataFrame:
