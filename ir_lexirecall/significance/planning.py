@@ -6,8 +6,9 @@ computed: it is a function of p alone (.5 where p = alpha), and says nothing abo
 All powers are those of one comparison, before any correction; the noncentral t distribution has Q - 1 degrees of freedom and
 noncentrality difference sqrt(Q) / s.
 
-The interval of what is planned is that of the variance, with the kurtosis of the differences (Bonett): those of normal differences
-(chi-squared) hold in .75 to .90 of samples of real ones.
+The interval of what is planned is that of the variance, with the kurtosis of the differences (Bonett), freed from the bias that it
+has for normal ones, and with Student's quantile: from 25 queries on it holds in .91 to .95 of samples of real differences, without
+these two in .88 to .95, that of normal differences (chi-squared) in .75 to .90.
 
 Sources: Bonett, Approximate Confidence Interval for Standard Deviation of Nonnormal Distributions, Computational Statistics and Data
 Analysis 2006, doi 10.1016/j.csda.2004.10.003; Hoenig, Heisey, The Abuse of Power, The American Statistician 2001, doi 10.1198/000313001300339897; Sakai, Statistical
@@ -63,7 +64,7 @@ def queries_for_difference(x: Floats, difference: float | Floats, power: float =
     >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
     >>> planned = queries_for_difference(x, 0.05)
     >>> planned.estimate, planned.low, planned.high
-    (array([29.]), array([21.]), array([43.]))
+    (array([29.]), array([21.]), array([44.]))
     """
     return _needed(x, difference, power, alpha, _two_sided_power)
 
@@ -92,7 +93,7 @@ def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) ->
     >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
     >>> planned = detectable_difference(x)
     >>> planned.estimate.round(3), planned.low.round(3), planned.high.round(3)
-    (array([0.037]), array([0.031]), array([0.046]))
+    (array([0.037]), array([0.031]), array([0.047]))
     """
     _check_level(power=power, alpha=alpha)
     queries = x.shape[1]
@@ -198,11 +199,12 @@ def _needed(
 def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Standard deviation s of each row and the ends of its interval; NaN where there is no spread.
 
-    ln(c s^2) -/+ z c sqrt((k - (n - 3) / n) / (n - 1)) is that of the logarithm of the variance, c = n / (n - z), z the normal quantile,
-    k = n sum (x - m)^4 / (sum (x - mean)^2)^2 the kurtosis about the mean m without 1 / (2 sqrt(n - 4)) of the values at either end.
-    Below 5 queries, or where n is at most z, it has no upper end, and its lower end is 0.
+    ln(c s^2) -/+ t c sqrt((k - (n - 3) / n) / (n - 1)) is that of the logarithm of the variance, c = n / (n - z), z the normal quantile,
+    t Student's, k = n sum (x - m)^4 / (sum (x - mean)^2)^2 the kurtosis about the mean m without 1 / (2 sqrt(n - 4)) of the values at
+    either end, or what Fisher's G2 makes of it where that is more. Below 5 queries, or where n is at most z, it has no upper end, and
+    its lower end is 0.
     """
-    n, z = x.shape[1], -float(special.ndtri(alpha / 2))
+    n, z, t = x.shape[1], -float(special.ndtri(alpha / 2)), -float(special.stdtrit(x.shape[1] - 1, alpha / 2))
     deviation = mean_and_deviation(x)[1]
     deviation = np.where(deviation > 0, deviation, np.nan)
     if n < 5 or n <= z:
@@ -210,8 +212,9 @@ def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     cut = int(n / (2 * np.sqrt(n - 4)))
     middle = np.sort(x, axis=1)[:, cut : n - cut].mean(axis=1) if 2 * cut < n else np.median(x, axis=1)
     kurtosis = ((x - middle[:, None]) ** 4).sum(axis=1) * n / ((n - 1) * deviation**2) ** 2
+    kurtosis = np.maximum(kurtosis, 3 + (n - 1) * ((n + 1) * (kurtosis - 3) + 6) / ((n - 2) * (n - 3)))
     c = n / (n - z)
-    half = z * c * np.sqrt((kurtosis - (n - 3) / n) / (n - 1)) / 2
+    half = t * c * np.sqrt((kurtosis - (n - 3) / n) / (n - 1)) / 2
     return deviation, deviation * np.sqrt(c) * np.exp(-half), deviation * np.sqrt(c) * np.exp(half)
 
 

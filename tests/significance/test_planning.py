@@ -50,14 +50,15 @@ def test_queries_for_a_difference_are_the_fewest_with_that_power(difference: flo
 
 
 def bonett(x: list[float], alpha: float) -> tuple[float, float]:
-    """Ends of the interval of a variance, as the paper has it; SciPy's trimmed mean."""
-    n, z = len(x), stats.norm.ppf(1 - alpha / 2)
+    """Ends of the interval of a variance, as the paper has it, but for G2 and Student's quantile; SciPy's trimmed mean."""
+    n, z, t = len(x), stats.norm.ppf(1 - alpha / 2), stats.t.ppf(1 - alpha / 2, len(x) - 1)
     mean, variance = sum(x) / n, np.var(x, ddof=1)
     centre = stats.trim_mean(x, 1 / (2 * math.sqrt(n - 4)))
     kurtosis = n * sum((v - centre) ** 4 for v in x) / sum((v - mean) ** 2 for v in x) ** 2
+    without_bias = 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3) + 6)
     c = n / (n - z)
-    error = c * math.sqrt((kurtosis - (n - 3) / n) / (n - 1))
-    return math.exp(math.log(c * variance) - z * error), math.exp(math.log(c * variance) + z * error)
+    error = c * math.sqrt((max(kurtosis, without_bias) - (n - 3) / n) / (n - 1))
+    return math.exp(math.log(c * variance) - t * error), math.exp(math.log(c * variance) + t * error)
 
 
 def test_queries_for_a_margin_find_equal_runs_not_worse() -> None:
