@@ -63,7 +63,13 @@ def test_the_summary_says_so() -> None:
         "Better than base on single collections (95% confidence for all runs by one criterion): by RR, good on at least 4 of 4 "
         "collections, mostly on at least 3 and no other run is shown to be on any."
     ) in text
+    assert (
+        "RR: better on some of 4 collections rests on p near 0.00417; with skewed differences on fewer than 200 queries"
+        in text
+    )
+    assert "rests on p" not in str(benchmark(EFFECTS, queries=200))
     alike = str(benchmark({"base": [0.3] * 4, "same": [0.3] * 4}))
+    assert "rests on p" not in alike
     assert "by RR, no run is shown to be on any." in alike
     assert "single collections" not in str(benchmark(EFFECTS, baseline=None))
     assert "single collections" not in str(benchmark({run: effect[:1] for run, effect in EFFECTS.items()}))
