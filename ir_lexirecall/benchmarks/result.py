@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, row_blocks
+from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule, Memoised
 from ir_lexirecall._util.lazy import pandas as pd
@@ -21,6 +21,7 @@ from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
+from ir_lexirecall.significance.closed_form import group_interval_holds
 from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
 from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.outcomes import agreeing
@@ -263,6 +264,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             x if test.groups is None else group_units(x, test.groups) for x, test in zip(arrays, tests, strict=True)
         ]
 
+    def _withheld(self, by: str, arrays: list[Floats]) -> Bools:
+        """Of which rows no interval is given, as sizes of groups may go with what they hold on a collection."""
+        tests = [result.test_of(by) for result in self.results.values()]
+        both = zip(arrays, tests, strict=True)
+        return ~np.all([group_interval_holds(x, test.groups) for x, test in both if test.groups is not None], axis=0)
+
     @property
     def _others(self) -> list[str]:
         """The runs that differ from a baseline."""
@@ -281,6 +288,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
+        low[unknown := self._withheld(by, self.values_of(by))] = high[unknown] = np.nan
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
         columns: dict[str, Any] = {"criterion": by}
@@ -312,6 +320,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         low, high, p = inference.studentised_interval(mean, error, of_differences, alpha)
         effect = effect_of_mean(np.concatenate(differences, axis=1))
         tested = agreeing(TestResult(mean, low, high, p, effect), alpha, bounds)
+        tested.low[unknown := self._withheld(by, self.differences_of(by))] = tested.high[unknown] = np.nan
         adjusted, reject = corrected(p, self.test.correction, alpha)
         columns = {
             "run": self._others,

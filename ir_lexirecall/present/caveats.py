@@ -60,9 +60,15 @@ def comparison_caveats(result: Comparison) -> list[Note]:
                 )
                 notes.append(Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b)))
     notes += [*_on_tests(result, tested), *_on_skewness(result, tested)]
+    return gravest_first([*notes, *caveats_on_data(result)])
+
+
+def caveats_on_data(result: Comparison) -> list[Note]:
+    """The notes on queries, rankings and values alone, which need no test."""
+    notes, queries = [], len(result.query_ids)
     if result.groups is not None and result.cluster:  # a group that outweighs the others, intervals that are missing
         sizes = result.groups.sizes
-        largest, queries = max(sizes, key=lambda group: sizes[group]), sum(sizes.values())
+        largest = max(sizes, key=lambda group: sizes[group])
         if 3 * sizes[largest] > queries and len(sizes) > 2:
             share = f"{sizes[largest]} of {count(queries, 'query')}"
             notes.append(Note(f"Group {largest} holds {share}: overall results mostly reflect this group.", DOUBTFUL))
@@ -72,12 +78,6 @@ def comparison_caveats(result: Comparison) -> list[Note]:
                 "they do not seem to, and the groups weigh as much as 8 equal ones."
             )
             notes.append(Note(sentence))
-    return gravest_first([*notes, *caveats_on_data(result)])
-
-
-def caveats_on_data(result: Comparison) -> list[Note]:
-    """The notes on queries, rankings and values alone, which need no test."""
-    notes, queries = [], len(result.query_ids)
     preferences = next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
     if preferences is not None and (excluded := queries - len(preferences.query_ids)):
         has, takes = ("has", "takes") if excluded == 1 else ("have", "take")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
-from ir_lexirecall._util.rounding import DIFFERENCE
+from ir_lexirecall._util.rounding import DIFFERENCE, settled
 from ir_lexirecall.significance.outcomes import Kernel, Sides, TestResult, mean_and_deviation, moved, two_sided
 
 # -- signs -----------------------------------------------------------------------------------------
@@ -250,27 +250,28 @@ def members(groups: ArrayLike, queries: int) -> Floats:
     return member
 
 
-def group_interval_holds(sums: Floats, size: Floats) -> Bools:
-    """Whether an interval of the mean over queries with groups as units may be given, shape ``(P,)``; ``sums`` as ``(P, G)``.
+def group_interval_holds(x: Floats, groups: ArrayLike) -> Bools:
+    """Whether an interval of the mean over queries with groups as units may be given, shape ``(P,)``; arguments of ``group_units``.
 
     Groups of about one size (up to twice the smallest) are exchangeable. Of others, an interval holds the mean of groups whose size goes
     with their effect in .78 to .92 for .95: it is given where they weigh as much as 8 equal ones, and size and mean of the groups are
     not correlated (Pearson, p > .1). Then, in simulations, at most .05 of all samples give one that is false.
 
-    >>> group_interval_holds(np.array([[0.2, 0.4, 0.1]]), np.array([2.0, 2.0, 3.0])), group_interval_holds(np.eye(3), np.array([1, 1, 9.0]))
-    (array([ True]), array([False, False, False]))
+    >>> group_interval_holds(np.array([[0.2, 0.4, 0.1]]), ["a", "b", "b"]), group_interval_holds(np.eye(4), ["a", "b", "b", "b"])
+    (array([ True]), array([False, False, False, False]))
     """
-    groups = len(size)
+    member = members(groups, x.shape[1])
+    size, sums = member.sum(axis=0), settled(x @ member, np.abs(x) @ member)
     if size.max() <= 2 * size.min():
-        return np.ones(len(sums), dtype=bool)
+        return np.ones(len(x), dtype=bool)
     if size.sum() ** 2 / (size**2).sum() < 8:
-        return np.zeros(len(sums), dtype=bool)
+        return np.zeros(len(x), dtype=bool)
     means, of_size = sums / size, size - size.mean()
     means -= means.mean(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = means @ of_size / np.sqrt((means**2).sum(axis=1) * (of_size**2).sum())
-        t = np.abs(r) * np.sqrt((groups - 2) / np.maximum(1 - r**2, 0))
-    return np.asarray(~(2 * special.stdtr(groups - 2, -t) <= 0.1))
+        t = np.abs(r) * np.sqrt((len(size) - 2) / np.maximum(1 - r**2, 0))
+    return np.asarray(~(2 * special.stdtr(len(size) - 2, -t) <= 0.1))
 
 
 @entry

@@ -244,7 +244,7 @@ class SignificanceTest:
             found = of_means(group_units(x, self.groups), shifts, alpha, resampled)
         else:
             found = by_randomisation(sums, shifts, alpha, self.resampling, size)
-        unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~group_interval_holds(sums, size)
+        unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~group_interval_holds(x, self.groups)
         found.low[unknown] = found.high[unknown] = np.nan
         return found
 

@@ -285,3 +285,24 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
 def test_bad_groups_of_a_benchmark(groups: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^benchmark: {message}"):
         over_parts(groups, **options)
+
+
+def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effect() -> None:
+    users = [f"user{u:02}" for u in range(12) for _ in range(1 + 3 * u)]
+    gain = np.repeat(np.arange(12) / 24, [1 + 3 * u for u in range(12)])
+    noise = np.random.default_rng(0).normal(0, 0.01, len(users))
+    table = pd.DataFrame({"base": 0.2 + noise, "more for large ones": 0.2 + gain, "as much for all": 0.3 - noise})
+    table["query_id"] = [f"q{i}" for i in range(len(users))]
+    parts = {name: table.melt("query_id", var_name="run", value_name="AP") for name in ("a", "b")}
+    result = irl.benchmark(
+        values=parts,
+        baseline="base",
+        groups={name: dict(zip(table["query_id"], users, strict=True)) for name in parts},
+        cluster=True,
+        test="bootstrap",
+    )
+    found = result.overall().set_index("run")
+    assert found.loc["more for large ones", ["ci_low", "ci_high", "difference_low", "difference_high"]].isna().all()
+    assert found.loc["as much for all", ["difference_low", "difference_high"]].notna().all()
+    assert found.loc["more for large ones", "p"] < 0.01
+    assert "a: Groups differ in size: the test keeps its level" in str(result)
