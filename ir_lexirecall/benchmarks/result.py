@@ -288,7 +288,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
-        low[unknown := self._withheld(by, self.values_of(by))] = high[unknown] = np.nan
+        low, high = np.where(self._withheld(by, self.values_of(by)), np.nan, (low, high))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
         columns: dict[str, Any] = {"criterion": by}
@@ -320,13 +320,13 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         low, high, p = inference.studentised_interval(mean, error, of_differences, alpha)
         effect = effect_of_mean(np.concatenate(differences, axis=1))
         tested = agreeing(TestResult(mean, low, high, p, effect), alpha, bounds)
-        tested.low[unknown := self._withheld(by, self.differences_of(by))] = tested.high[unknown] = np.nan
         adjusted, reject = corrected(p, self.test.correction, alpha)
+        withheld = self._withheld(by, self.differences_of(by))
         columns = {
             "run": self._others,
             "difference": mean,
-            "difference_low": tested.low,
-            "difference_high": tested.high,
+            "difference_low": np.where(withheld, np.nan, tested.low),
+            "difference_high": np.where(withheld, np.nan, tested.high),
             "p": p,
             "p_corrected": adjusted,
             "verdict": two_sided(reject, sign * mean),
