@@ -8,7 +8,7 @@ subtopics in turn, the topic mirrors every document, so that measures that know 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,6 @@ from ir_lexirecall.meta.laws.properties import (
     appended,
     more,
     nonrelevant_appended,
-    nothing_missing,
     replaced,
     swapped,
     swaps,
@@ -27,7 +26,7 @@ from ir_lexirecall.meta.laws.properties import (
 from ir_lexirecall.meta.made_up_rankings import Label, Ranking
 
 _near_0 = partial(Property, source="Amigó 2018", strict=True, gains="small")
-_of_subtopics = partial(_near_0, subtopics=True, missing=nothing_missing)
+_of_subtopics = partial(_near_0, subtopics=True, missing=lambda space: [()])
 _MANY = 20  # documents within which a small number must be found
 _THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be large enough
 
@@ -67,21 +66,16 @@ def _close_tails(space: Space) -> Iterator[Claim]:
 # -- two subtopics ---------------------------------------------------------------------------------
 
 
-def _pairs(grades: Sequence[int]) -> list[Label]:
-    """Documents with any grade for either subtopic."""
-    return [(a, b) for a in grades for b in grades]
-
-
-def _no_overlap(grades: Sequence[int]) -> list[Label]:
+def _no_overlap(space: Space) -> list[Label]:
     """Documents that are relevant to one subtopic at most."""
-    return [(a, b) for a in grades for b in grades if a == 0 or b == 0]
+    return [pair for pair in itertools.product(space.grades, repeat=2) if 0 in pair]
 
 
 def _better_for_all(ranking: Ranking, space: Space) -> Iterator[Claim]:
     labels: Any = ranking.retrieved
-    for i, label in itertools.product(range(len(labels)), _pairs(space.grades)):
-        if all(a > b for a, b in zip(label, labels[i], strict=True)):  # type: ignore[arg-type]
-            yield more(*replaced(ranking, i, label))
+    for i, *label in itertools.product(range(len(labels)), space.grades, space.grades):
+        if all(a > b for a, b in zip(label, labels[i], strict=True)):
+            yield more(*replaced(ranking, i, tuple(label)))
 
 
 def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Claim]:
@@ -165,7 +159,7 @@ PROPERTIES = (
         "query aspect diversity",
         "replacing a document by one that is more relevant to every subtopic raises the value (gains near 0)",
         around=_better_for_all,
-        labels=lambda space: _pairs(space.grades),
+        labels=lambda space: list(itertools.product(space.grades, repeat=2)),
     ),
     _of_subtopics(
         "redundancy",
@@ -189,7 +183,7 @@ PROPERTIES = (
         "never raises the value",
         strict=False,
         around=_after_full_relevance,
-        labels=lambda space: _no_overlap(space.grades),
+        labels=_no_overlap,
         gains="full",
     ),
     _of_subtopics(
@@ -197,7 +191,7 @@ PROPERTIES = (
         "where nothing above is relevant to subtopics t and t', whatever stands below, and t weighs a tenth more than t', a "
         "document about t scores more than an equally relevant one about t' at the same rank (as printed; gains below 1)",
         around=_weightier,
-        labels=lambda space: _no_overlap(space.grades),
+        labels=_no_overlap,
         missing=lambda space: [(), (space.exclusive(0),) * 2],
         weighted=True,
         gains="partial",

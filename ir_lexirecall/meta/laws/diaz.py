@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from ir_lexirecall.meta.laws.properties import (
     Claim,
@@ -19,13 +18,14 @@ from ir_lexirecall.meta.laws.properties import (
     equal,
     more,
     nonrelevant_appended,
-    relevant_or_not,
     replaced,
     swapped,
+    weak_and_strict,
 )
 from ir_lexirecall.meta.made_up_rankings import Ranking
 
-_property = partial(Property, source="Diaz 2026", labels=relevant_or_not)
+_property = partial(Property, source="Diaz 2026", labels=lambda space: space.binary)
+_and_strictly = partial(weak_and_strict, _property, "strictly")
 _MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more
 
 
@@ -95,37 +95,31 @@ def _ideal_rankings(space: Space) -> Iterator[Claim]:
         yield Claim(((1, Ranking((space.top,) * m)),), constant=-1.0, number=m)
 
 
-def _weakly_and_strictly(name: str, meaning: str, weak: str, strict: str, **search: Any) -> tuple[Property, Property]:
-    """A property and its strict variant, which differ in what happens to the value."""
-    strictly = _property(f"strictly {name}", f"{meaning} {strict} the value", strict=True, **search)
-    return _property(name, f"{meaning} {weak} the value", **search), strictly
-
-
 _STEPS = "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
 
 PROPERTIES = (
-    *_weakly_and_strictly(
+    *_and_strictly(
         "increasing in retrieval size",
         "one more document at the end, relevant or not,",
         "never lowers",
         "raises",
         around=_any_appended,
     ),
-    *_weakly_and_strictly(
+    *_and_strictly(
         "decreasing in nonrelevance",
         "one more nonrelevant document at the end",
         "never raises",
         "lowers",
         around=nonrelevant_appended,
     ),
-    *_weakly_and_strictly(
+    *_and_strictly(
         "increasing in relevance",
         "one more relevant document at the end",
         "never lowers",
         "raises",
         around=_relevant_appended,
     ),
-    *_weakly_and_strictly(
+    *_and_strictly(
         "increasing in swapping up",
         "swapping a nonrelevant document with a lower, or missing, relevant one",
         "never lowers",

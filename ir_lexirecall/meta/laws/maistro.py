@@ -11,10 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.meta.laws.properties import Claim, Property, Space, equal, more, replaced, swapped, swaps
+from ir_lexirecall.meta.laws.properties import (
+    Claim,
+    Property,
+    Space,
+    equal,
+    more,
+    replaced,
+    swapped,
+    swaps,
+    weak_and_strict,
+)
 from ir_lexirecall.meta.made_up_rankings import Ranking
 
 _property = partial(Property, source="Ferrante 2015")
+_and_strict = partial(weak_and_strict, _property, "strict", weak="never lowers", strict="raises")
 
 
 def _replacements(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -33,28 +44,8 @@ def _same_set(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 UTILITY_ORIENTED = (
-    _property(
-        "replacement",
-        "replacing a document by one of a higher grade never lowers the value",
-        around=_replacements,
-    ),
-    _property(
-        "strict replacement",
-        "replacing a document by one of a higher grade raises the value",
-        strict=True,
-        around=_replacements,
-    ),
-    _property(
-        "swap",
-        "swapping a document with a lower one of a higher grade never lowers the value",
-        around=swaps,
-    ),
-    _property(
-        "strict swap",
-        "swapping a document with a lower one of a higher grade raises the value",
-        strict=True,
-        around=swaps,
-    ),
+    *_and_strict("replacement", "replacing a document by one of a higher grade", around=_replacements),
+    *_and_strict("swap", "swapping a document with a lower one of a higher grade", around=swaps),
     _property(
         "set-based order",
         "of two rankings of equal length, the one with at least as many documents of every grade or more never scores less; "

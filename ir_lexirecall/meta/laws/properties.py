@@ -87,26 +87,6 @@ class Space:
         return (grade, 0) if aspect == 0 else (0, grade)
 
 
-def all_grades(space: Space) -> Sequence[Label]:
-    """Documents of every grade."""
-    return space.grades
-
-
-def relevant_or_not(space: Space) -> Sequence[Label]:
-    """Documents that are relevant, or not."""
-    return space.binary
-
-
-def nothing_or_one_missing(space: Space) -> Sequence[tuple[Label, ...]]:
-    """Topics whose documents are all retrieved, and topics of which a relevant one is missing."""
-    return [(), (space.top,)]
-
-
-def nothing_missing(space: Space) -> Sequence[tuple[Label, ...]]:
-    """Topics whose documents are all retrieved."""
-    return [()]
-
-
 GAINS = {
     "own": "",
     "small": "gains near 0 where the measure has a scale",
@@ -127,8 +107,9 @@ class Property:
     source: str
     strict: bool = False  # whether values must differ
     around: Callable[[Ranking, Space], Iterator[Claim]] | None = None  # the claims around a ranking; all must hold
-    labels: Callable[[Space], Sequence[Label]] = all_grades  # of the documents of those rankings
-    missing: Callable[[Space], Sequence[tuple[Label, ...]]] = nothing_or_one_missing  # of those that they lack
+    labels: Callable[[Space], Sequence[Label]] = lambda space: space.grades  # of the documents of those rankings
+    # Of the documents that they lack: in some topics none, in others a relevant one.
+    missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [(), (space.top,)]
     claims: Callable[[Space], Iterator[Claim]] | None = None  # instead of ``around``, in groups
     # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with 'number', values must be finite.
     needs: str = "all"
@@ -153,6 +134,14 @@ class Property:
         less, more = ("more", "less") if falling else ("less", "more")
         than = f"not {more} than" if self.strict else f"{less} than"
         return (self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}").format(**words)
+
+
+def weak_and_strict(
+    declare: Callable[..., Property], word: str, name: str, meaning: str, weak: str, strict: str, **search: Any
+) -> tuple[Property, Property]:
+    """A property, and its variant ``word name`` by which values must differ: both say what happens to the value."""
+    varied = declare(f"{word} {name}", f"{meaning} {strict} the value", strict=True, **search)
+    return declare(name, f"{meaning} {weak} the value", **search), varied
 
 
 def changed(labels: tuple[Label, ...], *changes: tuple[int, Label]) -> tuple[Label, ...]:
