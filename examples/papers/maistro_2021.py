@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+from aspects import best_run_labels, draw_labels, draw_maximum, reachable_maximum
 from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall import SignificanceTest, evaluate
@@ -38,7 +39,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures.multi_aspect import label_weights
-from ir_lexirecall.meta import Study, plot, reachable_maximum
+from ir_lexirecall.meta import Study, plot
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 MEASURES = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
@@ -336,7 +337,7 @@ def table_4(
         table = Study(measures_of(base), judgments, runs).discriminative_power(test=test)
         power[base] = 100 * table.set_index("measure")["share"]
         if drawn(plots):
-            save(plot(table), plots, f"maistro_2021_power_{base}")
+            save(draw_maximum(table), plots, f"maistro_2021_power_{base}")
             save(plot(agreement), plots, f"maistro_2021_kendall_{base}")
     rows = []
     for pair, printed in KENDALL.items():
@@ -385,12 +386,12 @@ def tables_5_and_6(
     of_best = {}
     for k in (5, 100):
         tables = [
-            Study(measures_of(base, f"@{k}"), judgments, runs, progress=False).best_run_labels(k=k) for base in BASES
+            best_run_labels(Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k) for base in BASES
         ]
         both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
         of_best[k] = both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
         if drawn(plots) and k == 100:
-            save(plot(tables[0]), plots, "maistro_2021_table_6_nDCG")
+            save(draw_labels(tables[0]), plots, "maistro_2021_table_6_nDCG")
     looked = 2 * len(judgments)
     print(
         f"\nTable 5, {kind}: documents without a label above 0 at each rank, both bases; ours of {looked} per rank, the paper's of 4,330.\n"
@@ -434,7 +435,7 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
     for base in BASES:
         table = reachable_maximum({name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments)
         if drawn(plots):
-            save(plot(table), plots, f"maistro_2021_figure_2_{base}")
+            save(draw_maximum(table), plots, f"maistro_2021_figure_2_{base}")
         for name, best in table.groupby("measure", sort=False)["value"]:
             shares = [f"{100 * (best > 1 - 1e-9).mean():.0f} %", f"{100 * (best < 0.9).mean():.0f} %"]
             rows.append([base, name, f"{best.mean():.4f}", f"{best.min():.3f}", *shares])

@@ -15,14 +15,13 @@ from typing import Final
 from ir_lexirecall.meta import (
     agreements,
     correlations,
-    extremes,
     missing_labels,
     sensitivity,
     two_judges,
+    worst_cases,
 )
 from ir_lexirecall.meta.checking import axioms, properties
 from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.meta.extremes import reachable_maximum
 from ir_lexirecall.meta.records import plot, summary
 from ir_lexirecall.meta.scales import interval_scale
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
@@ -38,7 +37,6 @@ __all__ = [
     "partial_order",
     "plot",
     "properties",
-    "reachable_maximum",
     "simulate_rankings",
     "summary",
     "tie_probabilities",
@@ -85,5 +83,4 @@ class Study(Decisions):
     stability: Final = missing_labels.stability
     left_out: Final = missing_labels.left_out
     judges: Final = two_judges.judges
-    worst_case: Final = extremes.worst_case
-    best_run_labels: Final = extremes.best_run_labels
+    worst_case: Final = worst_cases.worst_case

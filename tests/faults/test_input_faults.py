@@ -265,15 +265,10 @@ def test_runs_of_other_collections_are_refused() -> None:
     assert refusal(lambda: irl.compare(QRELS, {"good": RUN, "other": nothing})).startswith("compare: run 'other'")
 
 
-ASPECTS = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
-CAM_OF_TWO = "CAM(aspects={'relevance':1,'quality':1})"
-
-
 def test_studies_refuse_runs_of_other_collections() -> None:
     runs = {"good": RUN, "other": {"q9": {"a": 1.0}}}
     for name, look in (
         ("Study", lambda **options: [meta.Study("AP", QRELS, runs, **options).ties()]),
-        ("Study", lambda **options: [meta.Study(CAM_OF_TWO, ASPECTS, runs, **options).best_run_labels()]),
         ("tie_audit", lambda **options: [irl.tie_audit("AP", QRELS, runs, **options)]),
     ):
         assert refusal(look).startswith(f"{name}: run 'other' retrieves nothing for any query")

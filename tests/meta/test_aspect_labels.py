@@ -1,9 +1,11 @@
-"""What measures of several aspects can reach, and what they like best, against enumeration and known answers."""
+"""What measures of several aspects can reach, and what they like best, by a paper's script, against enumeration and known answers."""
 
 from __future__ import annotations
 
 import itertools
 from functools import reduce
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,12 @@ from ir_lexirecall import evaluate
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
-from ir_lexirecall.meta import Study, reachable_maximum
+from ir_lexirecall.meta import Study
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "papers" / "aspects.py"
+_spec: Any = spec_from_file_location("aspects_of_papers", SCRIPT)
+aspects: Any = module_from_spec(_spec)
+_spec.loader.exec_module(aspects)
 
 ASPECTS = "aspects={'relevance':2,'quality':1,'trust':2}"
 NAMES = ["relevance", "quality", "trust"]
@@ -45,7 +52,7 @@ def value(measure: str, qrels: pd.DataFrame, query: str, order: list[str]) -> fl
 @given(topics=st.lists(TOPIC, min_size=1, max_size=2).filter(lambda ts: any(any(map(any, t)) for t in ts)))
 def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(topics: Any) -> None:
     qrels = table_of(topics)
-    table = reachable_maximum(MEASURES, qrels)
+    table = aspects.reachable_maximum(MEASURES, Judgments.from_qrels(qrels))
     labelled = [f"q{q}" for q, topic in enumerate(topics) if any(map(any, topic))]
     assert list(zip(table["measure"], table["query_id"], strict=True)) == list(itertools.product(MEASURES, labelled))
     for row in table.itertuples():
@@ -60,11 +67,13 @@ def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(to
 
 
 def test_the_order_that_reaches_it_is_named() -> None:
-    qrels = table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]])
-    table = reachable_maximum("CAM(aspects={'relevance':2,'quality':1},base='RR')", qrels).set_index("query_id")
+    judgments = Judgments.from_qrels(table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]]))
+    table = aspects.reachable_maximum(["CAM(aspects={'relevance':2,'quality':1},base='RR')"], judgments).set_index(
+        "query_id"
+    )
     assert table["value"].tolist() == [0.75, 1]
     assert table.loc["q1", "order"] == "quality > relevance"
-    assert reachable_maximum(f"TOMA({ASPECTS})", qrels)["value"].tolist() == [1, 1]
+    assert aspects.reachable_maximum([f"TOMA({ASPECTS})"], judgments)["value"].tolist() == [1, 1]
 
 
 @settings(max_examples=25)
@@ -79,7 +88,7 @@ def test_labels_of_the_best_run_document_by_document(topics: Any, data: Any) -> 
         name: {f"q{q}": {doc: -float(r) for r, doc in enumerate(data.draw(ranking))} for q in range(len(topics))}
         for name in ("one", "two", "three")
     }
-    table = Study(MEASURES, qrels, runs, allow_empty=True).best_run_labels(k=k).set_index(["measure", "rank"])
+    table = aspects.best_run_labels(Study(MEASURES, qrels, runs, allow_empty=True), k).set_index(["measure", "rank"])
     total = qrels.set_index(["query_id", "doc_id"])[NAMES].sum(axis=1).to_dict()
     values = {name: evaluate(MEASURES, qrels, run) for name, run in runs.items()}
     for measure in MEASURES:
@@ -116,7 +125,7 @@ def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
 
 def test_the_bound_of_cam_and_mm_on_clef_ehealth(clef: Any) -> None:
     """Maistro et al., CIKM 2021, Figure 2, on another collection than the paper's."""
-    table = reachable_maximum(
+    table = aspects.reachable_maximum(
         {f"{m} {base}": f"{m}({CLEF_ASPECTS},base='{base}')" for m in ("CAM", "MM") for base in ("nDCG", "AP")}, clef[0]
     )
     found = table.groupby("measure")["value"]
@@ -147,7 +156,7 @@ TABLE_6 = {  # mean S, and how often it is 0 in the first quarter; CAM, MM, EUCL
 @pytest.mark.slow
 def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     """The designs of Maistro et al., CIKM 2021, Tables 5 and 6, on another collection than the paper's."""
-    table = pd.concat([Study(five(base, 100), *clef).best_run_labels(k=100) for base in ("nDCG", "AP")])
+    table = pd.concat([aspects.best_run_labels(Study(five(base, 100), *clef), 100) for base in ("nDCG", "AP")])
     table["sum"] = table["mean"] * table["documents"]
     table["part"] = (table["rank"] - 1) // 25
     parts = table.groupby(["part", "measure"])[["sum", "documents", "zero"]].sum()
@@ -156,34 +165,5 @@ def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     assert parts["mean"].unstack()[names].round(1).to_numpy().tolist() == list(TABLE_6.values())
     assert parts.loc[0, "zero"][names].tolist() == [164, 197, 155, 132, 171]
     assert set(parts["documents"]) == {2500}
-    top = pd.concat([Study(five(base, 5), *clef).best_run_labels(k=5) for base in ("nDCG", "AP")])
+    top = pd.concat([aspects.best_run_labels(Study(five(base, 5), *clef), 5) for base in ("nDCG", "AP")])
     assert top.groupby("measure")["zero"].sum()[names].tolist() == [1, 0, 0, 1, 0]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda q, r: reachable_maximum("AP", q), "reachable_maximum: AP names no aspects; give CAM, MM or TOMA"),
-        (lambda q, r: Study("AP", q, r).best_run_labels(), "best_run_labels: AP names no aspects"),
-        (
-            lambda q, r: Study("CAM(aspects={'relevance':2})", q, r).best_run_labels(k=0),
-            "best_run_labels: k must be an integer",
-        ),
-        (
-            lambda q, r: Study(["CAM(aspects={'relevance':2})", "MM(aspects={'quality':1})"], q, r).best_run_labels(),
-            "best_run_labels: .* name different aspects",
-        ),
-        (
-            lambda q, r: Study("CAM(aspects={'relevance':2})", q, {}).best_run_labels(),
-            "Study: at least 1 run is needed",
-        ),
-        (
-            lambda q, r: reachable_maximum(f"CAM(aspects={ {f'a{i}': 1 for i in range(7)} })".replace(" ", ""), q),
-            "reachable_maximum: .* more than 6 aspects",
-        ),
-        (lambda q, r: reachable_maximum("CAM(aspects={'beauty':2})", q), "the qrels have no aspect 'beauty'"),
-    ],
-)
-def test_bad_input_is_named(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(table_of([[(1, 1, 1)]]), {"r": {"q0": {"d0": 1.0}}})

@@ -31,17 +31,13 @@ STUDIES: dict[str, dict[str, Any]] = {
     "stability": {"fractions": [0.5], "n_samples": 1, "n_resamples": 20},
     "judges": {"qrels_b": demo.qrels(), "n_resamples": 20},
 }
-OF_TWO = "CAM(aspects={'relevance':1,'quality':1})"
-ASPECTS = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
 OTHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
     "balancing_index": lambda: meta.balancing_index(["AP", "ERR"], [5, 10]),
     "interval_scale": lambda: meta.interval_scale(["P@5", "AP"]),
-    "best_run_labels": lambda: meta.Study(OF_TWO, ASPECTS, {"r": {"q": {"a": 1.0}}}).best_run_labels(k=2),
     "orientation": lambda: meta.orientation(["AP", "LR"], n=[100, 200]),
     "partial_order": lambda: meta.partial_order({"a": [1, 0], "b": [0, 1], "c": [0, 2]}),
     "properties": meta.properties,
-    "reachable_maximum": lambda: meta.reachable_maximum([OF_TWO], ASPECTS),
     "tie_probabilities": lambda: meta.tie_probabilities([10, 100], 3),
 }
 
