@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -30,7 +30,7 @@ import pandas as pd
 from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta import Study, axioms, balancing_index, partial_order, plot
+from ir_lexirecall.meta import Study, axioms, balancing_index, plot
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
@@ -63,7 +63,8 @@ ENUMERATED = [
 def orders(count: Printed) -> None:
     print("The partial orders: < the second is better (by rank; by set, without ranks), printed beside ours")
     for r, s, by, paper, why in ORDERS:
-        ours = partial_order({"r": r, "s": s}, by=by)["order"].item()
+        (_, up), (down, _) = at_most([r, s], by).tolist()
+        ours = {(True, True): "=", (True, False): "<", (False, True): ">"}.get((up, down), "not comparable")
         same = count.compare(f"order by {by} of {r} and {s}", paper, ours, why=why)
         print(f"  {r} and {s}, by {by}: {paper}" + ("" if same else f"; ours {ours}: {why}"))
     r, s = [1, 0, 0, 1, 0], [0, 1, 1, 0, 1]
@@ -97,24 +98,21 @@ def swap_and_replacement(cases: int, count: Printed) -> None:
     )
 
 
+def at_most(rankings: Sequence[Sequence[int]], by: str) -> np.ndarray:
+    """Whether r <= s for every two rankings of one length: within every depth (``by`` sets: in all), s has as many of every grade or more."""
+    grades = np.array(rankings)
+    counts = np.cumsum(grades[:, :, None] >= np.arange(1, grades.max() + 1), axis=1)
+    counts = counts if by == "rank" else counts[:, -1:]
+    return (counts[:, None] <= counts[None]).all(axis=(2, 3))
+
+
 def by_enumeration(n: int, count: Printed) -> None:
     """Equation 1 and Theorem 5.2 on all rankings of n documents of the grades 0, 1 and 2."""
     rankings = list(itertools.product(range(3), repeat=n))
     place = {ranking: i for i, ranking in enumerate(rankings)}
-    named = {str(i): ranking for i, ranking in enumerate(rankings)}
-
-    def relation(by: str) -> np.ndarray:
-        """Whether r <= s, by ranks or by sets."""
-        pairs = partial_order(named, by=by)
-        first, second = (pairs[column].astype(int).to_numpy() for column in ("ranking_a", "ranking_b"))
-        holds = np.eye(len(rankings), dtype=bool)
-        holds[first, second] = pairs["order"].isin(["<", "="])
-        holds[second, first] = pairs["order"].isin([">", "="])
-        return holds
-
-    at_most, as_sets = relation("rank"), relation("set")
+    in_order, as_sets = at_most(rankings, "rank"), at_most(rankings, "set")
     within = [
-        at_most[place[(0,) * (n - k) + (1,) * k], i] and at_most[i, place[(2,) * k + (0,) * (n - k)]]
+        in_order[place[(0,) * (n - k) + (1,) * k], i] and in_order[i, place[(2,) * k + (0,) * (n - k)]]
         for i, ranking in enumerate(rankings)
         for k in [np.count_nonzero(ranking)]
     ]
@@ -135,10 +133,11 @@ def by_enumeration(n: int, count: Printed) -> None:
     total = (as_sets | as_sets.T)[np.ix_(one_grade, one_grade)].all()
     count.claim(f"Section 3: the order by sets is total for binary grades, n={n}, by enumeration", bool(total))
     count.claim(
-        f"Section 3: what is ordered by ranks is ordered by sets, n={n}, by enumeration", not (at_most & ~as_sets).any()
+        f"Section 3: what is ordered by ranks is ordered by sets, n={n}, by enumeration",
+        not (in_order & ~as_sets).any(),
     )
 
-    step = np.zeros_like(at_most)  # from r to s by one swap, or one replacement
+    step = np.zeros_like(in_order)  # from r to s by one swap, or one replacement
     for ranking, i in place.items():
         for a in range(n):
             for grade in range(ranking[a] + 1, 3):
@@ -152,11 +151,11 @@ def by_enumeration(n: int, count: Printed) -> None:
     while (further := (reached.astype(np.float32) @ reached) > 0).sum() > reached.sum():
         reached = further
     print(
-        f"  Theorem 5.2: r <= s holds for {at_most.sum()} ordered pairs; swaps and replacements lead from r to s in {reached.sum()}, the same: {(reached == at_most).all()}"
+        f"  Theorem 5.2: r <= s holds for {in_order.sum()} ordered pairs; swaps and replacements lead from r to s in {reached.sum()}, the same: {(reached == in_order).all()}"
     )
     count.claim(
         f"Theorem 5.2: the order is what swaps and replacements reach, n={n}, by enumeration",
-        (reached == at_most).all(),
+        (reached == in_order).all(),
     )
     replaced = np.eye(len(rankings), dtype=bool)  # any order of documents, and replacements: the set version
     for ranking, i in place.items():
@@ -179,7 +178,7 @@ def by_enumeration(n: int, count: Printed) -> None:
             ours.append(Ranking(ranking, (0,) * (n - len(ranking) + np.count_nonzero(ranking)) + tuple(left)))
         value = values(measure, ours) * (-1 if measure.NAME == "SL3" else 1)
         falls = value[:, None] > value[None, :] + 1e-12  # from the ranking of the row to that of the column
-        rows.append((text, int((falls & step).sum()), int((falls & at_most).sum())))
+        rows.append((text, int((falls & step).sum()), int((falls & in_order).sum())))
     table = pd.DataFrame(rows, columns=["measure", "falls by a swap or replacement", "falls along r <= s"])
     print("  " + table.to_string(index=False).replace("\n", "\n  "))
     both = table.iloc[:, 1:] == 0

@@ -25,7 +25,7 @@ from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.records import plot, summary
 from ir_lexirecall.meta.scales import interval_scale
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
-from ir_lexirecall.meta.without_runs import balancing_index, orientation, partial_order, tie_probabilities
+from ir_lexirecall.meta.without_runs import balancing_index, orientation, tie_probabilities
 
 __all__ = [
     "SimulatedRankings",
@@ -34,7 +34,6 @@ __all__ = [
     "balancing_index",
     "interval_scale",
     "orientation",
-    "partial_order",
     "plot",
     "properties",
     "simulate_rankings",

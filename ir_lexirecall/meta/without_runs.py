@@ -1,4 +1,4 @@
-"""Without runs: how likely two random rankings tie, which of two is at least as good whatever the measure, and where a measure looks.
+"""Without runs: how likely two random rankings tie, and where a measure looks.
 
 The orientation of a measure is how much the first and the last relevant document decide; its balancing index is from where on a full
 tail outweighs the top.
@@ -6,16 +6,16 @@ tail outweighs the top.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from math import comb
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import check_choice, check_integers, check_number
+from ir_lexirecall._util.errors import check_integers, check_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import same
@@ -25,9 +25,7 @@ from ir_lexirecall.measures.tse import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.made_up_rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.records import Headline, Option, recorded, study
-from ir_lexirecall.plots.studies import Lines, Symbols
-from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.text import count
+from ir_lexirecall.plots.studies import Lines
 
 _DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _FERRANTE = "Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452"
@@ -36,26 +34,22 @@ _MEANINGS = {"n": "documents n", "depth": "documents retrieved", "m": "relevant 
 
 def _probabilities(table: pd.DataFrame) -> Lines:
     """Tie probability against the number that varies: n, the depth, or else m."""
-    x = next((name for name in ("depth", "n") if table[name].nunique() > 1), "m")
-    if x == "depth" and (table["depth"] == table["n"]).all():
-        x = "n"
-    rest = [name for name in ("n", "m", "depth") if name != x and not (x == "n" and name == "depth")]
-    varied = [name for name in rest if table[name].nunique() > 1]
-
-    def named(rows: pd.DataFrame) -> pd.DataFrame:
-        names = rows["measure"].copy()
-        for name in varied:
-            names += f", {name}=" + rows[name].map("{:g}".format)
-        return rows.assign(measure=names)
-
+    numbers = ("n", "m") if (table["depth"] == table["n"]).all() else ("depth", "n", "m")
+    x, *others = [name for name in numbers if table[name].nunique() > 1] or ["m"]
     return Lines(
         "How likely two random rankings tie",
         x,
         _MEANINGS[x],
-        marks=named,
+        marks=lambda rows: with_names(rows, others),
         x_scale="whole" if x == "m" else "log",
         y_scale="linear" if x == "depth" else "log",
     )
+
+
+def with_names(rows: pd.DataFrame, numbers: Iterable[str]) -> pd.DataFrame:
+    """Rows whose measures have the numbers behind their names, which tell lines apart."""
+    parts = [f", {name}=" + rows[name].map("{:g}".format) for name in numbers]
+    return rows.assign(measure=sum(parts, rows["measure"]))
 
 
 @study(
@@ -167,96 +161,6 @@ def _same_count(n: int, m: int, k: int) -> Fraction:
     return Fraction(pairs, comb(n, m) ** 2)
 
 
-def _comparable(table: pd.DataFrame) -> Finding:
-    """How many pairs of rankings can be compared."""
-    comparable = int((table["order"] != "not comparable").sum())
-    return Finding([f"partial_order: {comparable} of {count(len(table), 'pair')} of rankings can be compared."])
-
-
-@study(
-    "Which of several judged rankings is at least as good as which",
-    _comparable,
-    Symbols(
-        "The row's ranking is better (>), worse (<), equal (=) or not comparable (?)",
-        "ranking_a",
-        "ranking_b",
-        {">": (">", 1.0), "<": ("<", -1.0), "=": ("=", 0.0), "not comparable": ("?", 0.0)},
-        {">": "<", "<": ">"},
-        value="order",
-    ),
-)
-def partial_order(rankings: Mapping[str, Sequence[float]], *, by: str = "rank") -> pd.DataFrame:
-    """Tell which of several judged rankings of one topic is at least as good as which, whatever the measure.
-
-    - ``by='rank'``: a <= b iff for every grade g and every depth k, b has among its first k documents at least as many
-      documents of grade g or more as a has.
-    - ``by='set'``: the same without ranks, of all documents only (k = n). It is total where relevance is binary.
-
-    Where each of two rankings is ahead somewhere, they are not comparable.
-
-    Args:
-        rankings: the grades from rank 1 on, by the ranking's name; a shorter ranking is continued with
-            grade 0, and a grade below 0 counts as 0.
-        by: the order of rankings, or of the sets of their documents.
-
-    Returns:
-        A row per pair: ``ranking_a``, ``ranking_b``, ``order`` (``'<'`` a is worse, ``'>'`` a is better, ``'='``, or ``'not
-        comparable'``), and where each is ahead first: ``a_ahead`` and ``b_ahead`` as (depth, grade), or None.
-
-    Raises:
-        ValueError: fewer than two rankings, or a grade that is not a number.
-
-    Source: Ferrante, Ferro, Maistro, Towards a Formal Framework for Utility-oriented Measurements of Retrieval
-    Effectiveness, ICTIR 2015, doi 10.1145/2808194.2809452.
-
-    >>> partial_order({"r": [0, 1, 1], "s": [1, 0, 1], "t": [2, 0, 0]})
-      ranking_a ranking_b           order a_ahead b_ahead
-    0         r         s               <    None  (1, 1)
-    1         r         t  not comparable  (3, 1)  (1, 1)
-    2         s         t  not comparable  (3, 1)  (1, 2)
-    >>> partial_order({"r": [0, 1, 1], "s": [1, 0, 1]}, by="set")["order"].item()
-    '='
-    """
-    check_choice("by", by, ("rank", "set"))
-    if not isinstance(rankings, Mapping) or len(rankings) < 2:
-        raise ValueError("give at least two rankings by name")
-    if len(set(map(str, rankings))) < len(rankings):
-        raise ValueError("two rankings have the same name")
-    grades: dict[str, Floats] = {}
-    for name, ranking in rankings.items():
-        try:
-            grades[str(name)] = np.asarray(ranking, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError):
-            raise ValueError(f"the grades of ranking {name!r} are not all numbers") from None
-        if not np.isfinite(grades[str(name)]).all():
-            raise ValueError(f"ranking {name!r} has a grade that is not a finite number")
-    levels = np.unique(np.concatenate(list(grades.values())))
-    levels = levels[levels > 0]
-    depth = max(map(len, grades.values()))
-    padded = np.array([np.r_[ranking, np.zeros(depth - len(ranking))] for ranking in grades.values()])
-    # Documents of at least each grade level within each depth, shape (rankings, depths, levels).
-    counts = np.cumsum(padded.reshape(len(grades), depth)[:, :, None] >= levels, axis=1, dtype=np.int64)
-    depths = np.arange(1, depth + 1)
-    if by == "set":
-        counts, depths = counts[:, -1:], depths[-1:]
-
-    def first(i: int, j: int) -> tuple[int, float] | None:
-        """The least depth, and there the lowest grade, at which ranking i is ahead of j."""
-        places = np.argwhere(counts[i] > counts[j])
-        if len(places) == 0:
-            return None
-        grade = float(levels[places[0][1]])
-        return int(depths[places[0][0]]), int(grade) if grade.is_integer() else grade
-
-    order_of = {(False, False): "=", (True, False): ">", (False, True): "<", (True, True): "not comparable"}
-    rows = []
-    for (i, a), (j, b) in combinations(enumerate(grades), 2):
-        a_ahead, b_ahead = first(i, j), first(j, i)
-        rows.append((a, b, order_of[a_ahead is not None, b_ahead is not None], a_ahead, b_ahead))
-    table = pd.DataFrame(rows, columns=["ranking_a", "ranking_b", "order", "a_ahead", "b_ahead"])
-    return recorded(table, "partial_order", rankings=list(grades), by=by, source=_FERRANTE)
-
-
 _DOCUMENTS = 2**18  # that are scored at once
 _ERR_TOP = 4  # the top grade of ir_measures' ERR
 _LARGEST = 1e300  # values: infinite ones are equal
@@ -270,11 +174,7 @@ _LARGEST = 1e300  # values: infinite ones are equal
         "m",
         "relevant documents m",
         meaning="orientation",
-        marks=lambda table: (
-            table
-            if table["n"].nunique() == 1
-            else table.assign(measure=table["measure"] + ", n=" + table["n"].astype(str))
-        ),
+        marks=lambda table: with_names(table, ["n"] if table["n"].nunique() > 1 else []),
         dashed="precision",
         x_scale="whole",
     ),

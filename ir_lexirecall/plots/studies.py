@@ -176,23 +176,18 @@ class Symbols(Picture):
 
     Attributes:
         symbols: symbol and colour (1 blue, -1 red, 0 grey) of each value.
-        mirrored: what a value is the other way round, where rows and columns are the same names and a pair is there once.
     """
 
     row: str
     column: str
     symbols: Mapping[str, tuple[str, float]]
-    mirrored: Mapping[str, str] | None = None
 
     def sides(self) -> tuple[str, str]:
-        return self.row, self.column if self.mirrored is None else self.row
+        return self.row, self.column
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         cells = {(a, b): v for a, b, v in table[[self.row, self.column, self.value]].itertuples(index=False, name=None)}
-        if self.mirrored is not None:
-            cells |= {(b, a): self.mirrored.get(v, v) for (a, b), v in cells.items()}
         rows, columns = (list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1))
-        columns = rows if self.mirrored is not None else columns
         shown = [[self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0) for b in columns] for a in rows]
         colours = [[colour for _, colour in row] for row in shown]
         image = ax.imshow(colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")

@@ -36,7 +36,6 @@ OTHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "balancing_index": lambda: meta.balancing_index(["AP", "ERR"], [5, 10]),
     "interval_scale": lambda: meta.interval_scale(["P@5", "AP"]),
     "orientation": lambda: meta.orientation(["AP", "LR"], n=[100, 200]),
-    "partial_order": lambda: meta.partial_order({"a": [1, 0], "b": [0, 1], "c": [0, 2]}),
     "properties": meta.properties,
     "tie_probabilities": lambda: meta.tie_probabilities([10, 100], 3),
 }
