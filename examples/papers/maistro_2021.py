@@ -337,7 +337,7 @@ def table_4(
         table = Study(measures_of(base), judgments, runs).discriminative_power(test=test)
         power[base] = 100 * table.set_index("measure")["share"]
         if drawn(plots):
-            save(draw_maximum(table), plots, f"maistro_2021_power_{base}")
+            save(plot(table), plots, f"maistro_2021_power_{base}")
             save(plot(agreement), plots, f"maistro_2021_kendall_{base}")
     rows = []
     for pair, printed in KENDALL.items():
