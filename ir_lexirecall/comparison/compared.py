@@ -8,18 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, entry, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Places, PreferenceCriterion
-from ir_lexirecall.comparison.pair_tests import labels_of
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.texts import TextSources
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
+from ir_lexirecall.measures.scoring import mean
 from ir_lexirecall.significance import SignificanceTest
 
 
@@ -38,6 +39,7 @@ class ComparedRuns(Memoised):
     cluster: bool = False
     given: ValueTable | None = field(default=None, repr=False)
     texts: TextSources = field(default=TextSources(), repr=False)
+    members: list[str] | None = field(default=None, repr=False)  # of the group that this is a part of
 
     def __post_init__(self) -> None:
         if self.predicted is not None:
@@ -69,7 +71,9 @@ class ComparedRuns(Memoised):
 
     @cached_property
     def query_ids(self) -> list[str]:
-        """All queries of the qrels, or those with values."""
+        """All queries of the qrels, or those with values; of a group its own."""
+        if self.members is not None:
+            return self.members
         if self.scored is not None:
             return list(self.scored.judgments.query_ids)
         return max((criterion.query_ids for criterion in self.by.values()), key=len)
@@ -89,8 +93,42 @@ class ComparedRuns(Memoised):
         """
         criterion, test = self.criterion(by), self.test
         if self.groups is not None and self.cluster:
-            test = replace(test, groups=labels_of(self.groups, criterion))
+            test = replace(test, groups=self.labels_of(criterion))
         return test.named(measure=criterion.is_measure or self.predicted is not None)
+
+    def labels_of(self, criterion: Criterion) -> tuple[str, ...]:
+        """The group of each query that counts."""
+        assert self.groups is not None
+        group = dict(zip(self.groups.query_ids, self.groups.labels.tolist(), strict=True))
+        return tuple(group[query_id] for query_id in criterion.query_ids)
+
+    def in_group(self, group: str) -> Self:
+        """The same runs, compared on the queries of a group; so are the predicted judgments, where they have groups."""
+        assert self.groups is not None
+        by: dict[str, Criterion] = {}
+        for name, criterion in self.by.items():
+            if isinstance(criterion, PreferenceCriterion):
+                some = np.flatnonzero(self.groups.code == self.groups.names.index(group))
+                by[name] = replace(criterion, preferences=replace(criterion.preferences, some=some))
+                continue
+            queries = np.flatnonzero(np.array(self.labels_of(criterion), dtype=object) == group)
+            values = np.ascontiguousarray(criterion.values[:, queries])
+            measure = None if self.scored is None else self.scored.measures.get(name)
+            means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
+            by[name] = replace(
+                criterion, values=values, query_ids=[criterion.query_ids[q] for q in queries], means=means
+            )
+        other = self.predicted
+        predicted = other.in_group(group) if other is not None and other.groups is not None else None
+        return replace(self, by=by, groups=None, predicted=predicted, members=self.groups.members(group))
+
+    def differences_of(self, by: str, places: Places) -> Floats:
+        """Differences of pairs of runs on all queries, 0 where a criterion has nothing to say, shape ``(P, Q)``."""
+        criterion, place = self.by[by], {query_id: q for q, query_id in enumerate(self.query_ids)}
+        differences = np.zeros((len(places[0]), len(place)))
+        counted = [place[query_id] for query_id in criterion.query_ids]
+        differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
+        return differences
 
     @property
     def unit(self) -> str:

@@ -1,68 +1,133 @@
-"""How the pairs of runs of one criterion are tested, on all queries or in groups of them: the columns of a comparison's table, as arrays."""
+"""How the pairs of runs are tested, on all queries or in groups of them: the columns of a comparison's tables, as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import SUM
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Places
-from ir_lexirecall.comparison.verdicts import two_sided
-from ir_lexirecall.io.groups import QueryGroups
-from ir_lexirecall.judging.predicted import PredictionPowered
-from ir_lexirecall.measures.scoring import mean
+from ir_lexirecall.comparison.compared import ComparedRuns
+from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.verdicts import Verdicts, two_sided
+from ir_lexirecall.judging.predicted import (
+    PredictionPowered,
+    human_queries,
+    powered_margin_test,
+    prediction_powered,
+    with_people_alone,
+)
 from ir_lexirecall.significance import (
     MarginTest,
     SignificanceTest,
     TestResult,
     corrected,
     effect_interval,
-    group_units,
     margin_test,
     margin_test_of_all,
     margin_verdicts,
     mean_interval,
     preference_interval,
 )
-from ir_lexirecall.significance.deviations import best_set, studentised_deviations
+
+Interval: TypeAlias = tuple[Floats, Floats]
 
 
-def columns_of_pairs(
-    parts: Sequence[Criterion],
-    test: SignificanceTest,
-    runs: Sequence[str],
-    places: Places,
-    powered: Sequence[PredictionPowered | None],
-) -> list[dict[str, Any]]:
-    """The columns of ``Comparison.table`` but for margins, of one criterion on all queries, or on each of several sets of them.
+@dataclass(frozen=True, eq=False)
+class TestedRuns(ComparedRuns):
+    """Compared runs, and what their tests say, as arrays; ``Comparison`` makes tables of it."""
 
-    ``p_corrected``, and with it ``verdict``, hold for all pairs on all sets together. With predicted judgments (``powered``, of each set) these
-    test, and effect sizes are missing.
-    """
-    (a, b), columns = places, []
-    unknown = np.full(len(a), np.nan)
-    for criterion, both in zip(parts, powered, strict=True):
-        queries = len(criterion.query_ids)
+    def means_of(self, by: str) -> dict[str, Any]:
+        """The columns of ``Comparison.means`` for a criterion; where the test has groups, these are the units of the intervals."""
+
+        def interval() -> Interval:
+            criterion, test = self.by[by], self.test_of(by)
+            low = high = np.full(len(criterion.means), np.nan)
+            if not criterion.query_ids or not np.isfinite(criterion.standings).all():
+                return low, high
+            values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+            if test.groups is not None:
+                of_groups = replace(test, name="randomisation").of_pairs(values, bounds=criterion.bounds)
+                low, high = of_groups.low, of_groups.high
+            elif not criterion.is_measure:
+                return preference_interval(values, test.alpha)
+            else:
+                low, high = mean_interval(values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
+            return cut_at_range(low, high, criterion.range, [values])
+
+        low, high = self.cached(("means", by), interval)
+        return {"run": self.runs, "mean": self.by[by].means, "ci_low": low, "ci_high": high}
+
+    @cached_property
+    def by_group(self) -> dict[str, Self]:
+        """The same comparison on the queries of each group."""
+        if self.groups is None:
+            raise ValueError("there are no groups of queries; pass groups=")
+        if self.cluster:
+            raise ValueError(
+                "the groups are the units of the tests; compare without cluster=True for a table per group"
+            )
+        for criterion in self.by.values():
+            self._check_defined(criterion)
+        return {group: self.in_group(group) for group in self.groups.names}
+
+    def columns_of(self, by: str, in_groups: bool = False) -> list[dict[str, Any]]:
+        """The columns of ``Comparison.table`` for one criterion, or those of ``group_table`` for each group.
+
+        ``p_corrected``, and with it ``verdict``, hold for all pairs on all groups together. With predicted judgments these test, and
+        effect sizes are missing.
+        """
+
+        def found() -> list[dict[str, Any]]:
+            criterion, test = self.by[by], self.test_of(by)
+            self._check_defined(criterion)
+            columns = [part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])]
+            adjusted, reject = _family([part["p"] for part in columns], test)
+            for part, p, rejected in zip(columns, adjusted, reject, strict=True):
+                part |= {"p_corrected": p, "verdict": two_sided(rejected, criterion.sign * part["estimate"])}
+            if self.margins is not None:
+                for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
+                    del part["verdict"]
+                    part |= with_margin
+            return columns
+
+        return self.cached(("tested", by, in_groups), found)
+
+    def uncorrected(self, by: str, test: SignificanceTest) -> dict[str, Any]:
+        """The columns of ``columns_of`` but for what is corrected over all groups, and for margins."""
+        (a, b), criterion = self.places, self.by[by]
+        both = None if self.predicted is None else self.powered(by)
+        queries, unknown = len(criterion.query_ids), np.full(len(a), np.nan)
         effect_low = effect_high = unknown
         if both is not None:
             tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
         else:
-            tested = _two_sided(criterion, test, places)
+            if test.name == "tukey" and queries:
+                least, most = criterion.bounds or (0.0, 0.0)
+                bounds = criterion.bounds and (least - most, most - least)
+                tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
+                if criterion.sign < 0:
+                    ends = -tested.estimate, -tested.high, -tested.low
+                    tested = TestResult(*ends, tested.p, -tested.effect_size)
+            elif test.name == "tukey":
+                tested = test.of_all(np.zeros((0, len(criterion.means))))[a, b]
+            else:
+                blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
+                tested = TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
             if test.name == "sign":
                 effect_low, effect_high = tested.low, tested.high
             elif test.name != "wilcoxon" and test.groups is None and queries > 1:  # of d_z, for tests of means
                 p = tested.p if test.name == "t" else None
                 effect_low, effect_high = effect_interval(tested.effect_size, queries, test.alpha, p=p)
         wins, losses, incomparable = criterion.counts(a, b)
-        means = criterion.means if criterion.is_measure else np.full(len(runs), np.nan)
-        part: dict[str, Any] = {
-            "run_a": [runs[i] for i in a],
-            "run_b": [runs[i] for i in b],
+        means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
+        return {
+            "run_a": [self.runs[i] for i in a],
+            "run_b": [self.runs[i] for i in b],
             "wins": wins,
             "losses": losses,
             "ties": queries - wins - losses - incomparable,
@@ -80,34 +145,59 @@ def columns_of_pairs(
             "effect_low": effect_low,
             "effect_high": effect_high,
         } | ({"rho": both.rho, "n_effective": both.n_effective} if both else {})
-        columns.append(part)
-    adjusted, reject = _family([part["p"] for part in columns], test)
-    for part, p, rejected in zip(columns, adjusted, reject, strict=True):
-        part |= {"p_corrected": p, "verdict": two_sided(rejected, parts[0].sign * part["estimate"])}
-    return columns
 
+    def powered(self, by: str) -> PredictionPowered:
+        """What human and predicted judgments say of every pair together: see ``prediction_powered``.
 
-def _two_sided(criterion: Criterion, test: SignificanceTest, places: Places) -> TestResult:
-    a, b = places
-    if test.name != "tukey":
-        blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
-        return TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
-    if not criterion.query_ids:
-        return test.of_all(np.zeros((0, len(criterion.means))))[a, b]
-    bounds = criterion.bounds and (criterion.bounds[0] - criterion.bounds[1], criterion.bounds[1] - criterion.bounds[0])
-    found = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
-    if criterion.sign > 0:
-        return found
-    return TestResult(-found.estimate, -found.high, -found.low, found.p, -found.effect_size)
+        A query on which a preference has nothing to say, having no relevant document, counts as a tie: else the queries that people
+        judged would be no random sample of those with predictions.
+        """
 
+        def found() -> PredictionPowered:
+            other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
+            assert other is not None
+            d, f = (judge.differences_of(by, self.places) for judge in (self, other))
+            result = prediction_powered(d, f, human_queries(self.query_ids, other.query_ids), test.alpha)
+            return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
 
-def one_sided_tests(criterion: Criterion, test: SignificanceTest, places: Places, margin: float) -> MarginTest:
-    """The one-sided tests of every pair's difference against 0 and a margin."""
-    if test.name == "tukey":
-        tested = margin_test_of_all(test, criterion.standings.T, margin)
-        return MarginTest(*(p[places] for p in vars(tested).values()))
-    blocks = [vars(margin_test(test, criterion.sign * x, margin)).values() for x in criterion.differences(*places)]
-    return MarginTest(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+        return self.cached(("powered", by), found)
+
+    def _with_margins(self, in_groups: bool) -> dict[str, list[dict[str, Any]]]:
+        """The columns that margins add, by criterion: they are corrected over all."""
+
+        def found() -> dict[str, list[dict[str, Any]]]:
+            margins = self.margins or {}
+            return margin_columns({name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test)
+
+        return self.cached(("margins", in_groups), found)
+
+    def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
+        """The one-sided tests of every pair's difference against 0 and a margin, on all queries or in each group."""
+        self._check_defined(self.by[by])
+        test, tested = self.test_of(by), []
+        for part in self.by_group.values() if in_groups else [self]:
+            criterion = part.by[by]
+            if part.predicted is not None:
+                d, sign = part.differences_of(by, self.places), criterion.sign
+                alone = margin_test(test, sign * d, margin)
+                tested.append(powered_margin_test(part.powered(by), d, alone, criterion.bounds, sign, margin))
+            elif test.name == "tukey":
+                of_all = margin_test_of_all(test, criterion.standings.T, margin)
+                tested.append(MarginTest(*(p[self.places] for p in vars(of_all).values())))
+            else:
+                blocks = [margin_test(test, criterion.sign * x, margin) for x in criterion.differences(*self.places)]
+                tested.append(MarginTest(*map(np.concatenate, zip(*(vars(x).values() for x in blocks), strict=True))))
+        return tested
+
+    def verdicts_by(self, by: str | None = None) -> Verdicts:
+        """The verdicts of one criterion by pair of runs."""
+        return Verdicts(dict(zip(self.pairs, self.columns_of(self.criterion(by).name)[0]["verdict"], strict=True)))
+
+    def interval(self, by: str, of_mean: bool) -> Interval:
+        """The interval of the table, or by t where that is not the interval ``of_mean``."""
+        other = of_mean and self.test_of(by).name in ("sign", "wilcoxon")
+        (tested,) = (replace(self, test=replace(self.test, name="t")) if other else self).columns_of(by)
+        return tested["ci_low"], tested["ci_high"]
 
 
 def margin_columns(
@@ -141,22 +231,6 @@ def _family(p: list[Floats], test: SignificanceTest) -> tuple[list[Floats], list
     return np.split(adjusted, len(p)), np.split(reject, len(p))
 
 
-def mean_intervals(criterion: Criterion, test: SignificanceTest) -> tuple[Floats, Floats]:
-    """The ends of the interval of each run's mean; where the test has groups, they are the units."""
-    low = high = np.full(len(criterion.means), np.nan)
-    if not criterion.query_ids or not np.isfinite(criterion.standings).all():
-        return low, high
-    values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-    if test.groups is not None:
-        of_groups = replace(test, name="randomisation").of_pairs(values, bounds=criterion.bounds)
-        low, high = of_groups.low, of_groups.high
-    elif not criterion.is_measure:
-        return preference_interval(values, test.alpha)
-    else:
-        low, high = mean_interval(values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
-    return cut_at_range(low, high, criterion.range, [values])
-
-
 def cut_at_range(
     low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]
 ) -> tuple[Floats, Floats]:
@@ -181,37 +255,3 @@ def best_first(means: Sequence[float] | Floats) -> Any:
     step = SUM * np.abs(finite).max(initial=0.0) or 1.0
     rounded = np.where(np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means))
     return np.argsort(-rounded, kind="stable")
-
-
-def chances_to_be_best(criterion: Criterion, test: SignificanceTest) -> Floats:
-    """p of each run of the hypothesis that no run has a better mean: see ``Comparison.best_set``."""
-    x = criterion.standings if test.groups is None else group_units(criterion.standings, test.groups)
-    return best_set(studentised_deviations([x], n_resamples=test.n_resamples, seed=test.seed, progress=test.progress))
-
-
-def planned_ends(criterion: Criterion, places: Places, plan: Callable[[Floats], Any]) -> list[Floats]:
-    """What is planned for each pair by the differences that were observed, with the ends of its interval."""
-    if len(criterion.query_ids) < 2:
-        raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
-    parts = [plan(x) for x in criterion.differences(*places)]
-    return [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
-
-
-# -- groups of queries -----------------------------------------------------------------------------
-
-
-def labels_of(groups: QueryGroups, criterion: Criterion) -> tuple[str, ...]:
-    """The group of each query that counts."""
-    group = dict(zip(groups.query_ids, groups.labels.tolist(), strict=True))
-    return tuple(group[query_id] for query_id in criterion.query_ids)
-
-
-def in_group(criterion: Criterion, groups: QueryGroups, group: str, measure: IRMeasure | None) -> Criterion:
-    """A criterion on the queries of a group; ``measure``: that values were computed with, else their means are plain ones."""
-    if not isinstance(criterion, MeasureCriterion):
-        members = np.flatnonzero(groups.code == groups.names.index(group))
-        return replace(criterion, preferences=replace(criterion.preferences, some=members))
-    queries = np.flatnonzero(np.array(labels_of(groups, criterion), dtype=object) == group)
-    values = np.ascontiguousarray(criterion.values[:, queries])
-    means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
-    return replace(criterion, values=values, query_ids=[criterion.query_ids[q] for q in queries], means=means)

@@ -8,53 +8,40 @@ from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.comparison.judgments import (
-    Interval,
     Undecided,
     bounds_table,
     judged_depth,
     next_to_judge,
-    powered,
-    powered_one_sided,
-    sequential_columns,
     too_many,
     undecided,
 )
-from ir_lexirecall.comparison.pair_tests import (
-    best_first,
-    chances_to_be_best,
-    columns_of_pairs,
-    in_group,
-    margin_columns,
-    mean_intervals,
-    one_sided_tests,
-    planned_ends,
-)
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_BOUNDED, WORSE, Verdicts
+from ir_lexirecall.comparison.pair_tests import TestedRuns, best_first
+from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_BOUNDED, UNDECIDED, WORSE
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.predicted import PredictionPowered
+from ir_lexirecall.judging.predicted import sequential_signs
 from ir_lexirecall.significance import (
-    MarginTest,
     SignificanceTest,
     corrected,
     detectable_difference,
+    group_units,
     heterogeneity,
     queries_for_difference,
     queries_for_margin,
 )
+from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 
 present: Any = LazyModule("ir_lexirecall.present")  # they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(ComparedRuns):
+class Comparison(TestedRuns):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
@@ -90,7 +77,7 @@ class Comparison(ComparedRuns):
         for name in self._names(by):
             labels: list[dict[str, Any]] = [{}]
             if in_groups:
-                labels = [{"group": k, "queries": len(part.by[name].query_ids)} for k, part in self._groups.items()]
+                labels = [{"group": k, "queries": len(part.by[name].query_ids)} for k, part in self.by_group.items()]
             named = {"criterion": name} | ({"direction": directions.get(name, "")} if directions else {})
             parts += [pd.DataFrame({**named, **k, **found}) for k, found in zip(labels, columns(name), strict=True)]
         partial = any(self.by[name].is_partial for name in self._names(by))
@@ -115,11 +102,7 @@ class Comparison(ComparedRuns):
         0   nDCG@10  bm25  0.578   0.456    0.700
         1   nDCG@10    ql  0.565   0.448    0.683
         """
-        return self._stacked(by, lambda name: [self._means(name)])
-
-    def _means(self, name: str) -> dict[str, Any]:
-        low, high = self.cached(("means", name), lambda: mean_intervals(self.by[name], self.test_of(name)))
-        return {"run": self.runs, "mean": self.by[name].means, "ci_low": low, "ci_high": high}
+        return self._stacked(by, lambda name: [self.means_of(name)])
 
     @entry
     def ranking(self, by: str | None = None) -> pd.DataFrame:
@@ -162,53 +145,12 @@ class Comparison(ComparedRuns):
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
         """
-        return self._stacked(by, self._tested)
-
-    def _tested(self, name: str, in_groups: bool = False) -> list[dict[str, Any]]:
-        """The columns of ``table`` for one criterion, or those of ``group_table`` for each group."""
-
-        def tested() -> list[dict[str, Any]]:
-            self._check_defined(self.by[name])
-            parts = [part.by[name] for part in self._parts(in_groups)]
-            powered = self._powered(name, in_groups)
-            columns = columns_of_pairs(parts, self.test_of(name), self.runs, self.places, powered)
-            if self.margins is not None:
-                for part, with_margin in zip(columns, self._with_margins(in_groups)[name], strict=True):
-                    del part["verdict"]
-                    part |= with_margin
-            return columns
-
-        return self.cached(("tested", name, in_groups), tested)
-
-    def _parts(self, in_groups: bool) -> list[Comparison]:
-        return [*self._groups.values()] if in_groups else [self]
-
-    def _with_margins(self, in_groups: bool) -> dict[str, list[dict[str, Any]]]:
-        """The columns that margins add, by criterion: they are corrected over all."""
-
-        def tested() -> dict[str, list[dict[str, Any]]]:
-            margins = self.margins or {}
-            of_parts = {name: self._one_sided(name, margins[name], in_groups) for name in self.by}
-            return margin_columns(of_parts, self.test)
-
-        return self.cached(("margins", in_groups), tested)
-
-    def _one_sided(self, name: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
-        self._check_defined(self.by[name])
-        test, powered = self.test_of(name), self._powered(name, in_groups)
-        tested = []
-        for (human, _), (query_ids, _), both in zip(*self._judges(name, in_groups), powered, strict=True):
-            if both is None:
-                tested.append(one_sided_tests(human, test, self.places, margin))
-            else:
-                tested.append(powered_one_sided(both, human, query_ids, self.places, test, margin))
-        return tested
+        return self._stacked(by, self.columns_of)
 
     def uncorrected_better_p(self, by: str) -> dict[str, float]:
         """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
-        (tested,) = self._one_sided(by, 0.0)
-        better = tested.better
-        return dict(zip((a for a, _ in self.pairs), better.tolist(), strict=True))
+        (tested,) = self.one_sided(by, 0.0)
+        return dict(zip((a for a, _ in self.pairs), tested.better.tolist(), strict=True))
 
     @entry
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
@@ -243,12 +185,8 @@ class Comparison(ComparedRuns):
         left = self.undecided(by)
         if left is not None:
             return left.depth, left.holds
-        depth = judged_depth(self.scored, self.by[by])
+        depth = judged_depth(self, by)
         return depth, [NOT_BOUNDED if depth is None else ANY_JUDGING] * len(self.pairs)
-
-    def verdicts_by(self, by: str | None = None) -> Verdicts:
-        """The verdicts of one criterion by pair of runs."""
-        return Verdicts(dict(zip(self.pairs, self._tested(self.criterion(by).name)[0]["verdict"], strict=True)))
 
     @entry
     def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
@@ -277,9 +215,14 @@ class Comparison(ComparedRuns):
         criterion = self.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         self._check_defined(criterion)
-        p = self.cached(
-            ("best set", criterion.name), lambda: chances_to_be_best(criterion, self.test_of(criterion.name))
-        )
+
+        def found() -> Floats:
+            test, x = self.test_of(criterion.name), criterion.standings
+            x = x if test.groups is None else group_units(x, test.groups)
+            options: dict[str, Any] = {"n_resamples": test.n_resamples, "seed": test.seed, "progress": test.progress}
+            return best_set(studentised_deviations([x], **options))
+
+        p = self.cached(("best set", criterion.name), found)
         order = best_first(criterion.sign * criterion.means)
         return self._frame(
             {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}
@@ -322,8 +265,12 @@ class Comparison(ComparedRuns):
         check_number("power", power, above=0, below=1)
         self._refuse_clusters("planning counts")
         self._check_defined(criterion)
-        ends = planned_ends(criterion, self.places, lambda x: plan(x, *named.values(), power, self.test.alpha))
-        return self._of_pairs({**named, "power": power, **dict(zip((name, "ci_low", "ci_high"), ends, strict=True))})
+        if len(criterion.query_ids) < 2:
+            raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
+        parts = [plan(x, *named.values(), power, self.test.alpha) for x in criterion.differences(*self.places)]
+        ends = {name: "estimate", "ci_low": "low", "ci_high": "high"}
+        columns = {column: np.concatenate([getattr(part, end) for part in parts]) for column, end in ends.items()}
+        return self._of_pairs({**named, "power": power, **columns})
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
@@ -342,56 +289,11 @@ class Comparison(ComparedRuns):
 
     def undecided(self, by: str) -> Undecided | None:
         """What unjudged documents could change by a criterion, at a depth of its cutoff or 100; None where that is not known."""
-        interval = self._interval if not self.cluster and self.predicted is None else None
-        criterion, test = self.by[by], self.test_of(by)
-        return self.cached(("undecided", by), lambda: undecided(self.scored, criterion, self.places, test, interval))
+        return self.cached(("undecided", by), lambda: undecided(self, by))
 
     def too_many(self, by: str) -> bool:
         """Whether what unjudged documents could change by a criterion is not looked at for the time that it takes; ``bounds`` does."""
-        return self.cached(("too many", by), lambda: too_many(self.scored, self.by[by], self.places))
-
-    def powered(self, by: str) -> PredictionPowered:
-        """What human and predicted judgments say of every pair together."""
-        (both,) = self._powered(by, in_groups=False)
-        assert both is not None
-        return both
-
-    def _powered(self, by: str, in_groups: bool) -> list[PredictionPowered | None]:
-        """``powered`` of all queries, or in each group; None where there are no predictions."""
-
-        def found() -> list[PredictionPowered | None]:
-            return [
-                None if predicted is None else powered(human, predicted, queries, self.places, self.test_of(by))
-                for (human, predicted), queries in zip(*self._judges(by, in_groups), strict=True)
-            ]
-
-        return self.cached(("powered", by, in_groups), found)
-
-    def _judges(
-        self, by: str, in_groups: bool
-    ) -> tuple[list[tuple[Criterion, Criterion | None]], list[tuple[list[str], list[str]]]]:
-        """A criterion by people's and by predicted judgments, and the queries of either: on all queries, or in each group."""
-        other = self.predicted
-        if not in_groups:
-            queries = self.query_ids, [] if other is None else other.query_ids
-            return [(self.by[by], None if other is None else other.by[by])], [queries]
-        assert self.groups is not None
-        criteria: list[tuple[Criterion, Criterion | None]] = []
-        members: list[tuple[list[str], list[str]]] = []
-        for group, part in self._groups.items():
-            if other is None or other.groups is None:
-                criteria.append((part.by[by], None))
-                members.append(([], []))
-                continue
-            criteria.append((part.by[by], in_group(other.by[by], other.groups, group, None)))
-            members.append((self.groups.members(group), other.groups.members(group)))
-        return criteria, members
-
-    def _interval(self, criterion: Criterion, of_mean: bool) -> Interval:
-        """The interval of the table, or by t where that is not the interval ``of_mean``."""
-        other = of_mean and self.test_of(criterion.name).name in ("sign", "wilcoxon")
-        (tested,) = (self.with_test("t") if other else self)._tested(criterion.name)
-        return tested["ci_low"], tested["ci_high"]
+        return self.cached(("too many", by), lambda: too_many(self, by))
 
     @entry
     def bounds(
@@ -414,9 +316,7 @@ class Comparison(ComparedRuns):
         Raises:
             ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
         """
-        criteria = [self.by[name] for name in self._names(by)]
-        judgings = Judgings(depth, max_rel, unretrieved)
-        table = bounds_table(self.scored, criteria, self.pairs, self.places, self._interval, judgings, self.test.alpha)
+        table = bounds_table(self, self._names(by), Judgings(depth, max_rel, unretrieved))
         if self.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # of independent queries
         table.attrs = {**self.provenance, **table.attrs}
@@ -435,7 +335,7 @@ class Comparison(ComparedRuns):
             n: how many at most.
             depth, max_rel: as in ``bounds``.
         """
-        table = self._frame(next_to_judge(self.scored, self.criterion(by), self.places, n, Judgings(depth, max_rel)))
+        table = self._frame(next_to_judge(self, self.criterion(by).name, n, Judgings(depth, max_rel)))
         table.attrs["texts"] = self.texts
         return table
 
@@ -454,7 +354,18 @@ class Comparison(ComparedRuns):
         """
         self._refuse_clusters("the sequential test looks at")
         criterion, alpha = self.criterion(by), self.test.alpha if alpha is None else alpha
-        columns = sequential_columns(criterion, self.places, self.test, alpha, seed)
+        differences = np.concatenate(list(criterion.differences(*self.places)))
+        signs = sequential_signs(criterion.sign * differences, alpha, seed, correct=self.test.correction is not None)
+        queries, decided = differences.shape[1], signs.decided_after > 0
+        last = np.where(decided, signs.decided_after, queries) - 1
+        row = np.arange(len(last))
+        columns = {
+            "verdict": [{1: BETTER, -1: WORSE}.get(way, UNDECIDED) for way in (signs.sign * decided).tolist()],
+            "decided_after": np.where(decided, signs.decided_after, np.nan),
+            "queries": queries,
+            "e": signs.e[row, last] if queries else np.ones(len(last)),
+            "e_corrected": signs.e_corrected[row, last] if queries else np.ones(len(last)),
+        }
         table = self._of_pairs(columns)
         correction = None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
         named = {"test": {criterion.name: "sequential sign"}, "correction": correction}
@@ -466,7 +377,7 @@ class Comparison(ComparedRuns):
     @entry
     def group_means(self, by: str | None = None) -> pd.DataFrame:
         """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
-        return self._stacked(by, lambda name: [part._means(name) for part in self._groups.values()], in_groups=True)
+        return self._stacked(by, lambda name: [part.means_of(name) for part in self.by_group.values()], in_groups=True)
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
@@ -487,7 +398,7 @@ class Comparison(ComparedRuns):
         3   first        8  overlap      -0.366   worse
         7  second        8  overlap      -0.365   worse
         """
-        return self._stacked(by, lambda name: self._tested(name, in_groups=True), in_groups=True)
+        return self._stacked(by, lambda name: self.columns_of(name, in_groups=True), in_groups=True)
 
     @entry
     def group_differences(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
@@ -518,34 +429,12 @@ class Comparison(ComparedRuns):
         pairs = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
 
         def tested(name: str) -> list[dict[str, Any]]:
-            parts = [np.concatenate([*part.by[name].differences(*self.places)]) for part in self._groups.values()]
+            parts = [np.concatenate([*part.by[name].differences(*self.places)]) for part in self.by_group.values()]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted = corrected(p, self.test.correction, alpha)[0]
             return [pairs | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}]
 
         return self._stacked(by, tested)
-
-    @cached_property
-    def _groups(self) -> dict[str, Comparison]:
-        """The same comparison on the queries of each group."""
-        if self.groups is None:
-            raise ValueError("there are no groups of queries; pass groups=")
-        if self.cluster:
-            raise ValueError(
-                "the groups are the units of the tests; compare without cluster=True for a table per group"
-            )
-        for criterion in self.by.values():
-            self._check_defined(criterion)
-        measures = {} if self.scored is None else self.scored.measures
-        return {
-            group: replace(
-                self,
-                by={name: in_group(one, self.groups, group, measures.get(name)) for name, one in self.by.items()},
-                groups=None,
-                predicted=None,
-            )
-            for group in self.groups.names
-        }
 
     # -- what decided ------------------------------------------------------------------------------
 

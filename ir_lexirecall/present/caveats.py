@@ -10,7 +10,6 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.pair_tests import labels_of
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.judging.predicted import ENOUGH
 from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first, run_caveats
@@ -193,7 +192,7 @@ def _on_skewness(result: Comparison, tested: list[str]) -> list[Note]:
         unit = result.unit if test.groups is None else "group"
         notes += skewness_notes(name, test, result.pairs, {"": (units, verdicts)}, unit)
         if result.groups is not None and result.grouped:
-            labels, of_groups = np.array(labels_of(result.groups, criterion)), result.group_table(name)
+            labels, of_groups = np.array(result.labels_of(criterion)), result.group_table(name)
             parts = {
                 str(group): (x[:, labels == group], rows["verdict"].tolist())
                 for group, rows in of_groups.groupby("group", sort=False)
