@@ -148,7 +148,7 @@ def Experiment(
         tested = test
     else:
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
-    Design(test=tested, cluster=cluster).check_given(groups, predicted)
+    Design(test=tested, predicted=predicted, groups=groups, cluster=cluster)  # which refuses what does not go together
     if cluster and callable(test):
         raise ValueError("a test of your own takes queries as independent; leave out test or cluster=True")
     if predicted is not None and callable(test):

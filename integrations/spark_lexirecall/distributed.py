@@ -139,8 +139,7 @@ def compare(
         b = spark.createDataFrame([("q1", "d2", 9.5)], ["query_id", "doc_id", "score"])
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
-    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
-    design.check_given(groups)
+    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups, cluster=cluster)
     design.check_runs(runs)
     criteria = parse_criteria(by)
     measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}

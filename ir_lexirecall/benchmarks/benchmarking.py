@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming
+from ir_lexirecall._util.errors import and_more, check_choice, entry, naming
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.benchmarks.sources import (
@@ -15,6 +15,7 @@ from ir_lexirecall.benchmarks.sources import (
     groups_by_collection,
     is_source,
     named_collections,
+    predicted_by_collection,
     read_source,
     runs_by_collection,
 )
@@ -28,9 +29,9 @@ from ir_lexirecall.comparison.comparing import (
     refuse_costs,
     with_predictions,
 )
-from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
+from ir_lexirecall.comparison.design import Design, MarginLike
 from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
+from ir_lexirecall.data.judgments import QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike
@@ -111,8 +112,7 @@ def benchmark(
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     tested = SignificanceTest.by_name(test)
-    design = Design(run_name(baseline), margin, tested, cluster=cluster, allow_empty=allow_empty, least=1)
-    design.check_given(groups, predicted)
+    design = Design(run_name(baseline), margin, tested, predicted, groups, cluster, allow_empty, least=1)
     results: dict[str, Comparison] = {}
     if values is not None:
         if collections is not None or runs is not None:
@@ -128,7 +128,8 @@ def benchmark(
         for name, table in tables.items():
             with naming("" if len(tables) == 1 else f"collection {name!r}"):
                 origin = values.get(name) if isinstance(values, Mapping) else values
-                results[name] = comparison_of_values(table, wanted, design, by_collection[name], origin, name)
+                here = replace(design, groups=by_collection[name])
+                results[name] = comparison_of_values(table, wanted, here, origin, name)
         first, *others = results.values()
         for name, result in zip(list(results)[1:], others, strict=True):
             if lost := [one for one in first.criteria if one not in result.criteria]:
@@ -153,7 +154,7 @@ def benchmark(
         known = {name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))}
         _lacking(known, missing, design.baseline)
     grouped = groups_by_collection(groups, list(named))
-    by_program = _predicted_by_collection(predicted, list(named))
+    by_program = predicted_by_collection(predicted, list(named))
     parts = runs_by_collection(runs, list(named))
     for name, of_one in progress_bar(design.test.progress, parts, total=len(named), desc="collections"):
         with naming("" if single else f"collection {name!r}"):
@@ -164,37 +165,16 @@ def benchmark(
                 if not isinstance(qrels, Collection):
                     raise ValueError("name the measures (by=...), or give a collection's id, which recommends some")
                 by_these = parse_criteria([*qrels.recommended(), "lexirecall"])
-            judgments = Judgments.from_qrels(qrels)
-            predictions = Judgments.from_qrels(by_program[name]) if name in by_program else None
-            every_id, rows = (judgments if predictions is None else predictions).query_ids, by_program.get(name, qrels)
-            here = replace(design, groups=groups_of(grouped[name], every_id, rows, name))
+            here = replace(design, predicted=by_program.get(name), groups=grouped[name])
             if design.baseline not in [*map(str, of_one)]:
                 here = replace(here, baseline=None, margin=None)
-            results[name] = compare_runs(judgments, of_one, by_these, here, predictions)
+            results[name] = compare_runs(qrels, of_one, by_these, here, name)
             if not results[name].query_ids:
                 raise ValueError("there are no judgments in it")
         if missing == "error":
             _lacking({name: result.runs for name, result in results.items()}, missing)
     lacking = _lacking({name: result.runs for name, result in results.items()}, missing, design.baseline)
     return Benchmark(results, design.baseline, design.test, lacking)
-
-
-def _predicted_by_collection(predicted: Any, collections: Sequence[str]) -> Mapping[str, Any]:
-    """Predicted judgments by collection: of a single one also by themselves."""
-    if predicted is None:
-        return {}
-    if isinstance(predicted, Mapping) and all(str(name) in collections for name in predicted):
-        return {str(name): qrels for name, qrels in predicted.items()}
-    if len(collections) == 1:
-        return {collections[0]: predicted}
-    if isinstance(predicted, Mapping) and predicted and not any(str(name) in collections for name in predicted):
-        raise ValueError(
-            f"predicted names no collection, such as {collections[0]!r}; give a mapping of collections to judgments"
-        )
-    if isinstance(predicted, Mapping):
-        unknown = next(str(name) for name in predicted if str(name) not in collections)
-        raise ValueError(f"predicted: unknown collection {unknown!r}{did_you_mean(unknown, collections)}")
-    raise ValueError("predicted must be a mapping of collections to judgments, where there are several collections")
 
 
 def _lacking(runs: Mapping[str, list[str]], missing: str, baseline: str | None = None) -> dict[str, list[str]]:

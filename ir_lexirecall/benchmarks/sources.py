@@ -77,12 +77,7 @@ def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[t
             "give the runs of many collections as a mapping of collections to mappings of names to runs, a folder, or "
             "a function of a collection's name"
         )
-    if unknown := [str(name) for name in runs if str(name) not in collections]:
-        raise ValueError(f"runs of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}")
-    if missing := [name for name in collections if not runs.get(name)]:
-        raise ValueError(f"there are no runs for collection {missing[0]!r}{_others(missing[1:])}")
-    for name in collections:
-        of_collection = runs[name]
+    for name, of_collection in _by_name("runs", runs, collections).items():
         if not isinstance(of_collection, Mapping) or any(map(is_number, of_collection.values())):
             raise ValueError(f"collection {name!r}: give its runs as a mapping of names to runs")
         yield name, of_collection
@@ -125,16 +120,34 @@ def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, A
     by_collection = isinstance(groups, Mapping) and any(str(name) in collections for name in groups)
     if not by_collection:
         return dict.fromkeys(collections, groups)
-    named = {str(name): part for name, part in groups.items()}
+    return _by_name("groups", groups, collections)
+
+
+def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[str, Any]:
+    """Predicted judgments of the collections that have them; of a single one also by themselves."""
+    if predicted is None:
+        return {}
+    known = [str(name) in collections for name in predicted] if isinstance(predicted, Mapping) else []
+    if len(collections) == 1 and not (known and all(known)):
+        return {collections[0]: predicted}
+    if not any(known):
+        said = f"names no collection, such as {collections[0]!r}" if known else "must be by collection"
+        raise ValueError(f"predicted {said}; give a mapping of collections to judgments")
+    return _by_name("predicted judgments", predicted, collections, complete=False)
+
+
+def _by_name(
+    what: str, given: Mapping[Any, Any], collections: Sequence[str], *, complete: bool = True
+) -> dict[str, Any]:
+    """What is given for each collection, in their order; refused where one is unknown, or a ``complete`` mapping lacks one."""
+    named = {str(name): part for name, part in given.items()}
     if unknown := [name for name in named if name not in collections]:
-        raise ValueError(f"groups of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}")
-    if missing := [name for name in collections if name not in named]:
-        raise ValueError(f"there are no groups for collection {missing[0]!r}{_others(missing[1:])}")
-    return named
-
-
-def _others(names: Sequence[str]) -> str:
-    return f", nor for {', '.join(map(repr, names))}" if names else ""
+        raise ValueError(f"{what} of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}")
+    empty = {name for name in collections if isinstance(part := named.get(name, {}), Mapping) and not part}
+    if complete and (missing := [name for name in collections if name in empty]):
+        others = f", nor for {', '.join(map(repr, missing[1:]))}" if missing[1:] else ""
+        raise ValueError(f"there are no {what} for collection {missing[0]!r}{others}")
+    return {name: named[name] for name in collections if name in named}
 
 
 # -- folders and TOML files --------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from dataclasses import replace
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice, check_integer
@@ -27,16 +26,9 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import (
-    Wanted,
-    compare_runs,
-    compare_values,
-    parse_criteria,
-    with_predicted_values,
-)
-from ir_lexirecall.comparison.design import Design, groups_of
+from ir_lexirecall.comparison.comparing import Wanted, compare_runs, compare_values, parse_criteria
+from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.gating import gate
-from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.present.text import confidence_words, provenance_line
 from ir_lexirecall.reports import report
@@ -162,19 +154,20 @@ def run_compare(options: argparse.Namespace) -> None:
 
 def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
     """The comparison that the options ask for: of runs, or of values that another program computed."""
-    predicted = options.predicted
-    design = Design(options.baseline, parse_margin(options.margin), significance_test(options), cluster=options.cluster)
-    design.check_given(options.groups, predicted)
+    design = Design(
+        options.baseline,
+        parse_margin(options.margin),
+        significance_test(options),
+        options.predicted,
+        options.groups,
+        options.cluster,
+        options.allow_empty,
+        2 if inputs is None else least,
+    )
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
-        costs, missing = options.smaller_is_better, options.missing or "error"
-        wanted = Wanted(by or None, costs, missing)
-        result = compare_values(values, wanted, design, options.groups)
-        return result if predicted is None else with_predicted_values(result, predicted, wanted, options.groups)
-    by_program = None if predicted is None else Judgments.from_qrels(predicted)
-    groups = groups_of(options.groups, (inputs.judgments if by_program is None else by_program).query_ids)
-    design = replace(design, groups=groups, allow_empty=options.allow_empty, least=least)
-    return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design, by_program)
+        return compare_values(values, Wanted(by or None, options.smaller_is_better, options.missing or "error"), design)
+    return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
 
 def run_report(options: argparse.Namespace) -> None:
@@ -242,6 +235,13 @@ def add_gate(commands: Any) -> Parser:
 
 def run_gate(options: argparse.Namespace) -> int:
     check_integer("queries", options.queries, least=0)
+    rule = options.rule
+    if rule == "evidence":
+        if options.strict and not options.bounds:
+            raise ValueError(
+                "--strict fails what is undecided, too, so that bounds excuse nothing; leave out --no-bounds"
+            )
+        rule = "strict" if options.strict else "evidence" if options.bounds else "judged"
     options.runs = [options.baseline, options.candidate]
     inputs = Inputs.from_options(options)
     (baseline, first), (candidate, second) = inputs.runs.items()
@@ -251,11 +251,10 @@ def run_gate(options: argparse.Namespace) -> int:
         second,
         criteria_of(options, () if options.measures or options.preference else inputs.measures(options)),
         margin=parse_margin(options.margin) or 0.0,
-        rule="strict" if options.strict and options.rule == "evidence" else options.rule,
+        rule=rule,
         names=(baseline, candidate),
         test=significance_test(options),
         allow_empty=options.allow_empty,
-        bounds=options.bounds,
         ledger=options.ledger,
         release=options.release,
         predicted=options.predicted,

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -144,23 +144,15 @@ def compare(
     0        AP     1       0       0.085
     """
     tested = SignificanceTest.by_name(test)
-    design = Design(run_name(baseline), margin, tested, cluster=cluster, allow_empty=allow_empty)
-    design.check_given(groups, predicted)
+    design = Design(run_name(baseline), margin, tested, predicted, groups, cluster, allow_empty)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        wanted = Wanted(by, smaller_is_better)
-        result = compare_values(values, wanted, design, groups)
-        return result if predicted is None else with_predicted_values(result, predicted, wanted, groups)
+        return compare_values(values, Wanted(by, smaller_is_better), design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     refuse_costs(smaller_is_better)
-    judgments = Judgments.from_qrels(qrels)
-    by_program = None if predicted is None else Judgments.from_qrels(cast(QrelsLike, predicted))
-    everything, table = (judgments, qrels) if by_program is None else (by_program, predicted)
-    design = replace(design, groups=groups_of(groups, everything.query_ids, table))
-    criteria = parse_criteria("lexirecall" if by is None else by)
-    result = compare_runs(judgments, runs, criteria, design, by_program)
+    result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
     for by_judge in (result, result.predicted):
         if by_judge is not None and by_judge.scored is not None:
             by_judge.scored.check_defined()
@@ -168,13 +160,18 @@ def compare(
 
 
 def compare_runs(
-    judgments: Judgments, runs: Mapping[str, RunLike], by: Criteria, design: Design, predicted: Judgments | None = None
+    qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design, collection: str | None = None
 ) -> Comparison:
-    """``compare`` with the input read; ``by`` as from ``parse_criteria``, groups of the queries that ``predicted`` has, if there is any."""
+    """``compare`` of runs; ``by`` as from ``parse_criteria``, ``collection`` as in ``groups_of``."""
     design.check_runs(runs)
+    judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = distinct_criteria(by, judgments.threshold)
-    if predicted is not None:
+    if design.predicted is None:
+        predicted, of_all = None, groups_of(design.groups, judgments.query_ids, qrels, collection)
+        design = replace(design, groups=of_all)
+    else:
+        predicted = Judgments.from_qrels(design.predicted)
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:
             raise ValueError("predicted needs the whole random sample of queries; leave out queries='relevant'")
@@ -184,9 +181,8 @@ def compare_runs(
         ):
             if bool(of_people) and not of_program:
                 raise ValueError(f"{what} was given for the qrels, but not for predicted; load both alike")
-    of_all = design.groups
-    if of_all is not None and predicted is not None:
-        design = replace(design, groups=of_all.only(judgments.query_ids))
+        of_all = groups_of(design.groups, predicted.query_ids, design.predicted, collection)
+        design = replace(design, groups=of_all and of_all.only(judgments.query_ids))
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     how: dict[str, Any] = {"allow_empty": design.allow_empty, "progress": design.test.progress}
     scored = ScoredRuns.from_runs(measures, judgments, runs, **how)
@@ -272,25 +268,23 @@ class Wanted:
         return {"measures": measures, "smaller_is_better": named, "missing": self.missing}
 
 
-def compare_values(values: ValuesLike, wanted: Wanted, design: Design, groups: GroupsLike | None) -> Comparison:
-    """``compare`` of values."""
-    return comparison_of_values(read_values(values, **wanted.options), wanted, design, groups, values)
-
-
-def with_predicted_values(result: Comparison, predicted: Any, wanted: Wanted, groups: GroupsLike | None) -> Comparison:
-    """A comparison of values from people's judgments, sharpened by values from a program's judgments of more queries.
+def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
+    """``compare`` of values: from people's judgments, sharpened by values from a program's judgments of more queries, if there are any.
 
     Raises:
-        ValueError: ``predicted`` are of other runs, lack a measure, or a value is missing; and what ``Comparison`` refuses.
+        ValueError: predicted values are of other runs, lack a measure, or a value is missing; and what ``Comparison`` refuses.
     """
+    result = comparison_of_values(read_values(values, **wanted.options), wanted, design, values)
+    if design.predicted is None:
+        return result
     asked = Wanted(list(result.by) if wanted.values is None else wanted.values, wanted.smaller_is_better)
     with naming("predicted"):
-        every = compare_values(predicted, asked, Design(test=result.test), groups)
+        every = compare_values(design.predicted, asked, Design(test=result.test, groups=design.groups))
     return with_predictions(result, every)
 
 
 def with_predictions(result: Comparison, every: Comparison) -> Comparison:
-    """A comparison of values, sharpened by one of values from a program's judgments; errors as of ``with_predicted_values``."""
+    """A comparison of values, sharpened by one of values from a program's judgments; errors as of ``compare_values``."""
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
         raise ValueError(f"predicted holds values of other runs than values: {shown_names(other)} in one of them only")
@@ -316,18 +310,14 @@ def refuse_costs(smaller_is_better: object) -> None:
 
 
 def comparison_of_values(
-    table: ValueTable,
-    wanted: Wanted,
-    design: Design,
-    groups: GroupsLike | None,
-    source: Any,
-    collection: str | None = None,
+    table: ValueTable, wanted: Wanted, design: Design, source: Any, collection: str | None = None
 ) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
 
-    Which value is better is what the table says of its measures (``ValueTable.is_cost``). ``groups`` may name a column of the
+    Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups may be the name of a column of the
     ``source`` that was read, which is no measure then.
     """
+    groups = design.groups
     design = replace(design, groups=groups_of(groups, table.query_ids, source, collection))
     values = {name: array for name, array in table.values.items() if not isinstance(groups, str) or name != groups}
     table = replace(table, values=values, costs=table.costs & values.keys())

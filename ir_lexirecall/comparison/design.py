@@ -23,21 +23,25 @@ _PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 
 @dataclass(frozen=True)
 class Design:
-    """How runs are compared: see ``compare``, whose arguments these are."""
+    """How runs are compared: see ``compare``, whose arguments these are.
+
+    Raises:
+        ValueError: groups as units where there are none, for a test that cannot, or beside predicted judgments.
+    """
 
     baseline: str | None = None
     margin: MarginLike | None = None
     test: SignificanceTest = field(default_factory=SignificanceTest)
-    groups: QueryGroups | None = None
+    predicted: Any = None
+    groups: GroupsLike | None = None
     cluster: bool = False
     allow_empty: bool = False
     least: int = 2  # how many runs are needed
 
-    def check_given(self, groups: object, predicted: object = None) -> None:
-        """Refuse groups as units where there are none, or for a test that cannot, and what predicted judgments do not go with."""
-        if self.cluster and predicted is not None:
+    def __post_init__(self) -> None:
+        if self.cluster and self.predicted is not None:
             raise ValueError("predicted cannot be combined with cluster=True: its t-test samples queries")
-        if self.cluster and groups is None:
+        if self.cluster and self.groups is None:
             raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
         if self.cluster:
             replace(self.test, groups=())

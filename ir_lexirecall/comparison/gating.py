@@ -25,7 +25,7 @@ from ir_lexirecall.significance import SignificanceTest, falls_by_more
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
 
-RULES = ("evidence", "strict", "drop")
+RULES = ("evidence", "judged", "strict", "drop")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +34,13 @@ class Gate:
 
     Attributes:
         comparison: of the candidate with the baseline.
-        rule: ``'evidence'``, ``'strict'`` or ``'drop'``.
-        bounds: whether a criterion is undecided, not worse, where unjudged documents could undo the loss.
+        rule: ``'evidence'``, ``'judged'``, ``'strict'`` or ``'drop'``.
         release: of the candidate with a second baseline; None where there is none.
         look: which look at such data it is, and what it spends; None without a ledger.
     """
 
     comparison: Comparison = field(repr=False)
     rule: str
-    bounds: bool = True
     release: Gate | None = None
     look: Look | None = None
 
@@ -61,8 +59,8 @@ class Gate:
         """The rows of ``Comparison.table``, with ``test``, ``queries``, ``margin``, ``holds`` (see ``Comparison.verdicts``) and ``fails``:
         whether the criterion stops the change.
 
-        By evidence, strict or not, a criterion fails where the verdict is *worse*; with ``bounds`` it is undecided where ``holds`` is ``could be
-        undone``. By the rule ``'drop'`` it fails where a mean fell by more than the margin, or the test finds a preference for the
+        By evidence, strict or not, a criterion fails where the verdict is *worse*; it is undecided where ``holds`` is ``could be
+        undone``, but by the rule ``'judged'``. By the rule ``'drop'`` it fails where a mean fell by more than the margin, or the test finds a preference for the
         baseline.
         """
         result = self.comparison
@@ -72,7 +70,7 @@ class Gate:
         table["queries"] = [len(result.by[name].query_ids) for name in table["criterion"]]
         table["margin"] = [(result.margins or {})[name] for name in table["criterion"]]
         if self.rule != "drop":
-            if self.bounds:
+            if self.rule != "judged":
                 excused = (table["verdict"] == WORSE) & (table["holds"] == UNDONE)
                 table["verdict"] = table["verdict"].mask(excused, UNDECIDED)
             return table.assign(fails=table["verdict"] == WORSE)
@@ -141,7 +139,6 @@ def gate(
     rule: str = "evidence",
     names: tuple[str, str] = ("baseline", "candidate"),
     allow_empty: bool = False,
-    bounds: bool = True,
     ledger: str | os.PathLike[str] | None = None,
     release: RunLike | None = None,
     predicted: QrelsLike | None = None,
@@ -159,11 +156,11 @@ def gate(
         by: criteria, as in ``compare``.
         margin: a loss that does not matter, as in ``compare``.
         test, allow_empty: as in ``compare``.
-        rule: ``'evidence'``; ``'strict'``: by evidence, and what is undecided does not pass; or ``'drop'``: worse where a mean
+        rule: ``'evidence'``, which calls a criterion undecided, not worse, where some judging of unjudged documents is known to undo the
+            loss (a candidate may find what the pool of the baseline does not hold); ``'judged'``: by evidence, as the documents are
+            judged; ``'strict'``: by evidence, and what is undecided does not pass; or ``'drop'``: worse where a mean
             fell by more than the margin, whatever chance has to do with it.
         names: what the two runs are called.
-        bounds: call a criterion undecided, not worse, where some judging of unjudged documents is known to undo the loss (a candidate
-            may find what the pool of the baseline does not hold).
         ledger: a file of JSON lines, in which each look is written down. The n-th look tests at 6 alpha / (pi n)^2, so that the sequence
             of all changes keeps alpha. It is appended to only; jobs may run at once, and the same data count once.
         release: a second baseline, of the last release: each of many small losses may pass, their sum does not. Both baselines are
@@ -193,18 +190,17 @@ def gate(
     if rule == "drop" and (ledger is not None or release is not None):
         raise ValueError("ledger and release need the rule 'evidence': they are about tests")
     judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
-    design = Design(names[0], margin, SignificanceTest.by_name(test), allow_empty=allow_empty)
+    by_program = None if predicted is None else Judgments.from_qrels(predicted)
+    design = Design(names[0], margin, SignificanceTest.by_name(test), by_program, allow_empty=allow_empty)
     preferences = [criterion for criterion in criteria.values() if isinstance(criterion, Preference)]
     if not all(judgments.m(rel).any() for rel in {judgments.threshold, *(p.rel_in(judgments) for p in preferences)}):
         raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
-    design.check_given(None, predicted)
-    by_program = None if predicted is None else Judgments.from_qrels(predicted)
     runs: dict[str, Any] = {names[0]: baseline, names[1]: candidate}
-    results = [compare_runs(judgments, runs, criteria, design, by_program)]
+    results = [compare_runs(judgments, runs, criteria, design)]
     if release is not None:
         last = "release" if "release" not in names else f"{names[0]} (release)"
         runs = {last: release, names[1]: results[0].scored.sources[names[1]] if results[0].scored else candidate}
-        results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last), by_program))
+        results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last)))
     alpha = design.test.alpha
     look = None
     if ledger is not None:
@@ -219,8 +215,8 @@ def gate(
         look = Look.claim(ledger, {"runs": digests, "margins": margins, "tests": tests}, alpha)
     test = replace(design.test, alpha=(alpha if look is None else look.spent) / len(results))
     results = [replace(result, test=test) for result in results]
-    beside = Gate(results[1], rule, bounds) if release is not None else None
-    found = Gate(results[0], rule, bounds, beside, look)
+    beside = Gate(results[1], rule) if release is not None else None
+    found = Gate(results[0], rule, beside, look)
     if look is not None:
         verdicts = {
             one.baseline: dict(one.table[["criterion", "verdict"]].to_numpy().tolist())

@@ -100,7 +100,7 @@ def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     assert (found.outcome, found.undecided) == ("passed", ["P@1"])
     assert "unjudged documents could undo it" in str(found)
     assert irl.gate(QRELS, baseline, candidate, "P@1", rule="strict").exit_code == 4
-    assert irl.gate(QRELS, baseline, candidate, "P@1", bounds=False).outcome == "worse"
+    assert irl.gate(QRELS, baseline, candidate, "P@1", rule="judged").outcome == "worse"
     by_rank = irl.gate(QRELS, baseline, candidate, "P@1", test="wilcoxon")  # of which no bound is known
     assert (by_rank.outcome, by_rank.table["holds"].tolist()) == ("worse", ["not bounded"])
 

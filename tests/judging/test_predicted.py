@@ -250,9 +250,9 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
     single = benchmark(load(HUMAN), RUNS, BY, predicted=PREDICTED)
     pd.testing.assert_frame_equal(next(iter(single.values())).table(), expected.table())
     for bad, said in (
-        ({"three": PREDICTED, "one": PREDICTED}, "predicted: unknown collection 'three'"),
+        ({"three": PREDICTED, "one": PREDICTED}, "predicted judgments of an unknown collection, 'three'"),
         (PREDICTED, "predicted names no collection, such as 'one'"),
-        (pd.DataFrame(), "predicted must be a mapping of collections"),
+        (pd.DataFrame(), "predicted must be by collection"),
     ):
         with pytest.raises(ValueError, match=said):
             benchmark(qrels, runs, BY, predicted=bad)
