@@ -7,11 +7,15 @@ import random
 import re
 import zlib
 from base64 import b64decode
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import lxml.html as lxml_html
 import numpy as np
 import pandas as pd
+
+import ir_lexirecall as irl
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -27,6 +31,12 @@ def shuffled(qrels: dict[str, dict[str, int]], seed: int) -> dict[str, dict[str,
     """A run that finds most of what is relevant, in random order."""
     dice = random.Random(seed)
     return {q: {d: dice.random() for d in [*docs, *"xyz"] if dice.random() < 0.8} for q, docs in qrels.items()}
+
+
+def page_of(result: Any, **options: Any) -> str:
+    """The page that a report writes."""
+    with TemporaryDirectory() as folder:
+        return irl.report(result, Path(folder) / "report.html", **options).read_text(encoding="utf-8")
 
 
 def root(page: str) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -48,38 +49,38 @@ class Sources:
     """Where the browser finds what results do not hold.
 
     Attributes:
-        runs: runs by name: they know the documents without judgment.
-        collection: what the judgments are called: a data set's texts are used where they are on this machine already.
+        runs: runs by name, of many collections by collection: they know the documents without judgment.
     """
 
-    runs: Mapping[str, RunLike]
-    texts: TextsLike | None
-    queries: TextsLike | None
-    collection: str
-
-    def store(self) -> Collection | None:
-        """The collection that texts come from."""
-        if isinstance(self.texts, Collection):
-            return self.texts
-        if self.texts is None and is_data_set(self.collection):
-            collection = find_collection(self.collection)
-            return collection if collection.has_texts else None
-        return None
+    runs: Mapping[str, Any]
+    texts: TextsLike | None = None
+    queries: TextsLike | None = None
 
 
-def browser_data(
-    result: Comparison,
-    sources: Sources,
-    details: int | None,
-    progress: bool | None,
-    collection: str = "",
-    parts: int = 1,
+def browsers_of(
+    result: Comparison | Benchmark, sources: Sources, details: int | None, progress: bool | None
+) -> list[BrowserData]:
+    """What the query browser shows, for each collection that has something to browse.
+
+    ``details``: how many pairs of runs at most, those of the best runs first; None: as many as fit.
+    """
+    results = dict(result) if isinstance(result, Benchmark) else {"": result}
+    made = []
+    for name, one in results.items():
+        runs = sources.runs
+        if isinstance(result, Benchmark):
+            runs = runs.get(name, {} if len(results) > 1 else runs)
+        texts = one.texts.texts if sources.texts is None else sources.texts
+        queries = one.texts.queries if sources.queries is None else sources.queries
+        here = Sources({str(run): source for run, source in runs.items()}, texts, queries)
+        made.append(_browser_data(one, here, details, progress, name, len(results)))
+    return [data for data in made if data is not None]
+
+
+def _browser_data(
+    result: Comparison, sources: Sources, details: int | None, progress: bool | None, collection: str, parts: int
 ) -> BrowserData | None:
-    """Pack what the query browser shows; None where there is nothing to browse.
-
-    ``details``: how many pairs of runs at most, those of the best runs first; None: as many as fit. ``parts``: among how many
-    collections the room of the page is divided.
-    """
+    """None where there is nothing to browse; ``parts``: among how many collections the room of the page is divided."""
     some = {query_id for criterion in result.by.values() for query_id in criterion.query_ids}
     counted = np.flatnonzero([query_id in some for query_id in result.query_ids])  # for some criterion
     if result.scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
@@ -104,7 +105,12 @@ def browser_data(
     }
     ids, grades, numbers = numbered_documents(judgments, rankings, queries)
     query_ids = [judgments.query_ids[q] for q in queries.tolist()]
-    store = sources.store()
+    store = sources.texts if isinstance(sources.texts, Collection) else None
+    if sources.texts is None and is_data_set(
+        result.source
+    ):  # whose texts are used where they are on this machine already
+        known = find_collection(result.source)
+        store = known if known.has_texts else None
     texts = _texts(_highest_first(ids, grades, rel, rankings, numbers), sources, store, _MOST_TEXT // parts)
     of_queries = texts_of(sources.queries, query_ids, QUERIES)
     if not of_queries and store is not None:

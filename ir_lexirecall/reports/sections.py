@@ -30,7 +30,7 @@ from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, s
 from ir_lexirecall.present.tables import DAGGER
 from ir_lexirecall.present.text import confidence_words, count, estimate_words, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus, p_value
-from ir_lexirecall.reports.svg import Reward, Scale, reward
+from ir_lexirecall.reports.svg import Scale
 
 LEADS, MAY_BE_BEST = "leads", "may be the best"
 _WITH_MARGIN = {BETTER: "better_p", WORSE: "worse_p", WITHIN: "within_p", NOT_WORSE: "not_worse_p"}
@@ -80,7 +80,6 @@ class Leaderboard:
     others: Sequence[str]
     confidence: str
     said: Description | None
-    picture: Reward | None
 
 
 def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Leaderboard]:
@@ -140,7 +139,6 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[L
                 others=[other.name for other in others],
                 confidence=confidence_words(result.provenance),
                 said=describe(what) if what else None,
-                picture=reward(measure) if measure else None,
             )
         )
     return rankings

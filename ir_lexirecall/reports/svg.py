@@ -1,26 +1,18 @@
-"""Small pictures of a page, in their own units: scales for marks beside the rows of tables, and what a measure rewards."""
+"""Scales of the small pictures of a page: marks beside the rows of tables, in units of their own."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.rounding import DIFFERENCE
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.plots.marks import Mark
 from ir_lexirecall.reports.report_tables import minus
 
 FOREST = {"width": 200, "height": 20}  # of the picture of a row
-REWARD = {"width": 180, "height": 70}  # of a measure's picture
 _MARGIN = 8
-_RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-_LEFT, _BOTTOM, _TOP = 26, 14, 4  # around the curves
-_FOUND = 3  # relevant documents of the query of the second curve
 
 
 @dataclass(frozen=True)
@@ -65,64 +57,3 @@ class Scale:
     def labels(self) -> list[tuple[float | None, str]]:
         """The round numbers with their places."""
         return [(self.x(tick), minus(f"{tick:g}")) for tick in self.ticks]
-
-
-class Reward(NamedTuple):
-    """Two curves, by the rank of a relevant document: the query's only one, and the last of three."""
-
-    only: str
-    last: str
-    top: str
-    bottom: str
-    ranks: Sequence[tuple[float, str]]
-
-
-def reward(measure: IRMeasure) -> Reward | None:
-    """The picture of a measure; None for one that needs more than grades, or that is no number there.
-
-    >>> from ir_measures import RR
-    >>> reward(RR).top
-    '1'
-    """
-    values = _values(measure)
-    if values is None or not np.isfinite(values).all():
-        return None
-    low, high = min(0.0, float(values.min())), max(float(values.max()), 1e-9)
-
-    def points(curve: np.ndarray, ranks: Sequence[int]) -> str:
-        y = REWARD["height"] - _BOTTOM - (curve - low) / (high - low) * (REWARD["height"] - _BOTTOM - _TOP)
-        return " ".join(f"{_x(rank):.1f},{at:.1f}" for rank, at in zip(ranks, y.tolist(), strict=True))
-
-    split = len(_RANKS)
-    return Reward(
-        only=points(values[:split], _RANKS),
-        last=points(values[split:], _RANKS[_FOUND - 1 :]),
-        top=minus(f"{high:.3g}"),
-        bottom=minus(f"{low:.3g}"),
-        ranks=[(_x(rank), str(rank)) for rank in (1, 10, 100)],
-    )
-
-
-def _x(rank: int) -> float:
-    share = np.log(rank) / np.log(_RANKS[-1])
-    return round(float(_LEFT + share * (REWARD["width"] - _LEFT - 2 * _TOP)), 1)
-
-
-def _values(measure: IRMeasure) -> np.ndarray | None:
-    """The values on made-up rankings of 100 documents, the first curve's before the second's."""
-    given = [measure[name] for name in ("max_rel", "rel") if name in measure.SUPPORTED_PARAMS]
-    grade = max([1, *(int(number) for number in given if isinstance(number, (int, float)))])
-    placed = [[rank] for rank in _RANKS] + [[*range(1, _FOUND), rank] for rank in _RANKS[_FOUND - 1 :]]
-    qrels, run = {}, {}
-    for number, ranks in enumerate(placed):
-        query = f"q{number:03}"
-        run[query] = {f"d{rank}": float(-rank) for rank in range(1, _RANKS[-1] + 1)}
-        qrels[query] = {f"d{rank}": grade for rank in ranks}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            scored = ScoredRuns.from_runs({"measure": measure}, qrels, {"run": run}, progress=False)
-    except (ValueError, KeyError, TypeError):  # it needs subtopics, aspects, the collection's size
-        return None
-    values: np.ndarray = scored.values["measure"][0]
-    return values

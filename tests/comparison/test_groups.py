@@ -177,21 +177,18 @@ def test_a_column_of_the_qrels_names_the_groups() -> None:
 def test_pictures_and_reports_show_every_group() -> None:
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("jinja2")
+    pytest.importorskip("lxml.html")
+    from pages import page_of
+
     result = irl.compare(QRELS, RUNS, ["AP", "SL3(n=90)"], groups=KINDS)
     rows = [tick.get_text() for tick in result.plot_groups().get_yticklabels()]
     assert len(rows) == 4 * 3
     assert rows[:3] == ["tfidf, how", "tfidf, what", "tfidf, who"]
-    html = _page(result)
+    html = page_of(result)
     assert html.count('<section id="groups"') == 1
     assert html.count(">how (6)</th>") == 2 * 4
     assert "Differences in groups of queries" in html
-    assert '<section id="groups"' not in _page(irl.compare(QRELS, RUNS, "AP", groups=USERS, cluster=True))
-
-
-def _page(result: Any) -> str:
-    from ir_lexirecall.reports import Report
-
-    return Report(result).html()
+    assert '<section id="groups"' not in page_of(irl.compare(QRELS, RUNS, "AP", groups=USERS, cluster=True))
 
 
 def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

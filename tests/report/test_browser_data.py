@@ -19,13 +19,12 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli import main
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
 from command_line import FILES
-from pages import browsed, ranking_in, shuffled, text_of
+from pages import browsed, page_of, ranking_in, shuffled, text_of
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
 PREFERENCES = ["lexirecall", "lexiprecision", "rpp", "dominance"]
@@ -39,7 +38,7 @@ def result() -> Comparison:
 
 @pytest.fixture(scope="module")
 def data(result: Comparison) -> dict[str, Any]:
-    return browsed(Report(result, runs=RUNS).html())
+    return browsed(page_of(result, runs=RUNS))
 
 
 def in_order(run: dict[str, float]) -> list[str]:
@@ -60,7 +59,7 @@ def test_rankings_are_those_of_the_runs(
     judged = {"a": 1, **judged, "zz": 1}
     first, second = {"a": 1.0, **first}, {"zz": 1.0, **second}
     runs = {"one": {"q": first}, "two": {"q": second}}
-    data = browsed(Report(irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False).html())
+    data = browsed(page_of(irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False))
     for name, run in (("one", first), ("two", second)):
         expected = [(rank, doc_id, judged.get(doc_id)) for rank, doc_id in enumerate(in_order(run), start=1)]
         if not named:
@@ -72,7 +71,7 @@ def test_rankings_are_those_of_the_runs(
 def test_relevant_documents_are_shown_however_deep() -> None:
     qrels = {"q": {"d700": 1, "d3": 1, "d500": 0}}
     run = {"q": {f"d{i}": float(-i) for i in range(1, 1001)}}
-    page = Report(irl.compare(qrels, {"one": run, "two": run}), runs={"one": run}).html()
+    page = page_of(irl.compare(qrels, {"one": run, "two": run}), runs={"one": run})
     shown = ranking_in(browsed(page), "one", "q")
     assert [rank for rank, *_ in shown] == [*range(1, 101), 700]
     assert shown[-1] == (700, "d700", 1)
@@ -109,7 +108,7 @@ def test_ties_are_those_of_the_comparison() -> None:
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(6)} for i in range(40)}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(("one", "two", "three"))}
     result = irl.compare(qrels, runs, ["AP", "RBP(p=0.99999)", "RE(n=1000000)"])
-    data = browsed(Report(result, progress=False).html())
+    data = browsed(page_of(result, progress=False))
     for criterion in data["criteria"]:
         sign = -1 if criterion["smaller"] else 1
         for row in result.table(criterion["name"]).itertuples():
@@ -163,14 +162,14 @@ def test_the_command_of_many_collections_names_documents_of_files(tmp_path: Path
 
 def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
     result = irl.compare(demo.qrels(), demo.runs())
-    page = Report(result, details=3).html()
+    page = page_of(result, details=3)
     data = browsed(page)
     best = list(result.ranking()["run"])
     assert data["runs"] == best[:3]
     pairs = [{data["runs"][i] for i in pair} for pair in data["pairs"]]
     assert pairs == [set(pair) for pair in itertools.combinations(best[:3], 2)]
     assert "3 of 10 pairs" in text_of(page, ".//section[@id='queries']")
-    assert 'class="browser-data"' not in Report(result, details=0).html()
+    assert 'class="browser-data"' not in page_of(result, details=0)
 
 
 def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> None:
@@ -185,7 +184,7 @@ def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> N
             documents = dice.permutation([*judged, *others])[:200].tolist()
             run[query_id] = dict(zip(dict.fromkeys(documents), dice.random(200).tolist(), strict=False))
     result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "lexirecall"])
-    page = Report(result, runs=runs, progress=False).html()
+    page = page_of(result, runs=runs, progress=False)
     assert len(page.encode()) < 3_000_000
     data = browsed(page)
     assert data["depth"] == 100
@@ -197,6 +196,6 @@ def test_hostile_texts_stay_inside_the_packed_data() -> None:
     evil = "</script><script>alert(1)</script>"
     qrels = {"q": {evil: 1, "b": 1}}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(("one", evil))}
-    page = Report(irl.compare(qrels, runs), runs=runs, texts={evil: evil}, queries={"q": evil}).html()
+    page = page_of(irl.compare(qrels, runs), runs=runs, texts={evil: evil}, queries={"q": evil})
     assert evil not in page
     assert browsed(page)["queries"][0]["text"] == evil

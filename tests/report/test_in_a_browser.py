@@ -18,7 +18,6 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
@@ -36,7 +35,8 @@ def result() -> Comparison:
 
 @pytest.fixture(scope="module")
 def file(result: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Report(result, runs=RUNS, title="Three runs").write(tmp_path_factory.mktemp("report") / "report.html")
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return irl.report(result, path, runs=RUNS, title="Three runs")
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,14 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(10)} for i in range(100)}
     runs = {f"run{seed}": shuffled(qrels, seed) for seed in range(17)}
     result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "RR", "lexirecall", "rpp"])
-    return Report(result, runs=runs, progress=False).write(tmp_path_factory.mktemp("many") / "report.html")
+    return irl.report(result, tmp_path_factory.mktemp("many") / "report.html", runs=runs, progress=False)
 
 
 @pytest.fixture(scope="module")
 def default(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All runs of the demonstration by the default measures: as many columns of leading groups as there are."""
-    report = Report(irl.benchmark("lexirecall/demo", demo.runs()), runs=demo.runs(), progress=False)
-    return report.write(tmp_path_factory.mktemp("default") / "report.html")
+    result = irl.benchmark("lexirecall/demo", demo.runs())
+    return irl.report(result, tmp_path_factory.mktemp("default") / "report.html", runs=demo.runs(), progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         baseline="bm25",
         test=irl.SignificanceTest(n_resamples=99, progress=False),
     )
-    return Report(result).write(tmp_path_factory.mktemp("suite") / "report.html")
+    return irl.report(result, tmp_path_factory.mktemp("suite") / "report.html")
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
@@ -141,8 +141,9 @@ def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path)
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
     hostile = irl.compare(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"})
     texts = {doc_id: HOSTILE[0] for documents in qrels.values() for doc_id in documents}
-    report = Report(
+    path = irl.report(
         hostile,
+        tmp_path / "report.html",
         title=HOSTILE[0],
         command="x" * 300,
         inputs={HOSTILE[0]: HOSTILE[1] * 9},
@@ -150,7 +151,7 @@ def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path)
         texts=texts,
         queries=dict.fromkeys(HOSTILE, HOSTILE[1]),
     )
-    open_page(browser, report.write(tmp_path / "report.html"), 360)
+    open_page(browser, path, 360)
     browser.js(OPEN_ALL)
     assert browser.js(FITS)
     assert browser.js("document.querySelector('#list-a .text').textContent") == HOSTILE[0]

@@ -23,12 +23,11 @@ from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import NO_DIFFERENCE
 from ir_lexirecall.present.text import printable
-from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
-from pages import HOSTILE, browsed, root, same_numbers, shuffled, table, text_of
+from pages import HOSTILE, browsed, page_of, root, same_numbers, shuffled, table, text_of
 
 DATE = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
@@ -52,7 +51,7 @@ def small() -> Comparison:
 
 @pytest.fixture(scope="module")
 def page(result: Comparison) -> str:
-    return Report(result, title="Three runs", date=DATE).html()
+    return page_of(result, title="Three runs", date=DATE)
 
 
 @pytest.fixture(scope="module")
@@ -101,14 +100,14 @@ def test_the_title_names_the_collection() -> None:
         (demo.qrels(), "Retrieval evaluation"),
     ):
         for result in (irl.benchmark(qrels, runs, ["AP"]), irl.compare(qrels, runs)):
-            shown = root(Report(result, details=0).html())
+            shown = root(page_of(result, details=0))
             assert [shown.findtext(".//h1"), shown.findtext(".//title")] == [title, title]
     parts = {f"part {i}": demo.qrels() for i in range(5)}
     suite = irl.benchmark(
         parts, dict.fromkeys(parts, runs), ["AP"], test=irl.SignificanceTest(n_resamples=99, progress=False)
     )
-    assert root(Report(suite).html()).findtext(".//h1") == "Retrieval evaluation: part 0, part 1, part 2 and 2 more"
-    assert root(Report(suite, title="Mine").html()).findtext(".//h1") == "Mine"
+    assert root(page_of(suite)).findtext(".//h1") == "Retrieval evaluation: part 0, part 1, part 2 and 2 more"
+    assert root(page_of(suite, title="Mine")).findtext(".//h1") == "Mine"
 
 
 def test_all_minus_signs_are_one_character() -> None:
@@ -127,7 +126,7 @@ def test_all_minus_signs_are_one_character() -> None:
         ),
     ]
     for result in results:
-        page = root(Report(result).html())
+        page = root(page_of(result))
         cells = [cell for cell in page.xpath("//table//*[self::td or self::th]") if "number" in cell.get("class", "")]
         texts = [cell.text_content() for cell in page.xpath("//tbody//td[contains(@class, 'number')]")]
         assert any(text.startswith("−") for text in texts)
@@ -167,7 +166,7 @@ def test_a_baseline_is_what_runs_are_compared_with() -> None:
     """By a measure of which the smaller value is better, too: differences are raw, verdicts say who is better."""
     by = ["RE(n=90)", "AP"]
     result = irl.compare("lexirecall/demo", demo.runs(), by, baseline="ql")
-    page = Report(result, details=0).html()
+    page = page_of(result, details=0)
     shown = table(page, "Mean RE(n=90)").set_axis(shown_runs(page, result), axis=0)
     expected = result.table("RE(n=90)").set_index("run_a")
     for run, row in expected.iterrows():
@@ -244,11 +243,11 @@ def test_colours_follow_the_verdict_where_the_mean_points_the_other_way() -> Non
     result = irl.compare(qrels, runs, "RR", test="sign")
     assert result.matrix().loc["often", "once"] < 0
     assert result.verdicts()["verdict"].tolist() == ["better"]
-    page = root(Report(result, details=0).html())
+    page = root(page_of(result, details=0))
     (cell,) = page.xpath("//td[@data-a='often'][@data-b='once']")
     assert cell.get("class").startswith("better")
     assert cell.text.startswith("−")
-    row = table(Report(result, details=0).html(), "Mean RR")
+    row = table(page_of(result, details=0), "Mean RR")
     assert row["verdict"].tolist() == ["leads", "better"]
 
 
@@ -276,7 +275,7 @@ def test_queries_without_relevant_documents_count_for_measures_and_not_for_prefe
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
     runs = {"one": {q: {"a": 2.0, "b": 1.0} for q in qrels}, "two": {q: {"b": 2.0, "a": 1.0} for q in qrels}}
     result = irl.compare(qrels, runs, ["RR", "lexirecall"])
-    page = Report(result).html()
+    page = page_of(result)
     assert table(page, "RR by query")["query_id"].tolist() == ["q1", "q2", "q3"]
     assert table(page, "lexirecall by query")["query_id"].tolist() == ["q1", "q2"]
     assert "queries 3 (RR), 2 (lexirecall)" in text_of(page, ".//section[@id='provenance']")
@@ -286,7 +285,7 @@ def test_queries_without_relevant_documents_count_for_measures_and_not_for_prefe
 def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}
-    page = Report(irl.compare(qrels, runs, ["AP"], test=irl.SignificanceTest(n_resamples=99)), progress=False).html()
+    page = page_of(irl.compare(qrels, runs, ["AP"], test=irl.SignificanceTest(n_resamples=99)), progress=False)
     assert len(page) < 1_000_000
     left_out = "Left out, as too large for one page: AP by query, a column per run (28,000 cells)."
     assert left_out in text_of(page, ".//section[@id='tables']")
@@ -298,9 +297,7 @@ def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_pa
     qrels.write_bytes(b"q1 0 d1 1\n")
     command = "ir-lexirecall report qrels.txt -m 'AP LR'"
     inputs = {"qrels": qrels, "topics": "lexirecall/demo"}
-    report = Report(small, inputs=inputs, command=command, date=DATE, details=0)
-    page = report.write(tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page == report.html()
+    page = page_of(small, inputs=inputs, command=command, date=DATE, details=0)
     found = text_of(page, ".//section[@id='provenance']")
     for said in (
         hashlib.sha256(qrels.read_bytes()).hexdigest(),
@@ -324,7 +321,7 @@ def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_pa
 
 
 def test_hostile_names_are_text(hostile: Comparison) -> None:
-    page = Report(hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]}).html()
+    page = page_of(hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]})
     tree = root(page)
     assert [script.get("type") for script in tree.iter("script")] == ["text/plain", None]
     assert not tree.findall(".//img")
@@ -342,7 +339,7 @@ def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(names)}
     texts = {f"{name}d": f"\u202etext of {name}" for name in names}
     result = irl.compare(qrels, runs, ["AP", "lexirecall"])
-    page = Report(result, runs=runs, texts=texts, queries={name: name for name in names}, title=names[0]).html()
+    page = page_of(result, runs=runs, texts=texts, queries={name: name for name in names}, title=names[0])
     assert root(page).findtext(".//h1") == "\\u202eevil"
     data = browsed(page)
     for text in (page, json.dumps(data, ensure_ascii=False)):
@@ -401,7 +398,7 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
     name, short = "TOMA(aspects={'credibility':2,'relevance':3})@10", "TOMA(aspects=...)@10"
     runs = {run: demo.run(run) for run in ("overlap", "bm25", "ql")}
-    page = root(Report(irl.compare("lexirecall/demo", runs, [name, "AP", "lexirecall"])).html())
+    page = root(page_of(irl.compare("lexirecall/demo", runs, [name, "AP", "lexirecall"])))
     heads = page.xpath("//*[self::th or self::h2 or self::h3]")
     named = [head for head in heads if short in head.text_content()]
     assert len(named) >= 6
@@ -415,16 +412,16 @@ def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
 
 def test_only_results_can_be_reported(small: Comparison) -> None:
     with pytest.raises(ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"):
-        Report(pd.DataFrame({"AP": [1.0]}))
+        page_of(pd.DataFrame({"AP": [1.0]}))
     with pytest.raises(ValueError, match="details must be at least 0"):
-        Report(small, details=-1)
+        page_of(small, details=-1)
 
 
 def test_every_preference_can_be_reported() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
     result = irl.compare(demo.qrels(), runs, names, baseline="ql", test=irl.SignificanceTest("t", correction=None))
-    page = Report(result, date=DATE).html()
+    page = page_of(result, date=DATE)
     for name in names:
         expected = differences(result, name).drop(columns=["criterion", "mean_a", "mean_b"])
         same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
@@ -434,10 +431,10 @@ def test_every_preference_can_be_reported() -> None:
 
 def test_a_folder_that_is_not_there_is_named(small: Comparison, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
-        Report(small).write(tmp_path / "none" / "report.html")
+        irl.report(small, tmp_path / "none" / "report.html")
 
 
 def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
-        Report(small).html()
+        page_of(small)

@@ -14,12 +14,11 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import MacroStanding, verdict_words
-from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
-from pages import browsed, ranking_in, root, same_numbers, shuffled, table, text_of
+from pages import browsed, page_of, ranking_in, root, same_numbers, shuffled, table, text_of
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
 IDS = sorted(demo.qrels()["query_id"].unique())
@@ -136,9 +135,9 @@ def test_every_collection_has_its_queries_to_browse(tmp_path: Path) -> None:
         assert [query["id"] for query in data["queries"]] == result.query_ids, name
         assert set(data["runs"]) == set(RUNS)
         assert data["criteria"][0]["values"] == result.per_query("LR")[data["runs"]].T.to_numpy().tolist()
-    without = Report(suite, details=0).html()
+    without = page_of(suite, details=0)
     assert "browser-data" not in without.partition("<script>")[0]
-    named = Report(suite, runs=dict.fromkeys(PARTS, RUNS), progress=False).html()
+    named = page_of(suite, runs=dict.fromkeys(PARTS, RUNS), progress=False)
     data = browsed(named, 1)
     query = data["queries"][0]["id"]
     shown = ranking_in(data, "bm25", query)
@@ -157,7 +156,7 @@ def test_many_collections_share_the_room_of_one_page() -> None:
         collections[f"part {number}"] = qrels
         runs[f"part {number}"] = {f"run{seed}": shuffled(qrels, 20 * number + seed) for seed in range(17)}
     suite = irl.benchmark(collections, runs, ["AP", "LR"], test=irl.SignificanceTest(n_resamples=99, progress=False))
-    page = Report(suite, progress=False).html()
+    page = page_of(suite, progress=False)
     assert len(page.encode()) < 3_050_000
     said = text_of(page, ".//section[@id='tables']")
     assert all(f"Differences on part {number}" in said for number in range(10))  # shown, or named as left out
