@@ -509,11 +509,6 @@ class Comparison(TestedRuns):
         """Query by query, where two runs differ; returns the axes."""
         return plots.pair(self, a, b, by, ax=ax)
 
-    @entry
-    def plot_query(self, query_id: str, ax: Any = None) -> Any:
-        """Where the relevant documents of a query stand in every run, best run first; returns the axes."""
-        return plots.rank_profile(self, query_id, ax=ax)
-
     def __str__(self) -> str:
         return self.summary()
 

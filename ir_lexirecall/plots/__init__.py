@@ -15,4 +15,3 @@ from ir_lexirecall.plots.compared_runs import heatmap as heatmap
 from ir_lexirecall.plots.compared_runs import means as means
 from ir_lexirecall.plots.compared_runs import notebook as notebook
 from ir_lexirecall.plots.compared_runs import pair as pair
-from ir_lexirecall.plots.compared_runs import rank_profile as rank_profile

@@ -1,4 +1,4 @@
-"""Pictures of runs compared: forests of means and differences, all pairs, two runs query by query, one query in all runs; and notebooks."""
+"""Pictures of runs compared: forests of means and differences, all pairs, two runs query by query; and notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
@@ -212,38 +211,6 @@ def _dumbbells(ax: Any, table: Any) -> None:
     ax.yaxis.set_major_formatter("{x:g}")
     ax.set_ylim(1.5 * missing, 0.8)
     ax.set_ylabel("rank at the deciding level")
-
-
-def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
-    """Where the relevant documents of a query stand in every ranking, the best run first."""
-    if result.scored is None:
-        raise ValueError("only values were given: compare runs to see ranks")
-    judgments = result.scored.judgments
-    query = judgments.query_ids.index(check_choice("query_id", str(query_id), judgments.query_ids))
-    runs = list(map(str, result.ranking()["run"]))
-    ax = axes.new_axes(ax, means_size(len(runs)))
-    deepest = 10
-    for place, name in enumerate(runs):
-        run = result.scored.runs[name]
-        depth = int(run.depth[query])
-        deepest = max(deepest, depth)
-        if depth:
-            ax.hlines(place, 1, depth, color="#d9d9d9", linewidth=1.2, zorder=1)
-            ax.plot([depth], [place], "|", color=axes.GREY, markersize=9, zorder=2)
-        found = run.rank[(run.query == query) & (run.grade >= judgments.threshold)].astype(float)
-        ax.plot(found, np.full(len(found), place), "o", color=axes.FIRST, markersize=5, alpha=0.75, zorder=3)
-        words = f" {len(found)}" if depth else " no documents"
-        ax.annotate(
-            words, (1, place), xycoords=("axes fraction", "data"), va="center", fontsize=axes.SMALL, color=axes.GREY
-        )
-    ax.set_xscale("log")
-    ax.set_xlim(0.85, 1.2 * deepest)
-    ax.xaxis.set_major_formatter("{x:g}")
-    axes.name_ticks(ax.yaxis, runs)
-    ax.set_ylim(len(runs) - 0.4, -0.6)
-    ax.set_xlabel("rank (log scale); | end of the ranking; on the right: how many were retrieved")
-    title = f"Relevant documents of query {axes.label(str(query_id))}"
-    return axes.finish(ax, provenance_line(result.provenance), title)
 
 
 _MOST_DRAWN = 60  # runs in a picture

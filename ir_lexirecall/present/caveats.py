@@ -27,18 +27,15 @@ def comparison_caveats(result: Comparison) -> list[Note]:
     tested = [name for name, criterion in result.by.items() if is_defined(criterion)] if len(result.runs) > 1 else []
     notes = _on_leaders(result, tested)
     human = len(result.query_ids)
-    in_groups = list(result.groups.sizes.values()) if result.groups is not None and result.grouped else [human]
-    if result.predicted is not None and (least := min(in_groups)) < ENOUGH <= human:
-        some = f"{count(least, 'query')} of a group judged by people"
-        sentence = "prediction-powered intervals of groups may hold the truth less often than they say."
-        notes.append(
-            Note(f"Only {some}: below {ENOUGH}, {sentence}", DOUBTFUL, "Few queries of a group judged by people", some)
-        )
-    if result.predicted is not None and human < ENOUGH:
-        some = f"{count(human, 'query')} judged by people"
-        sentence = "prediction-powered intervals may hold the truth less often than they say."
-        kind = "Too few queries judged by people for prediction-powered intervals to keep their level"
-        notes.append(Note(f"Only {some}: below {ENOUGH}, {sentence}", DOUBTFUL, kind, some))
+    least = min(result.groups.sizes.values()) if result.groups is not None and result.grouped else human
+    if result.predicted is not None and min(least, human) < ENOUGH:
+        of_group, of_groups, kind = " of a group", " of groups", "Few queries of a group judged by people"
+        if human < ENOUGH:
+            of_group = of_groups = ""
+            kind = "Too few queries judged by people for prediction-powered intervals to keep their level"
+        some = f"{count(human if human < ENOUGH else least, 'query')}{of_group} judged by people"
+        less = f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
+        notes.append(Note(f"Only {some}: below {ENOUGH}, {less}.", DOUBTFUL, kind, some))
     # Significant differences that unjudged documents could undo. Predictions mend what queries people did not judge, not the
     # documents they left out on those they did.
     for name in tested:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, NOT_BOUNDED, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import grouped
@@ -68,7 +68,7 @@ def comparison_finding(result: Comparison) -> Finding:
             f"the {human} that people judged give the precision of {said}{pairs}. That holds only if people's queries were drawn at random. "
             "Means are those of the queries that people judged."
         )
-    sentences += [*_in_groups(result, standings), *_left_open(result, names, standings[0].runs)]
+    sentences += [*_in_groups(result, standings), *_unjudged(result, standings)]
     first, *others = standings
     ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore").rename(
         columns={"mean": first.name}
@@ -217,41 +217,28 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     return sentences
 
 
-def _left_open(result: Comparison, names: Sequence[str], runs: Sequence[str]) -> list[str]:
-    """On how many queries unjudged documents could change the winner of the two best ``runs``, or the best one and the baseline."""
+def _unjudged(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+    """On how many queries unjudged documents could change the winner of the two best runs, or the best one and the baseline; and how
+    many significant differences keep their sign whatever grades these get.
+    """
     if len(result.runs) < 2:
         return []
-    first, *others = runs
+    first, *others = standings[0].runs
     other = others[0] if result.baseline in (None, first) else str(result.baseline)
     pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
-    facts = []
-    for name in names:
-        if (left := result.undecided(name)) is not None:
+    open_on, held, sentences = [], [], []
+    for standing in standings:
+        name, decided, left = standing.name, standing.verdicts.decided, result.undecided(standing.name)
+        by = f" by {name}" if len(standings) > 1 else ""
+        if left is not None:
             number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
             most = "" if left.exact[pair] or not number else "at most "
-            by = f" by {name}" if len(names) > 1 else ""
-            facts.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
-    if not facts:
-        return _holding(result, names)
-    who = f" between {first} and {other}" if len(result.runs) > 2 else ""
-    return [
-        f"Judging the unjudged documents could change the winner{who} {listed(facts)}.",
-        *_holding(result, names),
-    ]
-
-
-def _holding(result: Comparison, names: Sequence[str]) -> list[str]:
-    """How many significant differences keep their sign whatever grades unjudged documents get, and where that is not known."""
-    facts, sentences = [], []
-    for name in names:
-        depth, words = result.holds(name)
-        decided = [verdict in (BETTER, WORSE) for verdict in result.verdicts_by(name).pairs.values()]
-        left, by = result.undecided(name), f" by {name}" if len(names) > 1 else ""
-        if not any(decided):
+            open_on.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
+        if not decided:
             continue
-        if left is not None and left.bounded.any():
-            number = sum(word == ANY_JUDGING for word, counts in zip(words, decided, strict=True) if counts)
-            facts.append(f"{number:,} of {sum(decided):,} significant differences{by} (depth {depth})")
+        if left is not None and standing.unsure is not None:
+            number = decided - len(standing.unsure)
+            held.append(f"{number:,} of {decided:,} significant differences{by} (depth {left.depth})")
         elif result.too_many(name):
             pairs = count(len(result.pairs), "pair")
             sentences.append(
@@ -259,7 +246,12 @@ def _holding(result: Comparison, names: Sequence[str]) -> list[str]:
             )
         elif left is not None and result.test_of(name).name == "wilcoxon":
             sentences.append(f"Signs under any judging{by} are not bounded for Wilcoxon's test.")
-    return [*([f"{listed(facts)} keep their sign under any judging."] if facts else []), *sentences]
+    if held:
+        sentences.insert(0, f"{listed(held)} keep their sign under any judging.")
+    if open_on:
+        who = f" between {first} and {other}" if len(result.runs) > 2 else ""
+        sentences.insert(0, f"Judging the unjudged documents could change the winner{who} {listed(open_on)}.")
+    return sentences
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -295,7 +287,15 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
     if lettered:
         columns.insert(0, Column("", list(letters.values())))
     marks = marks_of(result)
-    open_pairs, depths, unbounded = _not_holding(result, names) if holds else ({}, [], [])
+    open_pairs: dict[str, list[set[str]]] = {}
+    depths, unbounded = [], []
+    for standing in standings_of(result) if holds else ():
+        depth, held = result.holds(standing.name)
+        if standing.unsure is not None:
+            open_pairs[standing.name] = standing.unsure
+            depths += [f"depth {depth}"] if standing.unsure else []
+        elif standing.verdicts.decided and NOT_BOUNDED in held:
+            unbounded.append(standing.name)
     for name, criterion in result.by.items():
         signs = [marks[name][place] for place in order]
         if lettered and name in names:
@@ -324,29 +324,10 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
         notes.append(f"{raised} ({how_compared(result, names)}).")
     if any(DAGGER in sign for column in columns for sign in column.marks):
         notes.append(
-            f"{DAGGER}: judging the unjudged documents ({listed(depths)}) is not known to leave the sign of the difference as it is."
+            f"{DAGGER}: judging the unjudged documents ({listed([*dict.fromkeys(depths)])}) is not known to leave the sign of the difference as it is."
         )
     if unbounded:
         notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
     notes += criteria_captions(result.by)
     where = f" of {result.source}" if result.source else ""
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
-
-
-def _not_holding(result: Comparison, names: Sequence[str]) -> tuple[dict[str, list[set[str]]], list[str], list[str]]:
-    """By criterion the pairs that differ significantly, but not for certain under any judging; the depths; criteria without any bound."""
-    found, depths, unbounded = {}, [], []
-    for name in names:
-        (depth, words), left = result.holds(name), result.undecided(name)
-        verdicts = result.verdicts_by(name).pairs.items()
-        open_pairs = [
-            {*pair}
-            for (pair, verdict), word in zip(verdicts, words, strict=True)
-            if verdict in (BETTER, WORSE) and word != ANY_JUDGING
-        ]
-        if left is None or not left.bounded.any():
-            unbounded += [name] if open_pairs else []
-            continue
-        found[name] = open_pairs
-        depths += [f"depth {depth}"] if open_pairs else []
-    return found, list(dict.fromkeys(depths)), unbounded

@@ -11,7 +11,7 @@ from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
-from ir_lexirecall.present.tables import DAGGER, Shown, plain
+from ir_lexirecall.present.tables import DAGGER, UNSURE, Shown, plain
 
 _MOST_LOST = 10
 _DECIDED = {
@@ -114,9 +114,7 @@ def _criteria(gate: Gate) -> Shown:
     criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
     notes = [f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
     if any(unsure):
-        notes.append(
-            f"{DAGGER}: judging the unjudged documents is not known to leave the sign of the difference as it is."
-        )
+        notes.append(UNSURE)
     return Shown.from_frame(columns, notes=notes)
 
 

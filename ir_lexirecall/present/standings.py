@@ -12,7 +12,16 @@ import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
-from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE, Verdicts, turned_verdict
+from ir_lexirecall.comparison.verdicts import (
+    ANY_JUDGING,
+    BETTER,
+    NOT_WORSE,
+    UNDECIDED,
+    WITHIN,
+    WORSE,
+    Verdicts,
+    turned_verdict,
+)
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.notes import captions
@@ -184,6 +193,15 @@ class Standing:
     def beaten_by(self) -> list[str]:
         """Runs that are significantly better than the leader by what was tested: wins and means may disagree."""
         return [run for run in self.runs[1:] if self.verdicts.on(run, self.runs[0]) == BETTER]
+
+    @cached_property
+    def unsure(self) -> list[set[str]] | None:
+        """The pairs that differ significantly, but not for certain under any judging; None where nothing is bounded."""
+        left = self.result.undecided(self.name)
+        if left is None or not left.bounded.any():
+            return None
+        found = zip(self.verdicts.pairs.items(), left.holds, strict=True)
+        return [{*pair} for (pair, verdict), word in found if verdict in SIGNS and word != ANY_JUDGING]
 
     @cached_property
     def outer(self) -> tuple[int, dict[str, tuple[float, float]]] | None:

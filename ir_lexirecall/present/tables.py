@@ -24,6 +24,7 @@ from ir_lexirecall.present.text import confidence_words, count, interval, pad
 
 BEST = "*"
 DAGGER = "†"
+UNSURE = f"{DAGGER}: judging the unjudged documents is not known to leave the sign of the difference as it is."
 PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines

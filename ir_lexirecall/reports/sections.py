@@ -12,7 +12,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_WORSE, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
 from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import (
@@ -27,7 +27,7 @@ from ir_lexirecall.plots.marks import (
 from ir_lexirecall.present.macro_means import ranks_of, wilcoxon_words
 from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
-from ir_lexirecall.present.tables import DAGGER
+from ir_lexirecall.present.tables import DAGGER, UNSURE
 from ir_lexirecall.present.text import confidence_words, count, estimate_words, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus, p_value
 from ir_lexirecall.reports.svg import Scale
@@ -259,9 +259,7 @@ def heatmaps_of(result: Comparison) -> list[Heatmap]:
         rows = _cells(standing) if len(standing.runs) <= _MOST_RUNS else None
         said = f"{differ} ({standing.how})."
         if any(cell is not None and DAGGER in cell.text for row in rows or () for cell in row):
-            said += (
-                f" {DAGGER}: judging the unjudged documents is not known to leave the sign of the difference as it is."
-            )
+            said += f" {UNSURE}"
         found.append(Heatmap(standing.name, what, said, standing.runs, rows))
     return found
 
@@ -271,11 +269,7 @@ def _cells(standing: Standing) -> list[list[HeatmapCell | None]]:
     matrix, _ = heat_of(standing)
     largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
     widest = largest if standing.criterion.is_measure else 1.0
-    facts = {}
-    result, pairs = standing.result, standing.result.pairs
-    left = result.undecided(standing.name)
-    words = result.holds(standing.name)[1] if left is not None and left.bounded.any() else []
-    unsure = {frozenset(pair) for pair, word in zip(pairs, words, strict=False) if word != ANY_JUDGING}
+    facts, unsure = {}, standing.unsure or []
     for row in standing.result.table(standing.name).itertuples():
         p = p_words(float(row.p_corrected))
         facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}"
@@ -289,7 +283,7 @@ def _cells(standing: Standing) -> list[list[HeatmapCell | None]]:
             decided = verdict in (BETTER, WORSE)
             shade = f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
             shade = "none" if verdict is None else shade
-            is_unsure = decided and frozenset((a, b)) in unsure
+            is_unsure = {a, b} in unsure
             text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
             undone = "judging the unjudged documents is not known to leave its sign" if is_unsure else None
             said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b)), undone]))

@@ -64,9 +64,9 @@ def test_values_give_the_answers_that_runs_give(
     pd.testing.assert_frame_equal(ask(from_values), ask(from_runs))
 
 
-@pytest.mark.parametrize("ask", [Comparison.bounds, Comparison.to_judge, lambda result: result.plot_query("q01")])
+@pytest.mark.parametrize("ask", [Comparison.bounds, Comparison.to_judge])
 def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_values: Comparison) -> None:
-    with pytest.raises(ValueError, match=r"(bounds|to_judge|plot_query): .*only values were given.*runs"):
+    with pytest.raises(ValueError, match=r"(bounds|to_judge): .*only values were given.*runs"):
         ask(from_values)
 
 

@@ -75,7 +75,6 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "heatmap of a cost": lambda result, _: result.plot_pairs(COST),
     "pair": lambda result, _: result.plot_pair("bm25", "ql", "lexirecall"),
     "pair of a measure": lambda result, _: result.plot_pair("bm25", "ql", "AP"),
-    "query": lambda result, _: result.plot_query("q01"),
     "suite": lambda _, suite: suite.plot("LR"),
     "suite of a cost": lambda _, suite: suite.plot(COST),
     "suite ranks": lambda _, suite: suite.plot_ranks("LR"),
@@ -103,7 +102,7 @@ STUDIES: dict[str, Callable[[], Any]] = {
     "ties": lambda: meta.Study(MEASURES, QRELS, RUNS).ties(),
     "unanimity": lambda: meta.Study(MEASURES, QRELS, RUNS).unanimity(),
 }
-STORED = ("means", "differences", "heatmap", "pair", "pair of a measure", "query", "suite", "achieved significance")
+STORED = ("means", "differences", "heatmap", "pair", "pair of a measure", "suite", "achieved significance")
 
 
 def pixels(drawn: Any, dpi: int = DPI) -> Any:
@@ -272,20 +271,6 @@ def test_differences_are_turned_towards_the_reference(test: str) -> None:
         assert tuple(row[["estimate", "ci_low", "ci_high", "wins", "p_corrected"]]) == expected
 
 
-def test_the_profile_of_a_query_shows_where_its_relevant_documents_stand(result: Comparison) -> None:
-    ax = result.plot_query("q03")
-    best_first = list(result.ranking()["run"])
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == best_first
-    relevant = set(QRELS[(QRELS["query_id"] == "q03") & (QRELS["relevance"] > 0)]["doc_id"])
-    dots = [line for line in ax.lines if line.get_marker() == "o"]
-    for run, line in zip(best_first, dots, strict=True):
-        ranking = RUNS[run][RUNS[run]["query_id"] == "q03"].sort_values(["score", "doc_id"], ascending=False)
-        expected = [rank for rank, doc_id in enumerate(ranking["doc_id"], start=1) if doc_id in relevant]
-        assert line.get_xdata().tolist() == expected
-    with pytest.raises(ValueError, match=r"plot_query: .*'q99'"):
-        result.plot_query("q99")
-
-
 def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> None:
     dice = np.random.default_rng(1)
     qrels = {f"q{i:03}": {"a": 1, "b": 1} for i in range(90)}
@@ -360,7 +345,7 @@ def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> No
     code = _COMPARED + (
         "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt\n"
         "mine = plt.figure(); before = dict(matplotlib.rcParams)\n"
-        "compared.plot(); compared.plot_pair('bm25', 'ql'); compared.plot_query('q01')\n"
+        "compared.plot(); compared.plot_pair('bm25', 'ql')\n"
         "print(plt.get_fignums(), plt.gcf() is mine, dict(matplotlib.rcParams) == before)"
     )
     assert run_alone(code) == "[1] True True"
