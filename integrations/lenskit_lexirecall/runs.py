@@ -37,7 +37,6 @@ def compare(
     margin: MarginLike | None = None,
     test: str | SignificanceTest | None = None,
     groups: GroupsLike | None = None,
-    cluster: bool = False,
     allow_empty: bool = False,
     run_key: str | Sequence[str] | None = None,
     rating_field: str | None = None,
@@ -53,7 +52,7 @@ def compare(
         runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
             beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
             from it.
-        by, baseline, margin, test, cluster, allow_empty: As in ``ir_lexirecall.compare``.
+        by, baseline, margin, test, allow_empty: As in ``ir_lexirecall.compare``.
         groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
             lack. A run is called by its value, values of several fields joined by ``/``.
@@ -107,7 +106,7 @@ def compare(
         # Scores fall with the rank, in steps that 32-bit floats hold.
         tables[name] = rows.with_columns(score=-position_in_segment(number).astype(np.float64))
     baseline = None if baseline is None else _name(baseline)
-    options: dict[str, Any] = {"groups": groups, "cluster": cluster, "allow_empty": allow_empty}
+    options: dict[str, Any] = {"groups": groups, "allow_empty": allow_empty}
     return ir_lexirecall.compare(judged, tables, by, baseline=baseline, margin=margin, test=tested, **options)
 
 

@@ -66,7 +66,6 @@ def Experiment(
     margin: MarginLike | None = None,
     predicted: pd.DataFrame | str | None = None,
     groups: GroupsLike | None = None,
-    cluster: bool = False,
     texts: TextsLike | None = None,
     return_comparison: bool = False,
     **options: Any,
@@ -105,10 +104,10 @@ def Experiment(
         margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds
             the columns ``AP verdict (corrected)`` and, for worse, better, within and not worse, as in
             ``AP worse p-value (one-sided, corrected)``: ``AP p-value`` beside them is two-sided and uncorrected.
-        cluster: as in ``ir_lexirecall.compare``; with ``cluster`` the p-values of all columns are those of groups.
         predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names
             or a file. All topics must be run, so that it does not go with ``filter_by_qrels``; nor with a test function.
-        groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels.
+        groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels. With ``cluster`` of the test
+            the p-values of all columns are those of groups.
         texts: texts of documents, such as ``pt.get_dataset("irds:vaswani").text_loader()``, or the data set: looked up where a report, or
             a page of what ``to_judge`` gives, shows them. Texts of queries are those of the topics.
         return_comparison: give the pair (result, ``Comparison``).
@@ -148,9 +147,8 @@ def Experiment(
         tested = test
     else:
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
-    Design(test=tested, predicted=predicted, groups=groups, cluster=cluster)  # which refuses what does not go together
-    if cluster and callable(test):
-        raise ValueError("a test of your own takes queries as independent; leave out test or cluster=True")
+    Design(test=tested, groups=groups)  # which refuses what does not go together
+    by_query = replace(tested, cluster=False)
     if predicted is not None and callable(test):
         raise ValueError("a test of your own sees the queries that people judged only; leave out test or predicted")
     if isinstance(retr_systems, Mapping):
@@ -183,7 +181,7 @@ def Experiment(
         names=names,
         filter_by_qrels=filter_by_qrels,
         filter_by_topics=filter_by_topics,
-        test=test if callable(test) else _paired_test(tested),
+        test=test if callable(test) else _paired_test(by_query),
         correction=correction,
         correction_alpha=tested.alpha,
     )
@@ -247,7 +245,7 @@ def Experiment(
             by |= preferred
             if not by or not len(judgments):
                 return None
-            return comparison_of(scored, by, Design(test=tested, **asked))
+            return comparison_of(scored, by, Design(test=by_query, **asked))
 
         comparison = compared(qrels, baseline=distinct[baselines[0]] if baselines else None, margin=margin)
     if comparison is not None:
@@ -266,7 +264,7 @@ def Experiment(
             of_all = groups_of(groups, by_program.query_ids, column_of if named else predictions)
             by_program = replace(by_program, groups=of_all)
         sources = TextSources(texts, topics if "query" in topics else None)
-        comparison = replace(comparison, groups=grouped, cluster=cluster, predicted=by_program, texts=sources)
+        comparison = replace(comparison, test=tested, groups=grouped, predicted=by_program, texts=sources)
     elif groups is not None:
         raise ValueError("groups need rankings: name a preference or a measure of rankings, or leave groups out")
     elif predicted is not None:
@@ -279,7 +277,7 @@ def Experiment(
         first = place == baselines[0]
         against[place] = comparison if first else replace(comparison, baseline=distinct[place], margins=margins)
         others = [name for name, measure in measures.items() if measure and name not in comparison.by]
-        if cluster and others:
+        if tested.cluster and others:
             raise ValueError(f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True")
         if predicted is not None and others:
             raise ValueError(f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted")

@@ -112,7 +112,6 @@ def compare(
     margin: MarginLike | None = None,
     test: str | SignificanceTest | None = None,
     groups: GroupsLike | DataFrame | None = None,
-    cluster: bool = False,
     allow_empty: bool = False,
     buckets: int | None = None,
 ) -> Comparison:
@@ -124,7 +123,7 @@ def compare(
     Args:
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
-        by, baseline, margin, test, cluster, allow_empty: as in ``ir_lexirecall.compare``.
+        by, baseline, margin, test, allow_empty: as in ``ir_lexirecall.compare``.
         groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
         buckets: as in ``evaluate``.
 
@@ -139,7 +138,7 @@ def compare(
         b = spark.createDataFrame([("q1", "d2", 9.5)], ["query_id", "doc_id", "score"])
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
-    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups, cluster=cluster)
+    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups)
     design.check_runs(runs)
     criteria = parse_criteria(by)
     measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}

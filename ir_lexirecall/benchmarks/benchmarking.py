@@ -55,7 +55,6 @@ def benchmark(
     smaller_is_better: str | Iterable[str] | None = None,
     predicted: QrelsLike | ValuesLike | Mapping[str, Any] | None = None,
     groups: GroupsLike | None = None,
-    cluster: bool = False,
     allow_empty: bool = False,
     missing: str = "error",
 ) -> Benchmark:
@@ -81,8 +80,7 @@ def benchmark(
             collection, in the form of ``values``). They sharpen what is said of each collection; over collections, people's queries alone count.
         groups: the group of each query, as in ``compare``; a table or file with a further column ``collection`` where ids of
             queries are not enough; or a mapping of collections to these. ``Benchmark.group_table`` then compares the runs in
-            each group of each collection.
-        cluster: as in ``compare``; over collections, too, groups are resampled instead of queries.
+            each group of each collection; where groups are the units of tests, they are resampled over collections, too.
         missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is said over collections (of
             values also the queries that lack a value).
 
@@ -108,11 +106,11 @@ def benchmark(
         given: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "test": test, "groups": groups}
         given["predicted"] = predicted
         given |= {"missing": None if missing == "error" else missing, "smaller_is_better": smaller_is_better}
-        given |= {"cluster": cluster or None, "allow_empty": allow_empty or None}
+        given |= {"allow_empty": allow_empty or None}
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     tested = SignificanceTest.by_name(test)
-    design = Design(run_name(baseline), margin, tested, predicted, groups, cluster, allow_empty, least=1)
+    design = Design(run_name(baseline), margin, tested, predicted, groups, allow_empty, least=1)
     results: dict[str, Comparison] = {}
     if values is not None:
         if collections is not None or runs is not None:

@@ -174,7 +174,7 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
 _KINDS = {str: "a text", dict: "a table", list: "a list", bool: "true or false", float: "a number", int: "an integer"}
 
 
-_OF_TEST = {"test": "name", "correction": "correction", "alpha": "alpha", "n_resamples": "n_resamples", "seed": "seed"}
+_OF_TEST = {"test": "name"} | {name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster")}
 
 
 @dataclass(frozen=True)

@@ -282,7 +282,8 @@ def criteria_of(
 
 def significance_test(options: argparse.Namespace) -> SignificanceTest:
     correction = None if options.correction == "none" else options.correction
-    return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed)
+    cluster = getattr(options, "cluster", False)  # of the commands that take groups
+    return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed, cluster=cluster)
 
 
 def parse_margin(text: str | None) -> MarginLike | None:

@@ -80,7 +80,7 @@ def add_benchmark(commands: Any) -> Parser:
 def run_benchmark(options: argparse.Namespace) -> None:
     source = Source({}, {}) if options.values else read_source(options.source)
     named = {word.partition("=")[0] for word in options.words}  # the command line has the last word
-    for name in set(TEST) & source.options.keys():
+    for name in {*TEST, "cluster"} & source.options.keys():
         if f"--{name.replace('_', '-')}" not in named:
             setattr(options, name, source.options[name])
     if options.groups is not None:
@@ -93,8 +93,11 @@ def run_benchmark(options: argparse.Namespace) -> None:
     qrels = source.qrels
     qrels |= {name: reduce(merged, files, Judgments.from_qrels(qrels[name])) for name, files in judged.items()}
     given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
-    given |= {name: getattr(options, name) or None for name in ("cluster", "allow_empty")}
-    given |= {"by": criteria_of(options) or None, "margin": parse_margin(options.margin)}
+    given |= {
+        "allow_empty": options.allow_empty or None,
+        "by": criteria_of(options) or None,
+        "margin": parse_margin(options.margin),
+    }
     asked = {"by": None if options.values else STANDARD} | source.arguments
     asked |= {name: value for name, value in given.items() if value is not None}
     asked |= {"test": significance_test(options), "values": options.source if options.values else None}

@@ -160,7 +160,6 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
         significance_test(options),
         options.predicted,
         options.groups,
-        options.cluster,
         options.allow_empty,
         2 if inputs is None else least,
     )

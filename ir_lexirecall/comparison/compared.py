@@ -36,7 +36,6 @@ class ComparedRuns(Memoised):
     scored: ScoredRuns | None = field(default=None, repr=False)
     predicted: ComparedRuns | None = field(default=None, repr=False)
     groups: QueryGroups | None = field(default=None, repr=False)
-    cluster: bool = False
     given: ValueTable | None = field(default=None, repr=False)
     texts: TextSources = field(default=TextSources(), repr=False)
     members: list[str] | None = field(default=None, repr=False)  # of the group that this is a part of
@@ -92,7 +91,7 @@ class ComparedRuns(Memoised):
         With predicted judgments t for both: they sharpen means. So do groups as units.
         """
         criterion, test = self.criterion(by), self.test
-        if self.groups is not None and self.cluster:
+        if self.groups is not None and test.cluster:
             test = replace(test, groups=self.labels_of(criterion))
         return test.named(measure=criterion.is_measure or self.predicted is not None)
 
@@ -129,6 +128,11 @@ class ComparedRuns(Memoised):
         counted = [place[query_id] for query_id in criterion.query_ids]
         differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
         return differences
+
+    @property
+    def cluster(self) -> bool:
+        """Whether the groups, instead of queries, are the units of tests and intervals."""
+        return self.test.cluster
 
     @property
     def unit(self) -> str:

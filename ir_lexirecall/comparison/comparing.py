@@ -80,7 +80,6 @@ def compare(
     smaller_is_better: str | Iterable[str] | None = None,
     predicted: QrelsLike | ValuesLike | None = None,
     groups: GroupsLike | None = None,
-    cluster: bool = False,
     allow_empty: bool = False,
 ) -> Comparison:
     """Compare runs on one collection, query by query: by measures, by exact preferences between their rankings, or both.
@@ -116,9 +115,8 @@ def compare(
             estimate that the interval belongs to, is not the difference of two means.
         groups: the group of each query (its type, language, user, session): a mapping, a table with ``query_id`` and one more
             column, a column indexed by query, a file, or the name of a column of ``qrels``. ``Comparison.group_table`` then
-            compares the runs in each group.
-        cluster: take the groups, instead of queries, as the units of tests and intervals, because queries of a group depend on each
-            other: by ``'randomisation'``, which exchanges the signs of whole groups (the default then), or ``'bootstrap'``.
+            compares the runs in each group. Where queries of a group depend on each other, take groups as the units of tests and intervals:
+            ``test=SignificanceTest(cluster=True)``, which is ``'randomisation'``, or ``SignificanceTest("bootstrap", cluster=True)``.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
 
     Returns:
@@ -144,7 +142,7 @@ def compare(
     0        AP     1       0       0.085
     """
     tested = SignificanceTest.by_name(test)
-    design = Design(run_name(baseline), margin, tested, predicted, groups, cluster, allow_empty)
+    design = Design(run_name(baseline), margin, tested, predicted, groups, allow_empty)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
@@ -222,7 +220,7 @@ def comparison_of(
 
 def _comparison(runs: list[str], criteria: Mapping[str, Criterion], design: Design, **source: Any) -> Comparison:
     margins = design.margins(criteria, runs)
-    source |= {"groups": design.groups, "cluster": design.cluster}
+    source["groups"] = design.groups
     return Comparison(runs, criteria, design.baseline, design.test, margins, **source)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import check_choice, check_number, shown
@@ -26,7 +26,7 @@ class Design:
     """How runs are compared: see ``compare``, whose arguments these are.
 
     Raises:
-        ValueError: groups as units where there are none, for a test that cannot, or beside predicted judgments.
+        ValueError: groups as units where there are none.
     """
 
     baseline: str | None = None
@@ -34,17 +34,12 @@ class Design:
     test: SignificanceTest = field(default_factory=SignificanceTest)
     predicted: Any = None
     groups: GroupsLike | None = None
-    cluster: bool = False
     allow_empty: bool = False
     least: int = 2  # how many runs are needed
 
     def __post_init__(self) -> None:
-        if self.cluster and self.predicted is not None:
-            raise ValueError("predicted cannot be combined with cluster=True: its t-test samples queries")
-        if self.cluster and self.groups is None:
+        if self.test.cluster and self.groups is None:
             raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
-        if self.cluster:
-            replace(self.test, groups=())
 
     def check_runs(self, runs: Any) -> None:
         """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""

@@ -56,7 +56,6 @@ class Comparison(TestedRuns):
         scored: the aligned runs with their values; None where only values were given.
         predicted: the same runs by predicted judgments of more queries, which then sharpen the tests; see ``compare``.
         groups: the group of each query, or None; see ``group_table``.
-        cluster: whether the groups, instead of queries, are the units of tests and intervals.
         given: the values, where something else computed them.
         texts: where reports, and files of what to judge next, look up texts of documents and queries, if they are told nothing else.
 

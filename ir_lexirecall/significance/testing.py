@@ -92,7 +92,7 @@ class SignificanceTest:
         progress: whether to show progress bars; None: on a terminal only.
         groups: a label per query: groups instead of queries are the units, for queries that depend on each other (of a user, a
             session, a topic), of ``randomisation``, which then exchanges the signs of whole groups, and of ``bootstrap``.
-            ``compare(groups=..., cluster=True)`` sets them.
+        cluster: take the groups that ``compare`` or ``benchmark`` is given as ``groups``.
 
     Raises:
         ValueError: unknown test or correction, a number out of range, or groups for another test.
@@ -113,6 +113,7 @@ class SignificanceTest:
     seed: int = 0
     progress: bool | None = None
     groups: tuple[str, ...] | None = field(default=None, repr=False)
+    cluster: bool = False
 
     @entry
     def __post_init__(self) -> None:
@@ -120,12 +121,13 @@ class SignificanceTest:
             name = _ALSO_CALLED.get(self.name.lower(), self.name) if isinstance(self.name, str) else self.name
             meant = f"; did you mean {name!r}? Choose from {', '.join(TESTS)}" if name in TESTS else ""
             raise ValueError(f"unknown test {self.name!r}{meant or choices(self.name, list(TESTS))}")
-        if self.groups is not None and self.name not in (None, *CLUSTERED):
+        if (self.cluster or self.groups is not None) and self.name not in (None, *CLUSTERED):
             raise ValueError(
                 f"groups of queries are units of the tests randomisation and bootstrap, not of {self.name}; name one of these"
             )
         if self.groups is not None and not isinstance(self.groups, (tuple, list, np.ndarray)):
             raise ValueError(f"groups must be a label per query, not {shown(self.groups)}")
+        check_flag("cluster", self.cluster)
         if self.progress is not None:
             check_flag("progress", self.progress)
         check_correction(self.correction)
@@ -150,7 +152,7 @@ class SignificanceTest:
         """
         if self.name is not None:
             return self
-        if self.groups is not None:
+        if self.cluster or self.groups is not None:
             return replace(self, name="randomisation")
         return replace(self, name="t" if measure else "sign")
 

@@ -85,7 +85,9 @@ def test_verdicts_with_a_margin_are_corrected_over_groups_and_criteria() -> None
 
 
 def test_groups_are_units() -> None:
-    result = irl.compare(QRELS, RUNS, ["AP", "lexirecall"], baseline="bm25", groups=USERS, cluster=True)
+    result = irl.compare(
+        QRELS, RUNS, ["AP", "lexirecall"], baseline="bm25", groups=USERS, test=irl.SignificanceTest(cluster=True)
+    )
     values = result.per_query("AP")
     x = np.array([values[run] - values["bm25"] for run in RUNS if run != "bm25"])
     labels = [USERS[query] for query in values.index]
@@ -115,7 +117,9 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
     }
     users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
     once = irl.compare(QRELS, RUNS, "AP", baseline="bm25", margin=0.05, test="randomisation").table()
-    many = irl.compare(copies, runs, "AP", baseline="bm25", margin=0.05, groups=users, cluster=True).table()
+    many = irl.compare(
+        copies, runs, "AP", baseline="bm25", margin=0.05, groups=users, test=irl.SignificanceTest(cluster=True)
+    ).table()
     for column in ("ci_low", "ci_high", "p", "worse_p", "within_p"):
         assert many[column].tolist() == pytest.approx(once[column].tolist())
 
@@ -128,13 +132,8 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
         ("kind", {}, r"^compare: groups has no column 'kind': it has"),
         ("nowhere.csv", {"qrels": {"q": {"d": 1}}}, r"^compare: groups: there is no file 'nowhere.csv'"),
         (
-            KINDS,
-            {"cluster": True, "test": "sign"},
-            r"^compare: groups of queries are units of the tests randomisation and bootstrap, not of sign",
-        ),
-        (
             None,
-            {"cluster": True},
+            {"test": irl.SignificanceTest(cluster=True)},
             r"^compare: cluster=True takes groups of queries as units of the tests; pass groups=",
         ),
     ],
@@ -146,7 +145,7 @@ def test_bad_input(groups: Any, options: dict[str, Any], message: str) -> None:
 
 def test_what_groups_cannot_say() -> None:
     plain = irl.compare(QRELS, RUNS, "AP")
-    units = irl.compare(QRELS, RUNS, "AP", groups=USERS, cluster=True)
+    units = irl.compare(QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True))
     with pytest.raises(ValueError, match=r"^group_table: there are no groups of queries; pass groups="):
         plain.group_table()
     with pytest.raises(ValueError, match=r"^group_means: the groups are the units of the tests"):
@@ -188,7 +187,9 @@ def test_pictures_and_reports_show_every_group() -> None:
     assert html.count('<section id="groups"') == 1
     assert html.count(">how (6)</th>") == 2 * 4
     assert "Differences in groups of queries" in html
-    assert '<section id="groups"' not in page_of(irl.compare(QRELS, RUNS, "AP", groups=USERS, cluster=True))
+    assert '<section id="groups"' not in page_of(
+        irl.compare(QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True))
+    )
 
 
 def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,7 +250,7 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
     users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
     runs = {name: copied(run) for name, run in RUNS.items()}
     parts = {name: copied(part) for name, part in PARTS.items()}
-    options: dict[str, Any] = {"groups": users, "cluster": True, **OPTIONS}
+    options: dict[str, Any] = {**OPTIONS, "groups": users, "test": SignificanceTest(n_resamples=99, cluster=True)}
     many = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP", "lexirecall"], **options)
     once = over_parts(None, test=SignificanceTest("randomisation", n_resamples=99))
     expected, found = once.overall(over), many.overall(over)
@@ -262,11 +263,10 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        (None, {"cluster": True}, "cluster=True takes groups of queries as units of the tests; pass groups="),
         (
-            KINDS,
-            {"cluster": True, "test": "sign"},
-            "groups of queries are units of the tests randomisation and bootstrap",
+            None,
+            {"test": irl.SignificanceTest(cluster=True)},
+            "cluster=True takes groups of queries as units of the tests; pass groups=",
         ),
         ({"one": KINDS}, {}, "there are no groups for collection 'two'"),
         ({"one": KINDS, "two": KINDS, "tow": KINDS}, {}, "groups of an unknown collection, 'tow'; did you mean 'two'"),

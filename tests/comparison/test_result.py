@@ -431,7 +431,9 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
 # -- what is refused ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"groups": {f"q{q}": f"g{q // 2}" for q in range(10)}, "cluster": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"groups": {f"q{q}": f"g{q // 2}" for q in range(10)}, "test": irl.SignificanceTest(cluster=True)}]
+)
 def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str, Any]) -> None:
     """Ten queries, most with the relevant document first: uncut, the interval of RR ends at 1.09."""
     qrels = {f"q{q}": {"a": 1} for q in range(10)}

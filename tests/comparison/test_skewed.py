@@ -71,7 +71,7 @@ def test_a_group_that_dominates_is_named() -> None:
     table = values(base=rng.random(40), new=rng.random(40))
     sizes = {"large": 20, "b": 4, "c": 4, "d": 4, "e": 4, "f": 4}
     groups = dict(zip(sorted(set(table["query_id"])), np.repeat(list(sizes), list(sizes.values())), strict=True))
-    result = irl.compare(values=table, groups=groups, cluster=True)
+    result = irl.compare(values=table, groups=groups, test=irl.SignificanceTest(cluster=True))
     assert any(
         note == "Group large holds 20 of 40 queries: overall results mostly reflect this group."
         for note in result.diagnostics

@@ -305,7 +305,12 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
         ({q: HUMAN[q] for q in list(HUMAN)[:9]}, PREDICTED, {}, "at least 10 human-judged queries are needed, not 9"),
         (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 other"),
         (HUMAN, PREDICTED, {"test": "sign"}, "predicted needs the t-test, not 'sign'"),
-        (HUMAN, PREDICTED, {"groups": GROUPS, "cluster": True}, "predicted cannot be combined with cluster=True"),
+        (
+            HUMAN,
+            PREDICTED,
+            {"groups": GROUPS, "test": SignificanceTest(cluster=True)},
+            "predicted cannot be combined with cluster=True",
+        ),
         (HUMAN, PREDICTED, {"groups": GROUPS}, r"fewer in even \(5\), odd \(7\): merge groups"),
         (load(HUMAN, queries="relevant"), PREDICTED, {}, "leave out queries='relevant'"),
         (

@@ -324,10 +324,14 @@ def test_groups_of_users_give_what_compare_gives() -> None:
     qrels = {str(user): {str(item): 1 for item in graded} for user, graded in TEST.items() if graded}
     plain = {name: {str(u): scored(items) for u, items in lists.items()} for name, lists in RUNS.items()}
     table = pd.DataFrame(kinds.items(), columns=["user_id", "kind"])
-    for options in ({"groups": kinds}, {"groups": table}, {"groups": kinds, "cluster": True}):
+    for options in (
+        {"groups": kinds},
+        {"groups": table},
+        {"groups": kinds, "test": irl.SignificanceTest(cluster=True)},
+    ):
         result = compare(held_out(TEST), by_name(RUNS), ["AP", "lexirecall"], allow_empty=True, **options)
         expected = irl.compare(qrels, plain, ["AP", "lexirecall"], allow_empty=True, **options)
-        for found in ("table", "means") if "cluster" in options else ("group_table", "group_means"):
+        for found in ("table", "means") if "test" in options else ("group_table", "group_means"):
             pd.testing.assert_frame_equal(getattr(result, found)(), getattr(expected, found)(), check_exact=True)
     with pytest.raises(ValueError, match=r"^compare: groups: query .* has no group"):
         compare(held_out(TEST), by_name(RUNS), groups={"nobody": "a"})
@@ -413,8 +417,8 @@ def test_arguments_are_those_of_ir_lexirecall_s_compare() -> None:
     assert list(ours) == [*(name for name in theirs if name not in of_files), "run_key", "rating_field"]
     options = list(ours)[3:-2]
     assert [ours[name] for name in options] == [theirs[name] for name in options]
-    with pytest.raises(TypeError, match=r"compare: unexpected argument 'clusters'; did you mean 'cluster'\?"):
-        compare(held_out(TEST), by_name(RUNS), clusters=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"compare: unexpected argument 'group'; did you mean 'groups'\?"):
+        compare(held_out(TEST), by_name(RUNS), group={})  # type: ignore[call-arg]
 
 
 def with_knn(lists: dict[Any, ItemList]) -> dict[str, ItemListCollection]:

@@ -73,7 +73,8 @@ def test_groups_of_topics_are_those_of_benchmark() -> None:
     qrels = {name: table for name, (_, table) in data.items()}
     runs = {name: {run: demo.run(run) for run in ("bm25", "ql")} for name in data}
     for cluster, table in ((False, "group_table"), (True, "overall")):
-        options = {"baseline": "bm25", "groups": kinds, "cluster": cluster, **OPTIONS}
+        tested = irl.SignificanceTest(n_resamples=100, progress=False, cluster=cluster)
+        options = {"baseline": "bm25", "groups": kinds, "test": tested}
         result = pt.lexirecall.Benchmark(pipelines(), data, MEASURES, **options)
         expected = irl.benchmark(qrels, runs, MEASURES, **options)
         pd.testing.assert_frame_equal(getattr(result, table)(), getattr(expected, table)(), check_exact=True)

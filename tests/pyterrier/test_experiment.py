@@ -1086,26 +1086,29 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
     for groups in (kinds, "kind"):
         found = experiment(baseline=0, groups=groups).attrs["comparison"]
         assert_frame_equal(found.group_table(), alone.group_table())
-    units = irl.compare(qrels, runs, by, baseline="bm25", groups=kinds, cluster=True).table()
+    units = irl.compare(qrels, runs, by, baseline="bm25", groups=kinds, test=irl.SignificanceTest(cluster=True)).table()
     for baseline, end in ((0, ""), (["bm25", "ql"], " (bm25)")):
         for margin in (None, 0.02):
-            table = experiment(baseline=baseline, groups=kinds, cluster=True, margin=margin)
+            table = experiment(baseline=baseline, groups=kinds, test=irl.SignificanceTest(cluster=True), margin=margin)
             for criterion, name in zip(by, ["nDCG@10", PREF], strict=True):
                 rows = units[units["criterion"] == criterion]
                 assert table[f"{name} p-value{end}"].tolist()[1:] == rows["p"].tolist()
                 assert table[f"{name} p-value corrected{end}"].tolist()[1:] == rows["p_corrected"].tolist()
-    other = irl.compare(qrels, runs, by, baseline="ql", groups=kinds, cluster=True).table("nDCG@10")
+    other = irl.compare(qrels, runs, by, baseline="ql", groups=kinds, test=irl.SignificanceTest(cluster=True)).table(
+        "nDCG@10"
+    )
     assert table["nDCG@10 p-value (ql)"].tolist()[::2] == other["p"].tolist()
 
     for options, message in (
-        ({"cluster": True}, "cluster=True takes groups of queries as units of the tests; pass groups="),
         (
-            {"groups": kinds, "cluster": True, "test": "sign"},
-            "units of the tests randomisation and bootstrap, not of sign",
+            {"test": irl.SignificanceTest(cluster=True)},
+            "cluster=True takes groups of queries as units of the tests; pass groups=",
         ),
-        ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "leave out test or cluster=True"),
         ({"groups": kinds, "predicted": judged}, "predicted needs at least 10 queries judged by people in each group"),
-        ({"groups": kinds, "predicted": judged, "cluster": True}, "predicted cannot be combined with cluster=True"),
+        (
+            {"groups": kinds, "predicted": judged, "test": irl.SignificanceTest(cluster=True)},
+            "predicted cannot be combined with cluster=True",
+        ),
         ({"groups": {ids[0]: "a"}}, "query 'q02' has no group .and 14 other cases.; add it"),
         ({"groups": "nowhere"}, "groups has no column 'nowhere'"),
         ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups need rankings"),

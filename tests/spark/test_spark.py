@@ -413,11 +413,11 @@ def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None
             qrels, runs, ["lexirecall", "nDCG@10"], groups=groups, allow_empty=True, buckets=3
         )
         pd.testing.assert_frame_equal(result.group_table(), wanted.group_table(), check_exact=True)
-    options: dict[str, Any] = {"groups": kinds, "cluster": True, "allow_empty": True}
+    options: dict[str, Any] = {"groups": kinds, "test": irl.SignificanceTest(cluster=True), "allow_empty": True}
     result = spark_lexirecall.compare(qrels, runs, "nDCG@10", buckets=3, **options)
     assert_same_comparison(result, irl.compare(QRELS, RUNS, "nDCG@10", **options))
     for wrong, message in (
-        ({"cluster": True}, r"^compare: cluster=True takes groups of queries"),
+        ({"test": irl.SignificanceTest(cluster=True)}, r"^compare: cluster=True takes groups of queries"),
         ({"groups": dict(list(kinds.items())[1:]), "allow_empty": True}, r"^compare: groups: query '1' has no group"),
     ):
         with pytest.raises(ValueError, match=message):
