@@ -295,8 +295,7 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
         values=parts,
         baseline="base",
         groups={name: dict(zip(table["query_id"], users, strict=True)) for name in parts},
-        cluster=True,
-        test="bootstrap",
+        test=SignificanceTest("bootstrap", cluster=True),
     )
     found = result.overall().set_index("run")
     assert found.loc["more for large ones", ["ci_low", "ci_high", "difference_low", "difference_high"]].isna().all()
