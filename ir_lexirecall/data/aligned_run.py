@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, ranges
+from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment, ranges
 from ir_lexirecall._util.lazy import Memoised
 from ir_lexirecall.data.judgments import Judgments
 
@@ -208,47 +208,3 @@ class AlignedRun(Memoised):
             "doc_id": doc_id,
             "score": (self.depth[query] - rank).astype(np.float64),
         }
-
-
-def without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
-    """A run that was aligned with the excluded documents among the judged ones, without them: all below move up."""
-    assert judgments.exclusion is not None
-    doc = judgments.exclusion.row[run.doc]
-    gone = doc < 0
-    before: Ints = np.cumsum(gone, dtype=np.int64)
-    start = np.searchsorted(run.query, np.arange(len(run.depth)))
-    before = before - np.r_[0, before][start][run.query]
-    lost = np.bincount(run.query[gone], minlength=len(run.depth))
-    keep = np.flatnonzero(~gone)
-    depth = run.depth - lost
-    ties = None
-    if run.ties is not None:
-        same = run.query[run.ties.row] * (int(run.depth.max()) + 1) + run.ties.first
-        groups, group = np.unique(same, return_inverse=True)
-        fewer = np.bincount(group[gone[run.ties.row]], minlength=len(groups))[group]
-        size = run.ties.size - fewer
-        # Excluded documents above the group move its first rank up, those within it do not.
-        above = before[run.ties.row] - _before_within(group, gone[run.ties.row])
-        left = np.flatnonzero((size > 1) & ~gone[run.ties.row])
-        new_row = np.cumsum(~gone) - 1
-        ties = Ties(new_row[run.ties.row[left]], (run.ties.first - above)[left], size[left]) if len(left) else None
-    return AlignedRun(
-        judgments,
-        query=run.query[keep],
-        doc=doc[keep],
-        rank=(run.rank - before)[keep],
-        depth=depth,
-        ties=ties,
-        ranked=run.ranked[depth[run.ranked] > 0],
-    )
-
-
-def _before_within(group: Ints, gone: Bools) -> Ints:
-    """For each row, how many rows of its group up to it are gone; rows are in order of their ranks within a group."""
-    order = np.argsort(group, kind="stable")
-    count = np.cumsum(gone[order])
-    start = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
-    base = np.r_[0, count][start]
-    within = np.empty(len(group), dtype=np.int64)
-    within[order] = count - np.repeat(base, np.diff(np.r_[start, len(group)]))
-    return within

@@ -16,7 +16,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall._util.engine import one_ahead
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.data.aligned_run import AlignedRun, Ties, without_excluded
+from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judged_documents import find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
@@ -54,14 +54,12 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
 
 def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
     """``align``, with documents without a judgment in the rankings even where ``judged_only`` takes them out."""
-    if judgments.exclusion is not None:
-        return without_excluded(judgments, ranks_as_given(judgments.exclusion.everything, run))
     run = readable(run, "run")
     if isinstance(run, (str, os.PathLike)):
         with rereadable(os.fspath(run)) as path:
             parts = _align_file(judgments, path)
     elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
-        aligned = _align_few(judgments, nested) if len(nested) <= _FEW_QUERIES else None
+        aligned = _align_few(judgments, nested) if len(nested) <= _FEW_QUERIES and not judgments.excluded else None
         if aligned is not None:
             return aligned
         parts = _align_dict(judgments, nested)
@@ -78,6 +76,7 @@ def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
         query, doc, rank = query[order], doc[order], rank[order]
     depth = np.zeros(len(judgments), dtype=np.int64)
     depth[ranked] = column("depth")
+    ranked = ranked[depth[ranked] > 0]  # what is left where documents are excluded
     ties = None
     if any((part.size > 1).any() for part in parts):
         ties = Ties.among(column("first")[order], column("size")[order])
@@ -242,12 +241,18 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
         q, doc_id = repeated.row(0)
         raise _twice(judgments.query_ids[q], doc_id, len(repeated))
     row, doc = find_judged(judgments.hashed_keys(query), keys, hashes)
-    score = as_32_bits(table["score"].to_numpy())
+    score, doc_ids = as_32_bits(table["score"].to_numpy()), table["doc_id"]
+    if judgments.excluded:
+        kept = np.ones(len(block), dtype=bool)
+        kept[row[doc < 0]] = False
+        row, doc = (np.cumsum(kept) - 1)[row[doc >= 0]], doc[doc >= 0]
+        block, score, doc_ids = block[kept], score[kept], doc_ids.filter(pl.Series(kept))
+        length = np.bincount(block, minlength=len(query))
     return Blocks(
         query=query,
         length=length,
         score=score,
-        doc_ids=lambda rows: table["doc_id"].gather(rows).to_list(),
+        doc_ids=lambda rows: doc_ids.gather(rows).to_list(),
         doc=doc,
         doc_block=block[row],
         doc_score=score[row],
@@ -295,16 +300,22 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
-    place = judgments.place
+    place, given, removed = judgments.place, run, list[Any]()
+    if judgments.excluded:
+        run = dict(run)
+        for name, ids in judgments.excluded.items():
+            ranking = run.get(name, {})
+            if gone := ids & ranking.keys():
+                removed += map(ranking.__getitem__, gone)
+                run[name] = {doc_id: score for doc_id, score in ranking.items() if doc_id not in gone}
     query = np.array([place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    ignored = (
-        ranking for name, ranking in run.items() if name not in place
-    )  # whose scores must be numbers all the same
-    score = packed_numbers(list(ranking.values()) for ranking in chain(rankings, ignored))
+    ignored = (list(ranking.values()) for name, ranking in run.items() if name not in place)
+    # What does not count must be numbers all the same.
+    score = packed_numbers(chain((list(ranking.values()) for ranking in rankings), [removed], ignored))
     if score is None or not np.isfinite(score).all():
-        return _align_rows(judgments, [run_table(run)])  # which names the offender
+        return _align_rows(judgments, [run_table(given)])  # which names the offender
     return [
         _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))
         for some, rows in _portions(length)

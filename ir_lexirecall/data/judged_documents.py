@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
@@ -132,15 +132,6 @@ class JudgedDocuments(Memoised):
             return list(zip(range(first, end), self.doc_ids[first:end], strict=True))
 
         return self.cached(("rows", q), rows)
-
-    def hashed_keys(self, query: Ints) -> pl.DataFrame:
-        """``keys`` of some queries, which stay in the processor's cache, and a ``hash`` of each document: see ``find_judged``."""
-        whole = self.cached(
-            "hashed keys", lambda: self.keys.with_columns(self.keys[["query", "doc_id"]].hash_rows().alias("hash"))
-        )
-        if len(query) == len(self):
-            return whole
-        return whole[ranges(*(np.searchsorted(self.query, query, side=side) for side in ("left", "right")))]
 
     @cached_property
     def keys(self) -> pl.DataFrame:

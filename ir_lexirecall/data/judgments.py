@@ -12,6 +12,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.errors import check_flag, entry, naming
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.judged_documents import JudgedDocuments
@@ -29,14 +30,6 @@ to document ids, or a table or run file with the columns ``query_id`` and ``doc_
 
 
 @dataclass(frozen=True)
-class Exclusion:
-    """Documents that were taken out of judgments and are to be taken out of runs."""
-
-    everything: Judgments  # the judged documents and the excluded ones
-    row: Ints  # the row in the judgments of each of these, -1 for the excluded
-
-
-@dataclass(frozen=True)
 class Judgments(JudgedDocuments):
     """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
 
@@ -44,7 +37,7 @@ class Judgments(JudgedDocuments):
 
     Attributes:
         query_ids, query, docs, grade, table, elsewhere: as in ``JudgedDocuments``.
-        exclusion: documents that were taken out, see ``excluding``.
+        excluded: documents that were taken out, by query: runs that are aligned with them lose these, too; see ``excluding``.
         rules: the collection's rules that were applied, in words; empty where there were none.
         source: what summaries call them: a data set's id, a file's name; empty where they have none.
         threshold: smallest grade that counts as relevant in the collection they are from; 1 where none says.
@@ -52,7 +45,7 @@ class Judgments(JudgedDocuments):
         only_relevant: whether the queries were chosen because they have relevant documents.
     """
 
-    exclusion: Exclusion | None = field(default=None, repr=False)
+    excluded: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
     rules: str = ""
     source: str = field(default="", compare=False)
     threshold: float = field(default=1, compare=False)
@@ -136,21 +129,14 @@ class Judgments(JudgedDocuments):
         queries = np.array(sorted(self.place[query_id] for query_id in wanted), dtype=np.int64)
         first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
         row = ranges(first, end)
-        table, exclusion = self.table, self.exclusion
-        if table is not None:
-            table = table.of_documents(_renumbered(row, len(self.grade)))
-        if exclusion is not None:
-            everything = exclusion.everything.restricted_to(wanted)
-            old = exclusion.row[np.isin(exclusion.everything.query, queries)]
-            exclusion = Exclusion(everything, np.where(old >= 0, np.searchsorted(row, old), -1))
         return replace(
             self,
             query_ids=[self.query_ids[q] for q in queries],
             query=np.repeat(np.arange(len(queries)), end - first),
             docs=self._docs_at(row),
             grade=self.grade[row],
-            table=table,
-            exclusion=exclusion,
+            table=None if self.table is None else self.table.of_documents(row),
+            excluded={query_id: ids for query_id, ids in self.excluded.items() if query_id in wanted},
             elsewhere=self.elsewhere | self._aspect_names,
         )
 
@@ -180,7 +166,7 @@ class Judgments(JudgedDocuments):
             docs=self._docs_at(row),
             grade=grade,
             table=None,
-            exclusion=None,
+            excluded={},
             elsewhere=frozenset(),
         )
 
@@ -191,44 +177,37 @@ class Judgments(JudgedDocuments):
             doc_ids: documents to take out, by query; queries without judgments are ignored.
 
         >>> judgments = Judgments.from_qrels({"q": {"a": 1, "q": 1}}).excluding({"q": ["q", "x"]})
-        >>> judgments.doc_ids, len(judgments.exclusion.everything.doc_ids)
-        (['a'], 3)
+        >>> judgments.doc_ids, sorted(judgments.excluded["q"])
+        (['a'], ['q', 'x'])
         """
-        wanted = {self.place[q]: set(ids) for q, ids in doc_ids.items() if q in self.place}
-        for query_id, ids in self.excluded.items():  # what was taken out before stays out
-            wanted.setdefault(self.place[query_id], set()).update(ids)
-        start = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
-        own, docs = self.doc_ids, list[str]()
-        old, query = list[int](), list[int]()
-        for q in range(len(self)):
-            known = own[start[q] : start[q + 1]]
-            rows = list(range(start[q], start[q + 1]))
-            if q in wanted:
-                place = dict(zip(known, rows, strict=True))
-                merged = sorted(wanted[q].union(known))
-                rows = [-1 if doc_id in wanted[q] else place[doc_id] for doc_id in merged]
-                known = merged
-            docs += known
-            old += rows
-            query += [q] * len(known)
-        row = np.array(old, dtype=np.int64)
-        kept = row[row >= 0]
-        new = _renumbered(kept, len(own))
-        everything = Judgments(self.query_ids, np.array(query, dtype=np.int64), docs, np.zeros(len(docs)))
-        table = None if self.table is None else self.table.of_documents(new)
-        exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
+        taken_out = {q: self.excluded.get(q, frozenset()).union(ids) for q, ids in doc_ids.items() if q in self.place}
+        rows = [self.rows_of_query(self.place[q]) for q in taken_out]
+        pairs = zip(rows, taken_out.values(), strict=True)
+        gone = [row for documents, ids in pairs for row, doc_id in documents if doc_id in ids]
+        kept = np.delete(np.arange(len(self.grade)), gone)
+        table = None if self.table is None else self.table.of_documents(kept)
         remaining = self.of_documents(kept, self.grade[kept])
-        return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere)
+        return replace(remaining, table=table, excluded={**self.excluded, **taken_out}, elsewhere=self.elsewhere)
 
-    @property
-    def excluded(self) -> dict[str, list[str]]:
-        """The documents that were taken out, by query."""
-        taken_out: dict[str, list[str]] = {}
-        if self.exclusion is not None:
-            everything = self.exclusion.everything
-            for row in np.flatnonzero(self.exclusion.row < 0).tolist():
-                taken_out.setdefault(everything.query_ids[everything.query[row]], []).append(everything.doc_ids[row])
-        return taken_out
+    @cached_property
+    def excluded_keys(self) -> pl.DataFrame:
+        """``keys`` of the documents that were taken out; ``doc`` is -1."""
+        query = [self.place[query_id] for query_id, ids in self.excluded.items() for _ in ids]
+        docs = pl.Series("doc_id", [doc_id for ids in self.excluded.values() for doc_id in ids], dtype=pl.String)
+        return pl.DataFrame({"query": np.array(query, dtype=np.int32), "doc_id": docs, "doc": np.full(len(docs), -1)})
+
+    @cached_property
+    def _hashed_keys(self) -> pl.DataFrame:
+        keys = pl.concat([self.keys, self.excluded_keys]).sort("query") if self.excluded else self.keys
+        return keys.with_columns(keys[["query", "doc_id"]].hash_rows().alias("hash"))
+
+    def hashed_keys(self, query: Ints) -> pl.DataFrame:
+        """``keys`` and ``excluded_keys`` of some queries, with a ``hash`` of each document: see ``find_judged``."""
+        whole = self._hashed_keys
+        if len(query) == len(self):
+            return whole
+        first, end = (np.searchsorted(whole["query"].to_numpy(), query, side=side) for side in ("left", "right"))
+        return whole[ranges(first, end)]
 
     def with_rules(self, rules: Rules) -> Judgments:
         """The judgments after a collection's rules: see ``Rules``.
@@ -250,13 +229,6 @@ class Judgments(JudgedDocuments):
         columns = {name: pl.Series(name, values) for name, values in labels.items()}
         table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
         return replace(self, table=table)
-
-
-def _renumbered(kept: Ints, documents: int) -> Ints:
-    """Place of each document among those kept, -1 for the others."""
-    new = np.full(documents, -1)
-    new[kept] = np.arange(len(kept))
-    return new
 
 
 @entry

@@ -40,16 +40,15 @@ def check_matches(
             return  # it says that it retrieves nothing
         said = nothing_retrieved(title, judgments.query_ids[0])
     else:
-        everything = judgments if judgments.exclusion is None else judgments.exclusion.everything
-        ids = [] if run is None else _ids(everything, run)
-        if any(doc_id in _judged(everything, query_id) for query_id, doc_id in ids):
+        ids = [] if run is None else _ids(judgments, run)
+        if any(doc_id in judgments.excluded.get(query_id, ()) for query_id, doc_id in ids):
             return  # what it has in common is excluded
         said = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
-        if meeting := _meeting(everything, ids):
+        if meeting := _meeting(judgments, ids):
             said = f"{said} {meeting}"
-        elif everything.doc_ids:
+        elif judgments.doc_ids:
             first = f"The run's first is {shown(ids[0][1])}, the" if ids else "The"
-            said = f"{said} {first} qrels' first is {shown(everything.doc_ids[0])}"
+            said = f"{said} {first} qrels' first is {shown(judgments.doc_ids[0])}"
     if not allow_empty:
         raise ValueError(f"{said}; allow_empty=True (--allow-empty) takes such a run")
     warn(said)

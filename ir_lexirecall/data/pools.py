@@ -151,9 +151,8 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
     else:
         with naming(f"run {name!r}"):
             table = _of_queries(judgments, run_table(run))
-    if judgments.exclusion is not None:
-        gone = judgments.exclusion.everything.keys.filter(pl.Series(judgments.exclusion.row < 0))
-        table = table.join(gone.select("query", "doc_id"), on=["query", "doc_id"], how="anti", maintain_order="left")
+    if judgments.excluded:
+        table = table.join(judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left")
     key = sort_key(table["query"].to_numpy(), as_32_bits(table["score"].to_numpy()))
     table = table.drop("score")
     if not np.all(key[1:] > key[:-1]):

@@ -39,14 +39,18 @@ class AspectRows:
     def __len__(self) -> int:
         return len(self.doc)
 
-    def of_documents(self, new: Ints) -> AspectRows:
-        """The rows of some documents: ``new`` is the row of every document among those that remain, -1 for the others."""
-        doc = new[self.doc]
-        keep = doc >= 0
+    def of_documents(self, kept: Ints) -> AspectRows:
+        """The rows of some documents (``kept``: their rows, rising), which are numbered anew."""
+        keep = np.isin(self.doc, kept)
         lines = keep[self.row]
         row = (np.cumsum(keep) - 1)[self.row[lines]]
         return replace(
-            self, doc=doc[keep], aspect=self.aspect[keep], grade=self.grade[keep], line=self.line[lines], row=row
+            self,
+            doc=np.searchsorted(kept, self.doc[keep]),
+            aspect=self.aspect[keep],
+            grade=self.grade[keep],
+            line=self.line[lines],
+            row=row,
         )
 
     def without_labels(self, removed: Bools) -> AspectRows:

@@ -195,15 +195,13 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         )
         for each in (judgments, added)
     ]
-    gone = judgments.exclusion
     with naming(name):
         both = Judgments.from_qrels(pl.concat(parts))
     # Queries without any judged document stay.
     query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[both.query]
     both = replace(both, query_ids=judgments.query_ids, query=query)
     kept = {name: getattr(judgments, name) for name in ("rules", "source", "threshold", "judged_only")}
-    both = replace(both, **kept)
-    return both if gone is None else both.excluding(judgments.excluded)
+    return replace(both, **kept).excluding(judgments.excluded)
 
 
 @entry

@@ -305,10 +305,8 @@ def _unjudged(judgments: Judgments, source: RunLike, queries: Ints) -> list[list
     # Whatever ranks documents anywhere ranks these: the run is aligned with judgments of all its documents.
     everything = Judgments.from_qrels(table.select("query_id", "doc_id", pl.lit(0.0).alias("relevance")))
     ranked = align(everything, table)
-    known = judgments if judgments.exclusion is None else judgments.exclusion.everything
-    judged = pl.DataFrame(
-        {"query_id": pl.Series(known.query_ids, dtype=pl.String).gather(known.query), "doc_id": known.doc_id}
-    )
+    query_ids = pl.Series(judgments.query_ids, dtype=pl.String).gather(judgments.query)
+    judged = pl.DataFrame({"query_id": query_ids, "doc_id": judgments.doc_id})
     documents = pl.DataFrame(
         {
             "query_id": pl.Series(everything.query_ids, dtype=pl.String).gather(ranked.query),
@@ -318,7 +316,7 @@ def _unjudged(judgments: Judgments, source: RunLike, queries: Ints) -> list[list
     )
     others = documents.join(judged, on=["query_id", "doc_id"], how="anti").sort("rank")
     by_query = dict(others.group_by("query_id", maintain_order=True).agg("doc_id").iter_rows())
-    return [by_query.get(name, []) for name in names]
+    return [[doc for doc in by_query.get(name, []) if doc not in judgments.excluded.get(name, ())] for name in names]
 
 
 def numbered_documents(
