@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
-from ir_lexirecall.data.judgments import Judgments
 from tests.conftest import collections, rankings, subtopic_collections, subtopic_table
 
 MEASURES = ["AP", "nDCG@3", "P@2", "Bpref", "NumRet", "LR", "TSE", "CWL_ERR10(max_rel=4)", "RBU@5", "Judged@3"]
@@ -219,7 +218,7 @@ def test_documents_of_equal_score_may_still_change_places() -> None:
     """Of a, b and the excluded x, all of one score below y, the relevant a is at rank 2 or 3; in q2 it was x that tied."""
     qrels = {"q1": {"a": 1, "b": 0, "x": 1, "y": 0}, "q2": {"x": 1, "c": 1}}
     run = {"q1": {"y": 2.0, "a": 1.0, "x": 1.0, "b": 1.0}, "q2": {"x": 1.0, "c": 1.0}}
-    audited = irl.tie_audit("RR", Judgments.from_qrels(qrels, {"q1": ["x"], "q2": ["x"]}), {"run": run}, by_query=True)
+    audited = irl.tie_audit("RR", irl.load(qrels, {"q1": ["x"], "q2": ["x"]}), {"run": run}, by_query=True)
     ranges = audited.set_index("query_id")[["lowest", "highest"]]
     assert ranges.loc["q1"].tolist() == [1 / 3, 1 / 2]
     assert ranges.index.tolist() == ["q1"]  # no tie is left in q2

@@ -54,15 +54,10 @@ class Judgments(JudgedDocuments):
 
     @classmethod
     @entry
-    def from_qrels(
-        cls,
-        qrels: QrelsLike,
-        exclude: ExcludeLike | None = None,
-        judged_only: bool = False,
-        queries: str | Iterable[Any] | None = None,
-        rules: bool = True,
-    ) -> Judgments:
+    def from_qrels(cls, qrels: QrelsLike) -> Judgments:
         """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
+
+        ``load`` takes documents or queries out.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
         >>> judgments = Judgments.from_qrels(qrels)
@@ -72,44 +67,37 @@ class Judgments(JudgedDocuments):
         Raises:
             ValueError: a missing column, a grade that is not a number, or the same judgment twice with
                 different grades.
-
-        Args:
-            qrels: judgments in any form.
-            exclude, judged_only, queries, rules: as in ``load``.
         """
-        check_flag("judged_only", judged_only)
-        check_flag("rules", rules)
         if isinstance(qrels, str) and not is_file(qrels):
             qrels = load_collection(qrels)
-        readings: list[Mapping[str, Any]] = [{"exclude": exclude, "judged_only": judged_only, "queries": queries}]
         if isinstance(qrels, Judgments):
-            judgments = qrels
-        elif isinstance(qrels, Collection):
+            return qrels
+        if isinstance(qrels, Collection):
             judgments = cls(*read_qrels(qrels.qrels), source=qrels.dataset_id, threshold=qrels.rel)
-            if rules and all(options["rules"] for options in qrels.reading):
+            if all(options["rules"] for options in qrels.reading):
                 judgments = judgments.with_rules(qrels.rules)
-            readings = [*qrels.reading, *readings]
-        else:
-            path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
-            with naming(path or "qrels"):
-                judgments = cls(*read_qrels(qrels), source=os.path.basename(path))
-                if path and not judgments.query_ids:
-                    raise ValueError("there are no judgments in it")
-        for options in readings:
-            if options["exclude"] is not None:
-                judgments = judgments.excluding(_excluded(options["exclude"], judgments.query_ids))
-            wanted = options["queries"]
-            if isinstance(wanted, str):
-                if wanted != "relevant":
-                    raise ValueError(f"unknown queries {wanted!r}; give 'relevant', or a list of their ids")
-                relevant = np.flatnonzero(judgments.m(judgments.threshold))
-                judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
-                judgments = replace(judgments, only_relevant=True)
-            elif wanted is not None:
-                judgments = judgments.restricted_to(map(id_string, wanted))
-            if options["judged_only"] and not judgments.judged_only:
-                judgments = replace(judgments, judged_only=True)
+            for options in qrels.reading:
+                judgments = judgments.read_with(options)
+            return judgments
+        path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
+        with naming(path or "qrels"):
+            judgments = cls(*read_qrels(qrels), source=os.path.basename(path))
+            if path and not judgments.query_ids:
+                raise ValueError("there are no judgments in it")
         return judgments
+
+    def read_with(self, options: Mapping[str, Any]) -> Judgments:
+        """The judgments as ``load`` reads them with its arguments ``exclude``, ``queries`` and ``judged_only``."""
+        judgments, wanted = self, options["queries"]
+        if options["exclude"] is not None:
+            judgments = judgments.excluding(_excluded(options["exclude"], judgments.query_ids))
+        if wanted == "relevant":
+            relevant = np.flatnonzero(judgments.m(judgments.threshold))
+            judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
+            judgments = replace(judgments, only_relevant=True)
+        elif wanted is not None:
+            judgments = judgments.restricted_to(map(id_string, wanted))
+        return replace(judgments, judged_only=judgments.judged_only or options["judged_only"])
 
     def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
         """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
@@ -266,20 +254,23 @@ def load(
     >>> irl.evaluate("RR", qrels, {"q1": {"q1": 3.0, "x": 2.0, "a": 1.0}})["RR"].to_dict()
     {'q1': 1.0}
     """
-    if isinstance(queries, Iterable) and not isinstance(queries, str):
+    if isinstance(queries, str):
+        if queries != "relevant":
+            raise ValueError(f"unknown queries {queries!r}; give 'relevant', or a list of their ids")
+    elif isinstance(queries, Iterable):
         queries = list(queries)
         if not queries:
             raise ValueError("queries is empty; leave it out to take all queries")
-    elif queries is not None and not isinstance(queries, str):
+    elif queries is not None:
         raise ValueError(f"queries must be 'relevant' or ids of queries, not {queries!r}")
-    if isinstance(source, str) and not is_file(source):
-        source = load_collection(source)
-    if not isinstance(source, Collection):
-        return Judgments.from_qrels(source, exclude, judged_only, queries, rules)
     check_flag("judged_only", judged_only)
     check_flag("rules", rules)
     reading = {"exclude": exclude, "judged_only": judged_only, "queries": queries, "rules": rules}
-    return replace(source, reading=(*source.reading, reading))
+    if isinstance(source, str) and not is_file(source):
+        source = load_collection(source)
+    if isinstance(source, Collection):
+        return replace(source, reading=(*source.reading, reading))
+    return Judgments.from_qrels(source).read_with(reading)
 
 
 def load_collection(source: str) -> Collection:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
@@ -95,7 +96,7 @@ def test_by_a_sum_of_weights_it_is_carterettes_order() -> None:
 
 
 def test_merged_judgments_keep_queries_rules_and_what_was_excluded() -> None:
-    judgments = Judgments.from_qrels({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}, "q3": {}}, exclude="self")
+    judgments = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}, "q3": {}}, exclude="self")
     more = merged(judgments, {"q2": {"c": 2}})
     assert more.query_ids == ["q1", "q2", "q3"]
     assert more.doc_ids == ["a", "b", "c"]

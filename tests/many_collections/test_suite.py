@@ -331,7 +331,7 @@ def test_a_querys_own_document_is_taken_out(dataset_id: str) -> None:
 
 def test_rules_and_exclude_add_up() -> None:
     bright = collection("bright/biology", BRIGHT)
-    judgments = Judgments.from_qrels(bright, {"1": ["b"]})
+    judgments = Judgments.from_qrels(irl.load(bright, exclude={"1": ["b"]}))
     assert judgments.doc_ids == ["a", "c"]
     run = {"1": {"x": 9.0, "b": 8.5, "a": 8.0}, "2": {"y": 9.0, "c": 8.0}}
     assert irl.evaluate("RR", irl.load(bright, exclude={"1": ["b"]}), run)["RR"].tolist() == [1.0, 1.0]
