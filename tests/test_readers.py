@@ -56,12 +56,8 @@ def test_json_dicts_are_runs_and_qrels(tmp_path: Path) -> None:
 def test_several_subsets_are_told_apart(tmp_path: Path) -> None:
     file = tmp_path / "X_predictions.json"
     file.write_text(json.dumps({"mteb_model_meta": {}, "en": {"test": SCORES}, "de": {"test": SCORES, "dev": {}}}))
-    with pytest.raises(ValueError, match=r"en/test, de/test, de/dev; choose with .*read_predictions"):
+    with pytest.raises(ValueError, match=r"it has en/test, de/test, de/dev; give one of them: json.load"):
         irl.evaluate("LR", QRELS, file)
-    assert readers.read_predictions(file, "en") == SCORES
-    assert readers.read_predictions(file, split="dev") == {}
-    with pytest.raises(ValueError, match=r"for fr/any split; it has en/test"):
-        readers.read_predictions(file, "fr")
 
 
 def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
@@ -91,8 +87,12 @@ def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
             '{"query_id": "q", "results": [{"corpus_id": "d", "score": "x"}]}',
             "score of document 'd' for query 'q' is 'x'",
         ),
+        (
+            '{"query_id": "q", "results": [{"corpus_id": "d", "score": 1}, {"corpus_id": "d", "score": 2}]}',
+            "line 1: document 'd' appears twice for query 'q'; keep one",
+        ),
         ('{"query_id": 1.5, "results": []}', "line 1: query_id is 1.5, not a string or an integer"),
-        ('{"mteb_model_meta": {}}', "no predictions of MTEB .*it has nothing"),
+        ('{"mteb_model_meta": {}}', "predictions of MTEB .*it has nothing"),
         ("[" * 100_000, "nested too deeply|line 1"),
     ],
 )

@@ -48,13 +48,12 @@ def json_qrels(path: str) -> Mapping[str, Mapping[str, Any]]:
 
 def _dicts(content: Any, path: str, what: str) -> dict[str, dict[str, Any]]:
     value = "grade" if what == "qrels" else "score"
+    expected = f"expected {{query_id: {{doc_id: {value}}}}}"
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {_expected(value)}")
+        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {expected}")
     for query_id, docs in content.items():
         if not isinstance(docs, dict):
-            raise ValueError(
-                f"{path}: taken for JSON, but query {query_id!r} maps to {shown_json(docs)}: {_expected(value)}"
-            )
+            raise ValueError(f"{path}: taken for JSON, but query {query_id!r} maps to {shown_json(docs)}: {expected}")
         odd = [doc_id for doc_id, number in docs.items() if not is_number(number)]
         if odd:
             raise ValueError(
@@ -62,10 +61,6 @@ def _dicts(content: Any, path: str, what: str) -> dict[str, dict[str, Any]]:
                 f"{and_more(len(odd) - 1)}"
             )
     return content
-
-
-def _expected(value: str) -> str:
-    return f"expected {{query_id: {{doc_id: {value}}}}}"
 
 
 def shown_json(value: Any) -> str:
@@ -98,27 +93,18 @@ def is_mteb(content: dict[str, Any]) -> bool:
     )
 
 
-def mteb_run(
-    content: dict[str, Any], path: str, subset: str | None = None, split: str | None = None
-) -> dict[str, dict[str, float]]:
-    there = [
-        (name, part)
-        for name, splits in content.items()
-        if name != _MTEB and isinstance(splits, dict)
-        for part in splits
-    ]
-    wanted = [(a, b) for a, b in there if subset in (None, a) and split in (None, b)]
-    listed = ", ".join(f"{a}/{b}" for a, b in there) or "nothing"
-    if not wanted:
+def mteb_run(content: dict[str, Any], path: str) -> dict[str, dict[str, float]]:
+    """Predictions of MTEB, which are written before it takes identical ids out; ``load(qrels, exclude="self")`` does that."""
+    splits = {name: part for name, part in content.items() if name != _MTEB and isinstance(part, dict)}
+    there = [(name, split) for name, part in splits.items() for split in part]
+    if len(there) != 1:
+        listed = ", ".join(f"{name}/{split}" for name, split in there) or "nothing"
         raise ValueError(
-            f"{path}: no predictions of MTEB for {subset or 'any subset'}/{split or 'any split'}; it has {listed}"
+            f"{path}: expected predictions of MTEB for one subset and split, it has {listed}; give one of them: "
+            "json.load(open(path))[subset][split]"
         )
-    if len(wanted) > 1:
-        raise ValueError(
-            f"{path}: predictions of MTEB for {listed}; choose with ir_lexirecall.io.readers.read_predictions(path, subset, split)"
-        )
-    a, b = wanted[0]
-    return _dicts(content[a][b], f"{path} ({a}/{b})", "run")
+    name, split = there[0]
+    return _dicts(content[name][split], f"{path} ({name}/{split})", "run")
 
 
 def _is_prediction(content: Any) -> bool:
@@ -127,10 +113,7 @@ def _is_prediction(content: Any) -> bool:
 
 def _prediction_lines(text: str, path: str) -> pl.DataFrame:
     """Lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}``."""
-    query_ids: list[str] = []
-    doc_ids: list[str] = []
-    scores: list[float] = []
-    seen: set[str] = set()
+    run: dict[str, dict[str, float]] = {}
     for number, content in json_lines(text, path):
         place = f"{path}, line {number}"
         if not _is_prediction(content):
@@ -139,29 +122,23 @@ def _prediction_lines(text: str, path: str) -> pl.DataFrame:
                 '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}'
             )
         query_id = id_in_json(content["query_id"], "query_id", place)
-        if query_id in seen:
+        if query_id in run:
             raise ValueError(f"{place}: query {query_id!r} occurs twice")
-        seen.add(query_id)
+        ranking = run[query_id] = {}
         for result in content["results"]:
             if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
                 raise ValueError(
                     f"{place}: a result of query {query_id!r} is {shown_json(result)}, without corpus_id and score"
                 )
-            doc_ids.append(id_in_json(result["corpus_id"], "corpus_id", place))
-            if not is_number(result["score"]):
+            doc_id, score = id_in_json(result["corpus_id"], "corpus_id", place), result["score"]
+            if doc_id in ranking:
+                raise ValueError(f"{place}: document {doc_id!r} appears twice for query {query_id!r}; keep one")
+            if not is_number(score):
                 raise ValueError(
-                    f"{place}: the score of document {doc_ids[-1]!r} for query {query_id!r} is {shown_json(result['score'])}, not a "
-                    "number"
+                    f"{place}: the score of document {doc_id!r} for query {query_id!r} is {shown_json(score)}, not a number"
                 )
-            scores.append(float(result["score"]))
-        query_ids += [query_id] * len(content["results"])
-    columns = {"query_id": query_ids, "doc_id": doc_ids}
-    return pl.DataFrame(
-        {
-            **{name: pl.Series(ids, dtype=pl.String) for name, ids in columns.items()},
-            "score": pl.Series(scores, dtype=pl.Float64),
-        }
-    )
+            ranking[doc_id] = float(score)
+    return table_of_dicts(run, "score")
 
 
 def id_in_json(value: Any, name: str, place: str) -> str:

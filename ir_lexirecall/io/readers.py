@@ -29,12 +29,10 @@ from ir_lexirecall.io.files import (
     first_text,
     is_parquet,
     metadata_header,
-    parsed_json,
     parts_of,
     rereadable,
-    text_of_file,
 )
-from ir_lexirecall.io.json_runs import is_json, is_mteb, json_qrels, json_run, mteb_run, table_of_dicts
+from ir_lexirecall.io.json_runs import is_json, json_qrels, json_run, table_of_dicts
 from ir_lexirecall.io.lines import (
     TEXTS,
     check_names,
@@ -183,27 +181,6 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
                             "write it again, or end its last line"
                         )
     return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True))) if set(_BEIR) <= set(table.columns) else table
-
-
-def read_predictions(
-    path: str | os.PathLike[str], subset: str | None = None, split: str | None = None
-) -> dict[str, dict[str, float]]:
-    """A run out of predictions of MTEB: ``{subset: {split: {query_id: {doc_id: score}}}}``.
-
-    They are written before MTEB takes identical ids or first results out; ``load(qrels, exclude="self")`` does the former.
-
-    Args:
-        path: ``{task}_predictions.json``.
-        subset, split: which, where the file holds several.
-
-    Raises:
-        ValueError: no such predictions, or several where none is named.
-    """
-    file = os.fspath(path)
-    content = parsed_json(text_of_file(file), file, 1)
-    if not isinstance(content, dict) or not is_mteb(content):
-        raise ValueError(f"{file}: not predictions of MTEB, which map subsets to splits to queries")
-    return mteb_run(content, file, subset, split)
 
 
 # -- folders and metadata ----------------------------------------------------------------------------
