@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
-from ir_lexirecall.judging.ranking_pairs import Gain, RankingPairs, Weight
+from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
 from ir_lexirecall.judging.sums_and_cascades import (
-    Cascade,
-    ExpectedUtility,
-    First,
-    Last,
-    Recall,
-    SharesOfTop,
     WeightedSum,
+    cascade,
+    expected_utility,
+    first,
+    last,
+    recall,
+    shares_of_top,
 )
 from ir_lexirecall.measures import log_dcg, tse
-from ir_lexirecall.measures.discounts import FirstRank
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
 from ir_lexirecall.measures.rankings import optional
@@ -86,20 +85,24 @@ class Judgings:
         )
 
 
-class Algorithm(Protocol):
-    """Finds the largest difference that a judging can make."""
-
-    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
-        """Largest difference of each case (or a bound of it), and whether some judging reaches it."""
+Algorithm = Callable[[RankingPairs], Largest]
+"""Finds the largest differences that a judging can make."""
 
 
 @dataclass(frozen=True)
 class Bounded:
     """A measure and what bounds it."""
 
-    algorithm: Algorithm  # finds the largest difference
+    algorithm: Algorithm
     cutoff: int | None  # below which documents count as not retrieved; None: nowhere
     can_gain: bool  # whether the top grade is a gain at all: else no open document matters
+    needs_all: bool  # whether relevant documents below the cutoff count, too
+
+    def depth(self, depth: int | None) -> int | None:
+        """The depth without the open documents that cannot move the measure."""
+        if not self.can_gain:
+            return 0
+        return depth if self.cutoff is None or self.needs_all else self.cutoff
 
 
 def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bounded | None:
@@ -131,7 +134,7 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
                 return None
             algorithm = WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64), 1.0)
         case "R" | "SetR":
-            algorithm = Recall(rel, judgments.m(rel))
+            algorithm = partial(recall, rel, judgments.m(rel))
         case "AP":
             algorithm = AveragePrecision(rel, judgments.m(rel))
         case "LexiRecall":
@@ -139,26 +142,23 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
                 return None
             algorithm = NestedLexirecall(rel, judgments.m(rel))
         case "RR":
-            algorithm = First(lambda rank: 1 / rank)
+            algorithm = partial(first, lambda rank: 1 / rank)
         case "Success":
-            algorithm = First(lambda rank: np.ones(len(rank)))
+            algorithm = partial(first, lambda rank: np.ones(len(rank)))
         case "TSE":
             if measure["normalize"] or measure["impute"] != "pessimistic":
                 return None
             exposure = tse.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
-            algorithm = Last(lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
+            algorithm = partial(last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
         case "nDCG":
             exponential = measure["dcg"] == "exp-log2"
             if optional(measure, "gains") or (exponential and max(top, judgments.highest_grade) >= 512):
                 return None
             of_grade = (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else _not_negative
-            algorithm = Normalised(
-                k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments.query, judgments.grade
-            )
+            algorithm = Normalised(k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments)
         case "nDCG_JK":
-            discount = partial(log_dcg.discount, a=measure["a"])
-            algorithm = Normalised(k, discount, _not_negative, top, judgments.query, judgments.grade)
+            algorithm = Normalised(k, partial(log_dcg.discount, a=measure["a"]), _not_negative, top, judgments)
         case "RBP" if rel is None or k is not None:
             algorithm = WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
         case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
@@ -166,52 +166,51 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
         case "RBP_TE":
             of_query = np.ones(len(judgments))
             np.maximum.at(of_query, judgments.query, judgments.grade)
-            algorithm = SharesOfTop(_geometric(measure["p"]), float(top), of_query)
+            algorithm = partial(shares_of_top, _geometric(measure["p"]), float(top), of_query)
         case "SDCG":
             weights = 1 / np.log2(np.arange(2.0, min(k, PROGRAM_DEPTH) + 2))
-            algorithm = WeightedSum(_scaled(weights), _best(_linear(measure), top))
+            algorithm = WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "INSQ":
             t = float(measure["T"])
             weights = np.r_[1.0, (2 * t / (np.arange(1.0, PROGRAM_DEPTH) + 2 * t)) ** 2]
-            algorithm = WeightedSum(_scaled(weights), _best(_linear(measure), top))
+            algorithm = WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "CWL_RBP":
-            phi, best = float(measure["phi"]), _best(_on_scale(measure["max_rel"], measure["gain"]), top)
-            algorithm = WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), best)
-        case "ERR":
-            algorithm = Cascade(scale := _on_scale(GDEVAL_MAX_REL, "exp"), _best(scale, top))
-        case "GERR":
-            algorithm = Cascade(scale := _on_scale(measure["max_rel"], measure["gain"]), _best(scale, top))
+            phi = float(measure["phi"])
+            algorithm = WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1])
+        case "ERR" | "GERR":
+            algorithm = partial(cascade, *_gains(measure, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11":
             if judgments.has_fractions:
                 return None  # a grade below 1 is a gain where something else is relevant
-            scale = _on_scale(measure["max_rel"], measure["gain"])
-            algorithm = ExpectedUtility(scale, _best(scale, top), measure.discount(), k or math.inf)
+            algorithm = partial(expected_utility, *_gains(measure, top), measure.discount(), k or math.inf)
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
-            scale, end = _linear(measure), min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
-            algorithm = ExpectedUtility(scale, _best(scale, top), nerr_discount(measure) or FirstRank(), end)
+            end = min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
+            algorithm = partial(expected_utility, *_gains(measure, top), nerr_discount(measure), end)
         case _:
             return None
     can_gain = measure.NAME in ("Judged", "Unjudged") or top >= (1 if rel is None else rel)
-    return Bounded(algorithm, k, can_gain)
+    return Bounded(algorithm, k, can_gain, measure.NAME in ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK"))
 
 
 def _not_negative(grade: Floats) -> Floats:
     return np.maximum(grade, 0.0)
 
 
-def _linear(measure: IRMeasure) -> Gain:
-    """Gains between the measure's min_rel and max_rel."""
-    low, high = measure["min_rel"], measure["max_rel"]
-    return lambda grade: np.maximum(np.clip(grade, 0, high) - low, 0) / (high - low)
+def _gains(measure: IRMeasure, top: int) -> tuple[Gain, float]:
+    """The gains of grades, by a measure's parameters, and that of the top grade."""
+    if "min_rel" in measure.SUPPORTED_PARAMS:
+        low, high = measure["min_rel"], measure["max_rel"]
 
+        def of_grade(grade: Floats) -> Floats:
+            return np.maximum(np.clip(grade, 0, high) - low, 0) / (high - low)
 
-def _on_scale(max_rel: float, kind: str) -> Gain:
-    """Gains of grades up to ``max_rel``."""
-    return lambda grade: gain(np.minimum(grade, max_rel), max_rel, kind)
+    else:
+        high, kind = (GDEVAL_MAX_REL, "exp") if measure.NAME == "ERR" else (measure["max_rel"], measure["gain"])
 
+        def of_grade(grade: Floats) -> Floats:
+            return gain(np.minimum(grade, high), high, kind)
 
-def _best(gain: Gain, top: int) -> float:
-    return float(gain(np.array([float(top)]))[0])
+    return of_grade, float(of_grade(np.array([float(top)]))[0])
 
 
 def _geometric(p: float) -> Weight:

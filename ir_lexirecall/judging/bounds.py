@@ -23,8 +23,7 @@ from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.algorithms import Judgings, bounded
 from ir_lexirecall.judging.normalised import ByRun, PrecisionSums
-from ir_lexirecall.judging.ranking_pairs import RankingPairs
-from ir_lexirecall.judging.sums_and_cascades import Cascade, ExpectedUtility, First, WeightedSum
+from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
@@ -109,13 +108,12 @@ def bounds_of_differences(
     known = bounded(measure, pool.judgments, judgings)
     if known is None:
         return None
-    depth, unretrieved = judgings.depth_of(measure), judgings.unretrieved
     queries = len(pool.judgments)
-    if not known.can_gain:
-        depth, unretrieved = 0, 0
-    elif known.cutoff is not None and isinstance(known.algorithm, (WeightedSum, First, Cascade, ExpectedUtility)):
-        depth = known.cutoff  # what is ranked below cannot move them
-    options: dict[str, Any] = {"depth": depth, "cutoff": known.cutoff, "unretrieved": unretrieved}
+    options: dict[str, Any] = {
+        "depth": known.depth(judgings.depth_of(measure)),
+        "cutoff": known.cutoff,
+        "unretrieved": judgings.unretrieved if known.can_gain else 0,
+    }
     low, high = np.empty((2, len(a), queries))
     exact = np.ones((len(a), queries), dtype=bool)
     if (
@@ -127,8 +125,8 @@ def bounds_of_differences(
         low, high, exact = _by_run(known.algorithm, pool, a, b, values, **options)
     else:
         for some, pairs in RankingPairs.blocks(pool, a, b, values, **options):
-            most, reached = known.algorithm.high(pairs)
-            least, reached_too = known.algorithm.high(pairs.swapped())
+            most, reached = known.algorithm(pairs)
+            least, reached_too = known.algorithm(pairs.swapped())
             high[some], low[some] = most.reshape(-1, queries), -least.reshape(-1, queries)
             exact[some] = (reached & reached_too).reshape(-1, queries)
     # Rounding must not push a bound past the value that was measured.
@@ -147,7 +145,7 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
     """Whether any run has below the depth a document that is open for another one; of a measure with a proven algorithm."""
     known = bounded(measure, pool.judgments, judgings)
     assert known is not None
-    depth = judgings.depth_of(measure) if known.can_gain else 0
+    depth = known.depth(judgings.depth_of(measure))
     pool = pool.only(~pool.is_judged & pool.within(depth))
     rank, top = pool.ranks_within(depth, known.cutoff)
     return bool(((rank > 0) & ~top).any())
@@ -177,22 +175,11 @@ def _by_run(
         if not len(pair):
             continue
         run, row = np.nonzero(is_top | ((place > 0) & ~unjudged))
-        nothing = np.zeros(len(place), dtype=np.int64)
+        one = Retrieved(place[run, row], pool.retrieved[:, q], values[:, q])
+        nothing = Retrieved.nothing(one.rank, len(place))
+        number = np.full(len(place), q)
         of_runs = algorithm.of_runs(
-            RankingPairs(
-                case=run,
-                rank_a=place[run, row],
-                rank_b=np.zeros(len(run), dtype=place.dtype),
-                is_open=unjudged[row],
-                grade=pool.grade[here][row],
-                query=nothing + q,
-                retrieved_a=pool.retrieved[:, q],
-                retrieved_b=nothing,
-                value_a=values[:, q],
-                value_b=nothing.astype(np.float64),
-                elsewhere=nothing,
-                alone=True,
-            )
+            RankingPairs(run, one, nothing, unjudged[row], pool.grade[here][row], number, nothing.documents)
         )
         of_a, of_b, is_shared = a[pair], b[pair], shared[a, b][pair] > 0
         beside_a, beside_b = (is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b))

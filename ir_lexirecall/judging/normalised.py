@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, running_sum
-from ir_lexirecall._util.lazy import cached_property, special
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, running_sum
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM
-from ir_lexirecall.data.pools import Ranks
-from ir_lexirecall.judging.ranking_pairs import RankingPairs, segment_max
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.judging.ranking_pairs import Largest, RankingPairs, Retrieved, segment_max
 
 _GUESSES = 100
 
@@ -37,30 +37,44 @@ def raised(guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]) 
     return guess
 
 
-def largest_ratio(plus: Floats, most_plus: Ints, minus: Floats, most_minus: Ints, m: Floats, outside: Ints) -> Floats:
+class Sums(NamedTuple):
+    """What rankings are worth with 0, 1, ... of their open documents relevant."""
+
+    value: Floats  # each at least 0, shape ``(C, ...)``
+    most: Ints  # how many open documents there are, shape ``(C,)``
+
+    def of(self, case: Ints) -> Sums:
+        """Those of some cases."""
+        return Sums(self.value[case], self.most[case])
+
+
+def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Ints) -> Floats:
     """Largest (plus[i] - minus[j]) / (m + i + j + k) over i, j and k up to their numbers; 0 where nothing is relevant.
 
     Args:
-        plus, minus: values for each number of documents from 0 on, shape ``(C, ...)``, each at least 0.
-        most_plus, most_minus, outside: largest i, j and k, shape ``(C,)``.
+        plus, minus: of i and of j documents; None: always 0.
         m: shape ``(C,)``; where it is 0, the values for no document are 0.
+        outside: largest k, shape ``(C,)``.
 
-    >>> largest_ratio(np.array([[1.0, 3.0]]), np.array([1]), np.array([[0.5, 2.0]]), np.array([1]), np.array([1.0]), np.array([0]))
+    >>> one = np.array([1])
+    >>> largest_ratio(Sums(np.array([[1.0, 3.0]]), one), Sums(np.array([[0.5, 2.0]]), one), np.array([1.0]), np.array([0]))
     array([1.25])
     """
-    i, j = np.arange(plus.shape[1]), np.arange(minus.shape[1])
-    plus = np.where(i <= most_plus[:, None], plus, -np.inf)
-    minus = np.where(j <= most_minus[:, None], minus, np.inf)
+    nothing = Sums(np.zeros((len(m), 1)), np.zeros(len(m), dtype=np.int64))
+    (gained, most_i), (lost, most_j) = plus or nothing, minus or nothing
+    i, j = np.arange(gained.shape[1]), np.arange(lost.shape[1])
+    gained = np.where(i <= most_i[:, None], gained, -np.inf)
+    lost = np.where(j <= most_j[:, None], lost, np.inf)
 
     def best(guess: Floats, some: Ints) -> Floats:
-        best_i = (plus[some] - guess[:, None] * i).argmax(axis=1)
-        best_j = (minus[some] + guess[:, None] * j).argmin(axis=1)
-        numerator = plus[some, best_i] - minus[some, best_j]
+        best_i = (gained[some] - guess[:, None] * i).argmax(axis=1)
+        best_j = (lost[some] + guess[:, None] * j).argmin(axis=1)
+        numerator = gained[some, best_i] - lost[some, best_j]
         denominator = m[some] + best_i + best_j + np.where(guess < 0, outside[some], 0)
         return np.divide(numerator, denominator, out=np.zeros(len(some)), where=denominator > 0)
 
-    guess = np.divide(plus[:, 0] - minus[:, 0], m, out=np.zeros(len(m)), where=m > 0)
-    return raised(guess, np.flatnonzero((most_plus > 0) | (most_minus > 0) | (outside > 0)), best)
+    guess = np.divide(gained[:, 0] - lost[:, 0], m, out=np.zeros(len(m)), where=m > 0)
+    return raised(guess, np.flatnonzero((most_i > 0) | (most_j > 0) | (outside > 0)), best)
 
 
 @dataclass(frozen=True)
@@ -76,35 +90,29 @@ class AveragePrecision:
     rel: float  # smallest grade that counts as relevant
     m: Ints  # relevant judged documents of each query
 
-    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
-        """Largest difference of each case (or a bound of it), and whether some judging reaches it."""
-        in_a, in_b = (pairs.rank_a > 0) & pairs.is_open, (pairs.rank_b > 0) & pairs.is_open
-        best, count_a = self._sums(pairs, pairs.rank_a, best=True)
-        worst, count_b = self._sums(pairs, pairs.rank_b, best=False)
-        nothing = np.zeros((len(pairs), 1))
-        none = np.zeros(len(pairs), dtype=np.int64)
-        is_open = pairs.count(pairs.is_open)
-        m = self.m[pairs.query].astype(np.float64)
+    def __call__(self, pairs: RankingPairs) -> Largest:
+        in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
+        best, worst = self._sums(pairs, pairs.a, best=True), self._sums(pairs, pairs.b, best=False)
+        is_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
         outside = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
-        exact = largest_ratio(best, count_a, worst, count_b, m, outside)
+        exact = largest_ratio(best, worst, m, outside)
         shared = pairs.count(in_a & in_b) > 0
-        high_a = largest_ratio(best, count_a, nothing, none, m, is_open - count_a + pairs.elsewhere)
-        low_b = -largest_ratio(nothing, none, worst, count_b, m, is_open - count_b + pairs.elsewhere)
+        high_a = largest_ratio(best, None, m, is_open - best.most + pairs.elsewhere)
+        low_b = -largest_ratio(None, worst, m, is_open - worst.most + pairs.elsewhere)
         high = np.where(shared, high_a - low_b, exact)
-        apart = pairs.count((pairs.rank_a != pairs.rank_b) & (pairs.is_open | (pairs.grade >= self.rel))) > 0
+        apart = pairs.count((pairs.a.rank != pairs.b.rank) & (pairs.is_open | (pairs.grade >= self.rel))) > 0
         movable = apart & ((is_open > 0) | (pairs.elsewhere > 0))
         return np.where(movable, high, pairs.difference), ~(shared & apart)
 
     def of_runs(self, runs: RankingPairs) -> PrecisionSums:
         """What A of each case reaches by itself."""
-        best, count = self._sums(runs, runs.rank_a, best=True)
-        worst, _ = self._sums(runs, runs.rank_a, best=False)
-        return PrecisionSums(best, worst, count, self.m[runs.query].astype(np.float64))
+        best, worst = self._sums(runs, runs.a, best=True), self._sums(runs, runs.a, best=False)
+        return PrecisionSums(best, worst, self.m[runs.query].astype(np.float64))
 
-    def _sums(self, pairs: RankingPairs, rank: Ranks, best: bool) -> tuple[Floats, Ints]:
-        """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``, and how many there are."""
-        row = pairs.in_order(rank, pairs.is_open | (pairs.grade >= self.rel))
-        case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / rank[row]
+    def _sums(self, pairs: RankingPairs, one: Retrieved, best: bool) -> Sums:
+        """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``."""
+        row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
+        case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / one.rank[row]
         fixed = ~is_open
         i = running_sum(case, fixed.astype(np.float64))  # relevant judged documents down to here
         of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(pairs))
@@ -123,32 +131,28 @@ class AveragePrecision:
         sums = np.zeros((len(pairs), int(count.max(initial=0)) + 1))
         sums[:, 0] = of_judged
         sums[case[u], j] = gained
-        return np.cumsum(sums, axis=1), count
+        return Sums(np.cumsum(sums, axis=1), count)
 
 
 @dataclass(frozen=True)
 class PrecisionSums:
-    """What rankings reach by average precision: sums of precisions with j of their open documents relevant, shape ``(C, most + 1)``."""
+    """What rankings reach by average precision."""
 
-    best: Floats  # largest
-    worst: Floats  # smallest
-    count: Ints  # how many open documents there are, shape ``(C,)``
+    best: Sums
+    worst: Sums
     m: Floats  # relevant judged documents, shape ``(C,)``
 
     def largest(self) -> Floats:
         """Largest values, shape ``(C,)``."""
-        none = np.zeros(len(self.m), dtype=np.int64)
-        return largest_ratio(self.best, self.count, np.zeros((len(none), 1)), none, self.m, none)
+        return largest_ratio(self.best, None, self.m, np.zeros(len(self.m), dtype=np.int64))
 
     def smallest(self, case: Ints, outside: Ints) -> Floats:
         """Smallest values of some cases, one with so many open documents ``outside`` it, shape ``(K,)``."""
-        none = np.zeros(len(case), dtype=np.int64)
-        nothing = np.zeros((len(case), 1))
-        return -largest_ratio(nothing, none, self.worst[case], self.count[case], self.m[case], outside)
+        return -largest_ratio(None, self.worst.of(case), self.m[case], outside)
 
     def largest_differences(self, a: Ints, b: Ints, outside: Ints) -> Floats:
         """Largest differences of cases without a common open document, with so many ``outside`` both, shape ``(K,)``."""
-        return largest_ratio(self.best[a], self.count[a], self.worst[b], self.count[b], self.m[a], outside)
+        return largest_ratio(self.best.of(a), self.worst.of(b), self.m[a], outside)
 
 
 @dataclass(frozen=True)
@@ -164,12 +168,11 @@ class NestedLexirecall:
     rel: float  # smallest grade that counts as relevant
     m: Ints  # relevant judged documents of each query
 
-    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
-        """Largest difference of each case (or a bound of it), and whether some judging reaches it."""
-        a, b = (((rank > 0) & (pairs.is_open | (pairs.grade >= self.rel))) for rank in (pairs.rank_a, pairs.rank_b))
+    def __call__(self, pairs: RankingPairs) -> Largest:
+        a, b = (one.has & (pairs.is_open | (pairs.grade >= self.rel)) for one in (pairs.a, pairs.b))
         outside = pairs.count(pairs.is_open & ~b) + pairs.elsewhere
-        high = self.extreme(pairs, pairs.rank_a, None) - self.extreme(pairs, pairs.rank_b, outside)
-        apart = pairs.alone | (pairs.count((a | b) & (pairs.rank_a != pairs.rank_b)) > 0)
+        high = self.extreme(pairs, pairs.a, None) - self.extreme(pairs, pairs.b, outside)
+        apart = pairs.alone | (pairs.count((a | b) & (pairs.a.rank != pairs.b.rank)) > 0)
         movable = ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)) & apart
         return np.where(movable, high, pairs.difference), np.full(len(pairs), pairs.alone) | ~movable
 
@@ -177,11 +180,11 @@ class NestedLexirecall:
         """What A of each case reaches by itself."""
         return LexirecallExtremes(self, runs)
 
-    def extreme(self, pairs: RankingPairs, rank: Ranks, outside: Ints | None) -> Floats:
+    def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
         """Largest LR of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
-        row = pairs.in_order(rank, pairs.is_open | (pairs.grade >= self.rel))
+        row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open = pairs.case[row], pairs.is_open[row]
-        at: Floats = rank[row].astype(np.float64)
+        at: Floats = one.rank[row].astype(np.float64)
         count = np.bincount(case[is_open], minlength=len(pairs))
         known = np.bincount(case[~is_open], minlength=len(pairs))
         # The open documents of each case in the order in which they are admitted, and the last rank of the first j.
@@ -229,12 +232,12 @@ class LexirecallExtremes:
 
     def largest(self) -> Floats:
         """Largest values, shape ``(C,)``."""
-        return self.measure.extreme(self.runs, self.runs.rank_a, None)
+        return self.measure.extreme(self.runs, self.runs.a, None)
 
     def smallest(self, case: Ints, outside: Ints) -> Floats:
         """Smallest values of some cases, one with so many open documents ``outside`` it, shape ``(K,)``."""
         some = self.runs.only(case)
-        return self.measure.extreme(some, some.rank_a, outside)
+        return self.measure.extreme(some, some.a, outside)
 
 
 def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
@@ -264,16 +267,9 @@ class Normalised:
     discount: Callable[[Floats], Floats]  # of a rank, falling
     gain: Callable[[Floats], Floats]  # of a grade: 0 for grades up to 0, rising above
     max_rel: int  # the top grade
-    judged_query: Ints  # of every judged document
-    judged_grade: Floats
+    judgments: Judgments
 
-    @cached_property
-    def gains(self) -> Floats:
-        """Gains of the grades 0, 1, ..., max_rel."""
-        return self.gain(np.arange(self.max_rel + 1.0))
-
-    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
-        """Largest difference of each case, and that it is reached."""
+    def __call__(self, pairs: RankingPairs) -> Largest:
         high, is_exact = pairs.difference.copy(), np.ones(len(pairs), dtype=bool)
         moves = pairs.moves(lambda rank, retrieved: self.discount(rank.astype(np.float64)))
         # Open documents, the largest D_u of each case first; of those with D_u = 0, which move the ideal only, no more than k can be in it.
@@ -289,73 +285,55 @@ class Normalised:
         some = np.flatnonzero(count > 0)
         if len(some) == 0:
             return high, is_exact
-        prefix = np.full(
-            (len(pairs), int(count.max()) + 1), -np.inf
-        )  # sums of the first s moves, none beyond their number
+        # Sums of the first s moves, none beyond their number.
+        prefix = np.full((len(pairs), int(count.max()) + 1), -np.inf)
         prefix[:, 0] = 0
         prefix[case, position_in_segment(case) + 1] = gained
         prefix = np.cumsum(prefix[some], axis=1)
         gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
-        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[some]
-        ideal = self._ideals(pairs.query[some], prefix.shape[1])
-        high[some] = _largest_of_grades(fixed, prefix, count[some], np.diff(self.gains), ideal)
+        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[some]  # of the numerator, moved by no choice
+        gains = self.gain(np.arange(self.max_rel + 1.0))
+        steps, ideal = np.diff(gains), self._ideals(pairs.query[some], prefix.shape[1], gains)
+        nothing = ideal[:, :, 0].sum(axis=1) <= 0
+
+        def best_ratio(guess: Floats, at: Ints) -> Floats:
+            """Ratio of the choice with the largest numerator - guess x ideal."""
+            row, sums = np.arange(len(at))[:, None], prefix[at]
+            numerator, denominator = np.zeros_like(sums), np.zeros_like(sums)
+            for j in reversed(range(len(steps))):  # s_j is at least s_(j+1): the best of those up to s_j
+                numerator = numerator + steps[j] * sums
+                denominator = denominator + ideal[at, j]
+                worth = numerator - guess[:, None] * denominator
+                if j == 0:
+                    worth[nothing[at], 0] = -np.inf  # no relevant document at all: there is no ratio
+                    break
+                highest = np.maximum.accumulate(worth, axis=1)
+                is_new = np.r_["1", np.ones((len(worth), 1), dtype=bool), worth[:, 1:] > highest[:, :-1]]
+                best = np.maximum.accumulate(np.where(is_new, np.arange(worth.shape[1]), 0), axis=1)
+                numerator, denominator = numerator[row, best], denominator[row, best]
+            chosen = row[:, 0], worth.argmax(axis=1)
+            return (fixed[at] + numerator[chosen]) / denominator[chosen]
+
+        # Start from no document relevant, or where this is no ratio from all of the top grade.
+        row, start = np.arange(len(some)), np.where(nothing, count[some], 0)
+        guess = (fixed + steps.sum() * prefix[row, start]) / ideal[row, :, start].sum(axis=1)
+        guess = raised(guess, row, best_ratio)
+        high[some] = np.where(nothing, np.maximum(guess, 0.0), guess)
         return high, is_exact
 
-    def _ideals(self, query: Ints, sizes: int) -> Floats:
+    def _ideals(self, query: Ints, sizes: int, gains: Floats) -> Floats:
         """Contribution to the ideal of s open documents of grade j and more, shape ``(C, G, sizes)``."""
         # Between two neighbouring gains, as many judged documents count as have more than the lower one.
-        judged_gain = self.gain(self.judged_grade)
-        edges = np.unique(np.concatenate([self.gains, judged_gain]))
+        judged_gain = self.gain(self.judgments.grade)
+        edges = np.unique(np.concatenate([gains, judged_gain]))
         queries, row = np.unique(query, return_inverse=True)
-        most = int(np.bincount(self.judged_query, minlength=1).max()) + sizes
+        most = int(np.bincount(self.judgments.query, minlength=1).max()) + sizes
         k = most if self.cutoff is None else min(self.cutoff, most)
         total = np.r_[0.0, np.cumsum(self.discount(np.arange(1.0, k + 1)))]
-        out = np.zeros((len(queries), len(self.gains) - 1, sizes))
+        out = np.zeros((len(queries), len(gains) - 1, sizes))
         s = np.arange(sizes)
         for low, high in pairwise(edges.tolist()):
-            above = np.bincount(self.judged_query[judged_gain >= high], minlength=int(queries.max()) + 1)[queries]
-            j = int(np.searchsorted(self.gains, high)) - 1
+            above = np.bincount(self.judgments.query[judged_gain >= high], minlength=int(queries.max()) + 1)[queries]
+            j = int(np.searchsorted(gains, high)) - 1
             out[:, j] += (high - low) * total[np.minimum(above[:, None] + s, k)]
         return out[row]
-
-
-def _largest_of_grades(fixed: Floats, prefix: Floats, count: Ints, steps: Floats, ideal: Floats) -> Floats:
-    """Largest (fixed + sum of steps x prefix sums) / sum of ideals over s_1 >= ... >= s_G; 0 where nothing is relevant.
-
-    Args:
-        fixed: part of the numerator that no choice moves, shape ``(C,)``.
-        prefix: sums of the first s moves, shape ``(C, most + 1)``.
-        count: how many moves there are.
-        steps: gain of each grade above that of the one before, shape ``(G,)``.
-        ideal: shape ``(C, G, most + 1)``.
-    """
-    nothing = ideal[:, :, 0].sum(axis=1) <= 0
-    # Start from no document relevant, or where this is no ratio from all of the top grade.
-    start = np.where(nothing, count, 0)
-    row = np.arange(len(fixed))
-    numerator = fixed + steps.sum() * prefix[row, start]
-    guess = numerator / ideal[row, :, start].sum(axis=1)
-    guess = raised(
-        guess, row, lambda at, some: _best_ratio(at, fixed[some], prefix[some], steps, ideal[some], nothing[some])
-    )
-    return np.where(nothing, np.maximum(guess, 0.0), guess)
-
-
-def _best_ratio(guess: Floats, fixed: Floats, prefix: Floats, steps: Floats, ideal: Floats, nothing: Bools) -> Floats:
-    """Ratio of the choice with the largest numerator - guess x ideal."""
-    row = np.arange(len(fixed))[:, None]
-    numerator, denominator = np.zeros_like(prefix), np.zeros_like(prefix)
-    for j in reversed(range(len(steps))):  # s_j is at least s_(j+1): the best of those up to s_j
-        numerator = numerator + steps[j] * prefix
-        denominator = denominator + ideal[:, j]
-        worth = numerator - guess[:, None] * denominator
-        if j == 0:
-            worth[nothing, 0] = -np.inf  # no relevant document at all: there is no ratio
-            break
-        highest = np.maximum.accumulate(worth, axis=1)
-        is_new = np.r_["1", np.ones((len(worth), 1), dtype=bool), worth[:, 1:] > highest[:, :-1]]
-        best = np.maximum.accumulate(np.where(is_new, np.arange(worth.shape[1]), 0), axis=1)
-        numerator, denominator = numerator[row, best], denominator[row, best]
-    best = worth.argmax(axis=1)
-    chosen = np.arange(len(fixed)), best
-    return (fixed + numerator[chosen]) / denominator[chosen]

@@ -17,7 +17,30 @@ Gain = Callable[[Floats], Floats]
 Weight = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
 """Weights of documents from their ranks and the number of documents that their ranking holds."""
 
+Largest = tuple[Floats, Bools]
+"""The largest difference of each case that a judging can make (or a bound of it), and whether some judging reaches it."""
+
 _AT_ONCE = 2**22  # documents of pairs
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What one of the two rankings has, and is worth."""
+
+    rank: Ranks  # of each of the N documents, 0: not retrieved, shape ``(N,)``
+    documents: Ints  # how many it retrieved in all, shape ``(C,)``
+    value: Floats  # what the measure says of it today, shape ``(C,)``
+    is_nothing: bool = False  # whether it is no ranking at all, and its value 0: the other's value is bounded
+
+    @property
+    def has(self) -> Bools:
+        """Which documents it retrieved."""
+        return self.rank > 0
+
+    @classmethod
+    def nothing(cls, ranks: Ranks, cases: int) -> Retrieved:
+        """No ranking, beside one of these ranks."""
+        return cls(np.zeros_like(ranks), np.zeros(cases, dtype=np.int64), np.zeros(cases), True)
 
 
 @dataclass(frozen=True)
@@ -29,18 +52,12 @@ class RankingPairs:
     """
 
     case: Ints  # case of each of the N documents, rising, shape ``(N,)``
-    rank_a: Ranks  # its rank in A, 0: not retrieved
-    rank_b: Ranks
+    a: Retrieved
+    b: Retrieved
     is_open: Bools  # whether it is open
     grade: Floats  # its grade, 0 for unjudged ones
     query: Ints  # query of each case, shape ``(C,)``
-    retrieved_a: Ints  # how many documents A retrieved, shape ``(C,)``
-    retrieved_b: Ints
-    value_a: Floats  # what the measure says of A today, shape ``(C,)``
-    value_b: Floats
     elsewhere: Ints  # relevant documents of each case, at most, that neither retrieved, shape ``(C,)``
-    alone: bool = False  # whether one of the two is no ranking at all, and its value 0: bounds of the other's value
-    is_a_empty: bool = False  # whether that is A
 
     @classmethod
     def blocks(
@@ -54,25 +71,22 @@ class RankingPairs:
         queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
         seen = top | (pool.is_judged & (rank > 0))
         for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
-            first, second = a[some], None if b is None else b[some]
-            pair, row = np.nonzero(seen[first] if second is None else seen[first] | seen[second])
-            of_a, nothing = first[pair], np.zeros(len(first) * queries)
-            of_b = None if second is None else second[pair]
+            both = np.stack([a[some]] if b is None else [a[some], b[some]])
+            pair, row = np.nonzero(seen[both].any(axis=0))
+            sides = [
+                Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel()) for runs in both
+            ]
+            cases = both.shape[1] * queries
             yield (
                 some,
                 cls(
                     case=pair * queries + pool.query[row],
-                    rank_a=rank[of_a, row],
-                    rank_b=np.zeros(len(row), dtype=rank.dtype) if of_b is None else rank[of_b, row],
-                    is_open=top[of_a, row] if of_b is None else top[of_a, row] | top[of_b, row],
+                    a=sides[0],
+                    b=Retrieved.nothing(sides[0].rank, cases) if b is None else sides[1],
+                    is_open=np.logical_or.reduce(top[both[:, pair], row]),
                     grade=pool.grade[row],
-                    query=np.tile(np.arange(queries), len(first)),
-                    retrieved_a=pool.retrieved[first].ravel(),
-                    retrieved_b=nothing.astype(np.int64) if second is None else pool.retrieved[second].ravel(),
-                    value_a=values[first].ravel(),
-                    value_b=nothing if second is None else values[second].ravel(),
-                    elsewhere=np.full(len(first) * queries, unretrieved),
-                    alone=second is None,
+                    query=np.tile(np.arange(queries), both.shape[1]),
+                    elsewhere=np.full(cases, unretrieved),
                 ),
             )
 
@@ -81,49 +95,46 @@ class RankingPairs:
 
     def swapped(self) -> RankingPairs:
         """B against A."""
-        return replace(
-            self,
-            rank_a=self.rank_b,
-            rank_b=self.rank_a,
-            retrieved_a=self.retrieved_b,
-            retrieved_b=self.retrieved_a,
-            value_a=self.value_b,
-            value_b=self.value_a,
-            is_a_empty=self.alone and not self.is_a_empty,
-        )
+        return replace(self, a=self.b, b=self.a)
 
     def only(self, cases: Ints) -> RankingPairs:
         """Some of the cases, by their numbers, in the order given; one may be taken several times."""
         first, end = (np.searchsorted(self.case, cases, side=side) for side in ("left", "right"))
         row = ranges(first, end)
-        of_documents = ("rank_a", "rank_b", "is_open", "grade")
-        of_cases = ("query", "retrieved_a", "retrieved_b", "value_a", "value_b", "elsewhere")
-        kept = {name: getattr(self, name)[row] for name in of_documents}
-        kept |= {name: getattr(self, name)[cases] for name in of_cases}
-        return replace(self, case=np.repeat(np.arange(len(cases)), end - first), **kept)
+        a, b = (
+            replace(one, rank=one.rank[row], documents=one.documents[cases], value=one.value[cases])
+            for one in (self.a, self.b)
+        )
+        case, of_rows = np.repeat(np.arange(len(cases)), end - first), (self.is_open[row], self.grade[row])
+        return RankingPairs(case, a, b, *of_rows, self.query[cases], self.elsewhere[cases])
+
+    @property
+    def alone(self) -> bool:
+        """Whether one of the two is no ranking."""
+        return self.a.is_nothing or self.b.is_nothing
 
     @property
     def shared(self) -> Bools:
         """Which open documents are in both rankings, shape ``(N,)``."""
-        return self.is_open & (self.rank_a > 0) & (self.rank_b > 0)
+        return self.is_open & self.a.has & self.b.has
 
     @property
     def difference(self) -> Floats:
         """What the measure says today: value of A less that of B."""
-        return self.value_a - self.value_b
+        return self.a.value - self.b.value
 
     def moves(self, weight: Weight) -> Floats:
         """w(rank in A) - w(rank in B) of every document, 0 for a rank that is none, shape ``(N,)``."""
         w_a, w_b = (
-            np.where(rank > 0, weight(np.maximum(rank, 1).astype(np.int64), retrieved[self.case]), 0.0)
-            for rank, retrieved in ((self.rank_a, self.retrieved_a), (self.rank_b, self.retrieved_b))
+            np.where(one.has, weight(np.maximum(one.rank, 1).astype(np.int64), one.documents[self.case]), 0.0)
+            for one in (self.a, self.b)
         )
         return w_a - w_b
 
-    def in_order(self, rank: Ranks, which: Bools) -> Ints:
+    def in_order(self, one: Retrieved, which: Bools) -> Ints:
         """Rows of some documents that a ranking retrieved, by case and rank."""
-        row = np.flatnonzero(which & (rank > 0))
-        return row[np.argsort((self.case[row] << 32) | rank[row])]
+        row = np.flatnonzero(which & one.has)
+        return row[np.argsort((self.case[row] << 32) | one.rank[row])]
 
     def count(self, which: Bools) -> Ints:
         """How many of each case's documents are so, shape ``(C,)``."""

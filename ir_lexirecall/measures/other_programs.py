@@ -166,8 +166,6 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
     k = cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else UNLIMITED
     r, discount, queries = _linear_gain(measure, run), nerr_discount(measure), len(run.depth)
-    if discount is None:
-        return _weighted(run, r, np.ones(1), 1)
     end = min(k, PROGRAM_DEPTH)
     items, utility = discounts.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
     total, cost = utility, items
@@ -176,12 +174,10 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     return Utility(utility / items, total, cost, items)
 
 
-def nerr_discount(measure: Measure) -> discounts.Discount | None:
-    """The discount of NERR8 to NERR11; None where every user stops at rank 1."""
+def nerr_discount(measure: Measure) -> discounts.Discount:
+    """The discount of NERR8 to NERR11."""
     if measure.NAME == "NERR10":
-        p = number(measure, "p", high=1)
-        return discounts.Geometric(p) if p > 0 else None
+        return discounts.geometric(number(measure, "p", high=1))
     if measure.NAME == "NERR11":
-        t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
-        return discounts.InverseSquare(t) if t > 0 else None
+        return discounts.inverse_square(number(measure, "T", high=discounts.MOST_HOPED_FOR))
     return discounts.Uniform() if measure.NAME == "NERR8" else discounts.Reciprocal()
