@@ -18,7 +18,7 @@ from ir_lexirecall.comparison.pair_tests import Interval, TestedRuns
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.bounds import ValueBounds, refuse_or_warn_of, shares_documents
-from ir_lexirecall.judging.unjudged import PooledRuns, Unjudged
+from ir_lexirecall.judging.unjudged import Unjudged
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
@@ -223,7 +223,7 @@ def _pool(result: TestedRuns, depth: int | None, names: Sequence[str]) -> Unjudg
     if depth is None and None not in cutoffs:
         depth = max(k for k in cutoffs if k is not None)
     pool = result.scored.pool(depth)
-    return pool if isinstance(pool, Unjudged) else PooledRuns(pool)
+    return pool if isinstance(pool, Unjudged) else Unjudged(pool)
 
 
 class _Bounds(NamedTuple):

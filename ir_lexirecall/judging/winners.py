@@ -13,7 +13,6 @@ A does not win then, it cannot, and if it loses then, it always does. Between th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -29,8 +28,8 @@ from ir_lexirecall._util.arrays import (
     row_blocks,
 )
 from ir_lexirecall._util.rounding import settled
-from ir_lexirecall.data.pools import Pool, Ranks
-from ir_lexirecall.judging.ranking_pairs import RankingPairs
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
 from ir_lexirecall.preferences.naming import Preference
 
 _AT_ONCE = 2**25  # documents of pairs
@@ -71,7 +70,7 @@ def outcomes(
             worst[some], best[some] = -low.reshape(-1, queries), high.reshape(-1, queries)
             is_exact[some] = (known & known_too).reshape(-1, queries)
         return worst, best, is_exact
-    order = _Order.of(pool, rel, cutoff, depth, preference.NAME == "lexirecall")
+    order = _Order(pool, rel, cutoff, depth, preference.NAME == "lexirecall")
     if order.from_the_end:
         worst, best = order.by_number(a, b)
     for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
@@ -80,37 +79,28 @@ def outcomes(
     return worst, best, is_exact
 
 
-@dataclass(frozen=True)
 class _Order:
-    """The documents of every run that may be relevant, in the order of the walk."""
+    """The documents of every run that may be relevant, in the order of the walk: lexicographic recall's is ``from_the_end``."""
 
-    pool: Pool
-    from_the_end: bool  # of lexicographic recall; otherwise from the first rank on
-    relevant: Bools  # judged documents that are, shape ``(N,)``
-    is_open: Bools  # whether each run has them where open ones stand, shape ``(S, N)``
-    seen: Bools  # whether it has them within the cutoff
-    found: Ints  # relevant judged documents that each run has within the cutoff, shape ``(S, Q)``
-    row: Ints  # their rows in the pool, run by run and query by query; one row more at the end, for none
-    order: Ints  # where each stands in the walk
-    start: Ints  # where the documents of a run and query begin, shape ``(S, Q)``
-    end: Ints  # and where they end
-
-    @classmethod
-    def of(cls, pool: Pool, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool) -> _Order:
-        pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
-        rank, top = pool.ranks_within(depth, cutoff)
-        run, row = np.nonzero(seen := rank > 0)
+    def __init__(self, pool: Pool, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool) -> None:
+        self.pool = pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
+        self.from_the_end = from_the_end
+        self.relevant: Bools = pool.is_judged & (pool.grade >= rel)  # judged documents that are, shape ``(N,)``
+        # Whether each run has them where open ones stand, and within the cutoff, shape ``(S, N)``.
+        rank, self.is_open = pool.ranks_within(depth, cutoff)
+        self.seen: Bools = rank > 0
+        run, row = np.nonzero(self.seen)
         shape = len(pool.rank), len(pool.judgments)
-        ranking = run * shape[1] + pool.query[row]
+        ranking, size = run * shape[1] + pool.query[row], shape[0] * shape[1]
         order = rank[run, row].astype(np.int64) * (-1 if from_the_end else 1)
         arranged = np.argsort((ranking << 32) + order)
-        count = np.bincount(ranking, minlength=shape[0] * shape[1])
-        end = np.cumsum(count)
-        lists = np.append(row[arranged], -1), np.append(order[arranged], _DEEPEST)
-        relevant = pool.is_judged & (pool.grade >= rel)
-        found = np.bincount(ranking[relevant[row]], minlength=shape[0] * shape[1])
-        ends = [each.reshape(shape) for each in (found, end - count, end)]
-        return cls(pool, from_the_end, relevant, top, seen, ends[0], *lists, *ends[1:])
+        # Their rows in the pool, run by run and query by query, and where each stands in the walk; one more at the end, for none.
+        self.row, self.order = np.append(row[arranged], -1), np.append(order[arranged], _DEEPEST)
+        # Relevant judged documents that each run has within the cutoff; where those of a run and query begin and end; (S, Q) each.
+        self.found = np.bincount(ranking[self.relevant[row]], minlength=size).reshape(shape)
+        count = np.bincount(ranking, minlength=size)
+        self.end = np.cumsum(count).reshape(shape)
+        self.start = self.end - count.reshape(shape)
 
     def walk(self, a: Ints, b: Ints, best: Outcomes) -> Outcomes:
         """What runs ``a`` make of runs ``b`` under the best judging, shape ``(P, Q)``, where ``best`` has 0; else that."""
@@ -185,7 +175,7 @@ def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Float
     most = _outcome(pairs, rel, weight, None)
     relaxed = most > 0
     win = relaxed & (count == 0)
-    sooner = pairs.rank_a < pairs.rank_b
+    sooner = pairs.a.rank < pairs.b.rank
     for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
         unknown = relaxed & ~win
         win[unknown] = _outcome(pairs.only(np.flatnonzero(unknown)), rel, weight, choice[unknown[pairs.case]]) > 0
@@ -205,18 +195,18 @@ def _outcome(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]
     """What A makes of B if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
     relevant, shared = ~pairs.is_open & (pairs.grade >= rel), pairs.shared
     chosen = shared if choice is None else shared & choice
-    a = _keys(pairs, pairs.rank_a, relevant | (pairs.is_open & ~shared) | chosen)
-    b = _keys(pairs, pairs.rank_b, relevant if choice is None else relevant | chosen)
+    a = _keys(pairs, pairs.a, relevant | (pairs.is_open & ~shared) | chosen)
+    b = _keys(pairs, pairs.b, relevant if choice is None else relevant | chosen)
     total = _ahead(a, b, weight, len(pairs)) - _ahead(b, a, weight, len(pairs))
     levels = np.bincount(a[0], minlength=len(pairs)) + np.bincount(b[0], minlength=len(pairs))
     scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
     return np.sign(settled(total, scale)).astype(np.int8)
 
 
-def _keys(pairs: RankingPairs, rank: Ranks, relevant: Bools) -> tuple[Ints, Ints]:
+def _keys(pairs: RankingPairs, one: Retrieved, relevant: Bools) -> tuple[Ints, Ints]:
     """Case, and case and rank as one number, of the relevant documents of a ranking, sorted."""
-    row = np.flatnonzero(relevant & (rank > 0))
-    key = np.sort((pairs.case[row] << 32) | rank[row])
+    row = np.flatnonzero(relevant & one.has)
+    key = np.sort((pairs.case[row] << 32) | one.rank[row])
     return key >> 32, key
 
 
