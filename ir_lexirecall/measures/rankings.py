@@ -184,6 +184,13 @@ def grades_with(judgments: Judgments, gains: dict[float, float] | None) -> Float
     return judgments.cached(("grades", gains_key(gains)), mapped)
 
 
+def best_precision(query: Ints, i: Ints, precision: Floats, c: Ints) -> Floats:
+    """Largest precision at the i-th relevant documents with i >= c, 0 where there are fewer; ``c`` and the value of shape ``(Q,)``."""
+    value, keep = np.zeros(len(c)), i >= c[query]
+    np.maximum.at(value, query[keep], precision[keep])
+    return value
+
+
 def scored_queries(run: AlignedRun) -> Bools:
     """The queries that trec_eval scores: those of the run that have judged documents."""
     named = run.depth > 0

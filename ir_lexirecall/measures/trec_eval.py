@@ -28,6 +28,7 @@ from ir_lexirecall.measures.rankings import (
     GradedRanking,
     Hits,
     Score,
+    best_precision,
     computes,
     cutoff_of,
     discountable_gain,
@@ -73,24 +74,14 @@ def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
     return True
 
 
-@_computes("P")
-def _p(measure: Measure, run: AlignedRun) -> Floats:
-    """P@k: relevant documents among the first k, over k."""
-    k = cutoff_of(measure)
-    return hits_of(measure, run).up_to(k) / float(k)
-
-
-@_computes("R")
-def _r(measure: Measure, run: AlignedRun) -> Floats:
-    """R@k: relevant documents among the first k, over m."""
-    hits = hits_of(measure, run)
-    return ratio(hits.up_to(cutoff_of(measure)), hits.m)
-
-
-@_computes("Success")
-def _success(measure: Measure, run: AlignedRun) -> Floats:
-    """Success@k: 1 if any of the first k is relevant."""
-    return (hits_of(measure, run).up_to(cutoff_of(measure)) > 0).astype(np.float64)
+@_computes("P", "R", "Success")
+def _at_k(measure: Measure, run: AlignedRun) -> Floats:
+    """Relevant documents among the first k: over k, over m, or whether there are any."""
+    hits, k = hits_of(measure, run), cutoff_of(measure)
+    found = hits.up_to(k)
+    if measure.NAME == "Success":
+        return (found > 0).astype(np.float64)
+    return found / float(k) if measure.NAME == "P" else ratio(found, hits.m)
 
 
 @_computes("Rprec")
@@ -187,65 +178,33 @@ def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     ranking = ranking_of(measure, run)
     hits = ranking.hits(measure["rel"])
     c = np.floor(recall * hits.m + 0.9)
-    value = np.zeros(len(hits.m))
-    reached = np.flatnonzero((c <= hits.r) & (hits.r > 0))
-    end = np.cumsum(hits.r)[reached]
-    first = end - hits.r[reached] + np.maximum(c[reached].astype(np.int64), 1) - 1
-    if len(reached):
-        bounds = np.stack([first, end], axis=1).ravel()  # every second stretch lies between two queries
-        value[reached] = np.maximum.reduceat(np.append(hits.precision, 0.0), bounds)[::2]
+    value = best_precision(hits.query, hits.i, hits.precision, c)
     value[scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
 
 
-@_computes("SetP")
-def _setp(measure: Measure, run: AlignedRun) -> Floats:
-    """Relevant documents retrieved, over all retrieved; ``relative``: over the most that could be relevant."""
-    ranking = ranking_of(measure, run)
+@_computes("SetP", "SetR", "SetAP", "SetF")
+def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
+    """Of all retrieved: precision P (``relative``: over the most that could be relevant), recall R, P R, (beta + 1) P R / (beta P + R)."""
+    ranking = GradedRanking.from_run(run, bool(optional(measure, "judged_only")))
     hits = ranking.hits(measure["rel"])
-    return ratio(hits.r, np.minimum(ranking.depth, hits.m) if measure["relative"] else ranking.depth)
+    r, depth, m = hits.r.astype(np.float64), ranking.depth, hits.m
+    if measure.NAME == "SetP":
+        return ratio(r, np.minimum(depth, m) if measure["relative"] else depth)
+    if measure.NAME == "SetR":
+        return ratio(r, m)
+    if measure.NAME == "SetAP":
+        return ratio(r * r, depth * m.astype(np.float64))
+    beta, precision, recall = number(measure, "beta"), ratio(r, depth), ratio(r, m)
+    return ratio((beta + 1) * precision * recall, beta * precision + recall)
 
 
-@_computes("SetR")
-def _setr(measure: Measure, run: AlignedRun) -> Floats:
-    """Relevant documents retrieved, over m."""
-    hits = GradedRanking.from_run(run).hits(measure["rel"])
-    return ratio(hits.r, hits.m)
-
-
-@_computes("SetAP")
-def _setap(measure: Measure, run: AlignedRun) -> Floats:
-    """SetP times SetR."""
-    ranking = ranking_of(measure, run)
-    hits = ranking.hits(measure["rel"])
-    r = hits.r.astype(np.float64)
-    return ratio(r * r, ranking.depth * hits.m.astype(np.float64))
-
-
-@_computes("SetF")
-def _setf(measure: Measure, run: AlignedRun) -> Floats:
-    """(beta + 1) P R / (beta P + R) of the precision P and the recall R of all retrieved."""
-    ranking, beta = ranking_of(measure, run), number(measure, "beta")
-    hits = ranking.hits(measure["rel"])
-    p, r = ratio(hits.r, ranking.depth), ratio(hits.r, hits.m)
-    return ratio((beta + 1) * p * r, beta * p + r)
-
-
-@_computes("NumRet")
-def _numret(measure: Measure, run: AlignedRun) -> Floats:
-    """Documents retrieved, with ``rel`` the relevant ones among them."""
-    rel = optional(measure, "rel")
-    count = run.depth * scored_queries(run) if rel is None else GradedRanking.from_run(run).hits(rel).r
-    return count.astype(np.float64)
-
-
-@_computes("NumRel")
-def _numrel(measure: Measure, run: AlignedRun) -> Floats:
-    """Relevant documents, of the queries that the run has."""
-    return np.where(scored_queries(run), run.judgments.m(measure["rel"]), 0.0)
-
-
-@_computes("NumQ")
-def _numq(measure: Measure, run: AlignedRun) -> Floats:
-    """1 for every query that the run has."""
-    return scored_queries(run).astype(np.float64)
+@_computes("NumRet", "NumRel", "NumQ")
+def _counts(measure: Measure, run: AlignedRun) -> Floats:
+    """Documents retrieved (with ``rel`` the relevant ones), relevant ones, and 1: of the queries that the run has."""
+    rel, scored = optional(measure, "rel"), scored_queries(run)
+    if measure.NAME == "NumRel":
+        return np.where(scored, run.judgments.m(rel), 0.0)
+    if measure.NAME == "NumRet" and rel is not None:
+        return GradedRanking.from_run(run).hits(rel).r.astype(np.float64)
+    return (run.depth * scored if measure.NAME == "NumRet" else scored).astype(np.float64)

@@ -14,10 +14,10 @@ from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
-from ir_lexirecall.measures.rankings import log2_of_next
+from ir_lexirecall.measures.rankings import best_precision, log2_of_next
 
 if TYPE_CHECKING:
-    from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
+    from ir_lexirecall.data.aligned_run import AlignedRun
 
 _NONE = "no relevant document is retrieved, or the query has none"
 _RANKING = (1, 0, 0, 1)
@@ -74,7 +74,8 @@ class IPrec_TE(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
-        return interpolated_precision(found, recall_point(self["recall"], found.m, self["version"]))
+        c = recall_point(self["recall"], found.m, self["version"])
+        return best_precision(found.query, found.level, found.level / found.rank, c)
 
 
 class ElevenPt(Measure):
@@ -112,9 +113,10 @@ class ElevenPt(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
-        total = np.zeros(len(found.m))
+        total, precision = np.zeros(len(found.m)), found.level / found.rank
         for recall in reversed(_LEVELS):  # trec_eval goes up the ranking
-            total += interpolated_precision(found, recall_point(recall, found.m, self["version"]))
+            c = recall_point(recall, found.m, self["version"])
+            total += best_precision(found.query, found.level, precision, c)
         return total / len(_LEVELS)
 
 
@@ -313,14 +315,6 @@ def recall_point(recall: float, m: Ints, version: int) -> Ints:
     whole = np.floor(exact)
     up = exact - whole >= 0.5 if version == 10 else np.floor(exact + 0.9) > whole
     return (whole + up).astype(np.int64)
-
-
-def interpolated_precision(found: Relevant, c: Ints) -> Floats:
-    """max over i >= c of i / p_i, with i at least 1, and 0 where c > r; shape ``(Q,)``."""
-    keep = found.level >= c[found.query]
-    value = np.zeros(len(found.m))
-    np.maximum.at(value, found.query[keep], found.level[keep] / found.rank[keep])
-    return value
 
 
 def _dcg(query: Ints, rank: Ints, grade: Floats, k: Ints, queries: int) -> Floats:
