@@ -90,18 +90,121 @@ class PairDeviations(Statistic):
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 2))
         super().__init__(values, over, n_resamples=enough, widest=max(16, 3 + len(values)) * len(values[0]))
-        self._sample = _Sample.of(values, over)
-        above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._sample.precision)
-        self.found: Deviations = Deviations(self._sample.t(), above, 2.0 ** -sum(self.sizes))
+        # What all runs share on a query changes no difference: without it, less is rounded.
+        values = [x - x.min(axis=0) for x in values]
+        largest = max(float(x.max(initial=0)) for x in values)
+        values = [np.ldexp(x, -np.frexp(largest)[1]) for x in values]
+        self._scale = np.max([x.max(axis=1) for x in values], axis=0)  # largest value of each run, shape (S,)
+        self._means = np.stack([x.mean(axis=1) for x in values])  # of each collection, shape (D, S)
+        self._mean = self._means.mean(axis=0)  # macro means
+        self._centered = [x - m[:, None] for x, m in zip(values, self._means, strict=True)]
+        # All collections side by side, shape (S, sum Q_d): the sum of their squares is the variance of the macro mean over queries.
+        root = [np.sqrt(size * max(size - 1, 1)) * len(values) for size in self.sizes]
+        self._y = np.concatenate([x / r for x, r in zip(self._centered, root, strict=True)], axis=1)
+        above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._precision)
+        self.found: Deviations = Deviations(self._t(), above, 2.0 ** -sum(self.sizes))
 
     def take(self, draws: Draws) -> None:
         """The largest deviations of some resamples."""
         above = self.found.above[:, draws.some]
-        moved = draws.means(self._sample.centered)
-        for j, variance in enumerate(self._sample.variances(draws)):
-            t = self._sample.deviations(j, draws, moved, variance)
-            _raise(above[j], t.max(axis=0))
-            _raise(above[j + 1 :], np.negative(t, out=t))
+        moved = draws.means(self._centered)
+        for j, variance in enumerate(self._variances(draws)):
+            t = self._deviations(j, draws, moved, variance)
+            np.maximum(above[j], t.max(axis=0), out=above[j])
+            np.maximum(above[j + 1 :], np.negative(t, out=t), out=above[j + 1 :])
+
+    def _t(self) -> Floats:
+        """Of all pairs, shape ``(S, S)``: the column's run minus the row's."""
+        runs, collections = len(self._mean), len(self.sizes)
+        t = np.zeros((runs, runs))
+        if min(self.sizes) < 2 or (self.over == "collections" and collections < 2):
+            return t  # nothing is known of the spread
+        for j in range(runs - 1):
+            difference = self._mean[j + 1 :] - self._mean[j]
+            noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
+            difference[np.abs(difference) <= noise] = 0
+            variance = (self._spread(j) ** 2).sum(axis=1)
+            if self.over == "collections":
+                between = self._means[:, j + 1 :] - self._means[:, j : j + 1]
+                variance = np.maximum(variance, between.var(axis=0, ddof=1) / collections)
+            with np.errstate(divide="ignore", invalid="ignore"):  # no difference: 0; one without spread: infinite
+                of_pairs = difference / np.sqrt(np.where(variance <= noise**2, 0.0, variance))
+            t[j, j + 1 :] = np.where(difference == 0, 0.0, of_pairs)
+        return t - t.T
+
+    @cached_property
+    def _precision(self) -> type:
+        """Single precision where there are many differences, none of them so small that its square would be 0."""
+        if len(self._mean) < 2 or len(self._mean) * self._y.size <= _MANY:
+            return np.float64
+        largest = np.concatenate([np.abs(self._spread(j)).max(axis=1) for j in range(len(self._mean) - 1)])
+        return np.float32 if largest[largest > 0].min(initial=1) > _SMALL else np.float64
+
+    def _spread(self, j: int) -> Floats:
+        """Differences of the rows after j to it, without rounding."""
+        spread = self._y[j + 1 :] - self._y[j]
+        noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j]) / (min(self.sizes) * len(self.sizes))
+        spread[np.abs(spread) <= noise[:, None]] = 0
+        return spread
+
+    def _variances(self, draws: Draws) -> Iterator[Any]:
+        """Of j = 0 ... S - 2 the sums of squares of the differences of the runs after j to it, shape ``(S - j - 1, B)``."""
+        count = draws.count.astype(self._precision, copy=False)
+        for squares, ends in self._kept_squares or self._squares():
+            yield from np.split(squares @ count, ends)
+
+    def _squares(self) -> Iterator[tuple[Any, Ints]]:
+        """The squares of these differences for some j at a time, and where those of one j end."""
+        squares: list[Any] = []
+        for j in range(len(self._mean) - 1):
+            squares.append((self._spread(j) ** 2).astype(self._precision))
+            ends = np.cumsum([len(rows) for rows in squares])
+            if ends[-1] >= _ROWS or len(squares[-1]) == 1:
+                yield np.concatenate(squares), ends[:-1]
+                squares = []
+
+    @cached_property
+    def _kept_squares(self) -> list[tuple[Any, Ints]]:
+        """All squares, or none where they are many."""
+        return list(self._squares()) if len(self._mean) ** 2 * self._y.shape[1] <= _KEPT else []
+
+    def _deviations(self, j: int, draws: Draws, of_runs: Floats, variance: Any) -> Any:
+        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs' means moved."""
+        collections, over_collections = len(self.sizes), self.over == "collections"
+        moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
+        if not over_collections:  # whose means may differ by rounding alone
+            moved = moved.astype(self._precision)
+        inverse = 1 / (np.maximum(np.array(self.sizes) - 1, 1) * collections**2)
+        weights: Any = inverse[draws.drawn.T].astype(self._precision)
+        of_mean = np.square(moved[0])
+        of_mean *= weights[0]
+        for place, weight in zip(moved[1:], weights[1:], strict=True):
+            of_mean += weight * place**2
+        # The square of the mean is the mean of squares where all drawn differences are equal.
+        constant = of_mean >= (1 - _FLAT[self._precision]) * variance
+        variance -= of_mean
+        difference = moved[0]
+        noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
+        if over_collections:
+            effects = self._means[:, j + 1 :] - self._means[:, j : j + 1] - (self._mean[j + 1 :] - self._mean[j])
+            # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
+            effects *= np.sqrt(collections / max(1, collections - 1))
+            for place, drawn in zip(moved, draws.drawn.T, strict=True):
+                place += effects.T[:, drawn]
+        if collections > 1:
+            difference = moved.mean(axis=0)
+        if over_collections and collections > 1:
+            moved -= difference
+            between = np.einsum("dpb,dpb->pb", moved, moved) / ((collections - 1) * collections)
+            constant &= between <= noise[:, None] ** 2
+            variance = np.maximum(variance, between)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.divide(difference, np.sqrt(variance, out=variance), out=variance)
+        if constant.any():
+            difference = difference[constant]
+            differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
+            t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
+        return t
 
 
 def best_set(deviations: Deviations) -> Floats:
@@ -148,145 +251,3 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     better = np.count_nonzero(deviations.t > bound, axis=1)
     worse = np.count_nonzero(deviations.t < -bound, axis=1)
     return 1 + better, runs - worse
-
-
-# -- one sample and its resamples ------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """The values of S runs, as differences of pairs need them.
-
-    Attributes:
-        mean: macro means, shape ``(S,)``.
-        scale: largest absolute value of each run, shape ``(S,)``.
-        means: of each collection, shape ``(D, S)``.
-        centered: values - means of their collection, shape ``(S, Q_d)`` each.
-        y: these / sqrt(Q_d (Q_d - 1)) / D, all collections side by side, shape ``(S, sum Q_d)``: the sum of their squares is
-            the variance of the macro mean over queries.
-        sizes: Q_d, shape ``(D,)``.
-        over_collections: whether the collections are a sample.
-    """
-
-    mean: Floats
-    scale: Floats
-    means: Floats
-    centered: list[Floats]
-    y: Floats
-    sizes: Ints
-    over_collections: bool
-
-    @staticmethod
-    def of(values: Sequence[Floats], over: str) -> _Sample:
-        # What all runs share on a query changes no difference: without it, less is rounded.
-        values = [x - x.min(axis=0) for x in values]
-        largest = max(float(x.max(initial=0)) for x in values)
-        values = [np.ldexp(x, -np.frexp(largest)[1]) for x in values]
-        means = np.stack([x.mean(axis=1) for x in values])
-        sizes = np.array([x.shape[1] for x in values])
-        root = np.sqrt(sizes * np.maximum(sizes - 1, 1)) * len(values)
-        centered = [x - m[:, None] for x, m in zip(values, means, strict=True)]
-        y = np.concatenate([x / r for x, r in zip(centered, root, strict=True)], axis=1)
-        scale = np.max([x.max(axis=1) for x in values], axis=0)
-        return _Sample(means.mean(axis=0), scale, means, centered, y, sizes, over == "collections")
-
-    def t(self) -> Floats:
-        """Of all pairs, shape ``(S, S)``: the column's run minus the row's."""
-        runs, collections = len(self.mean), len(self.sizes)
-        t = np.zeros((runs, runs))
-        if self.sizes.min() < 2 or (self.over_collections and collections < 2):
-            return t  # nothing is known of the spread
-        for j in range(runs - 1):
-            difference = self.mean[j + 1 :] - self.mean[j]
-            noise = SUM * np.maximum(self.scale[j + 1 :], self.scale[j])
-            difference[np.abs(difference) <= noise] = 0
-            variance = (self._spread(j) ** 2).sum(axis=1)
-            if self.over_collections:
-                between = self.means[:, j + 1 :] - self.means[:, j : j + 1]
-                variance = np.maximum(variance, between.var(axis=0, ddof=1) / collections)
-            t[j, j + 1 :] = _ratio(difference, np.where(variance <= noise**2, 0.0, variance))
-        return t - t.T
-
-    @cached_property
-    def precision(self) -> type:
-        """Single precision where there are many differences, none of them so small that its square would be 0."""
-        if len(self.mean) < 2 or len(self.mean) * self.y.size <= _MANY:
-            return np.float64
-        largest = np.concatenate([np.abs(self._spread(j)).max(axis=1) for j in range(len(self.mean) - 1)])
-        return np.float32 if largest[largest > 0].min(initial=1) > _SMALL else np.float64
-
-    def _spread(self, j: int) -> Floats:
-        """Differences of the rows after j to it, without rounding."""
-        spread = self.y[j + 1 :] - self.y[j]
-        noise = SUM * np.maximum(self.scale[j + 1 :], self.scale[j]) / (self.sizes.min() * len(self.sizes))
-        spread[np.abs(spread) <= noise[:, None]] = 0
-        return spread
-
-    def variances(self, draws: Draws) -> Iterator[Any]:
-        """Of j = 0 ... S - 2 the sums of squares of the differences of the runs after j to it, shape ``(S - j - 1, B)``."""
-        count = draws.count.astype(self.precision, copy=False)
-        for squares, ends in self._kept_squares or self._squares():
-            yield from np.split(squares @ count, ends)
-
-    def _squares(self) -> Iterator[tuple[Any, Ints]]:
-        """The squares of these differences for some j at a time, and where those of one j end."""
-        squares: list[Any] = []
-        for j in range(len(self.mean) - 1):
-            squares.append((self._spread(j) ** 2).astype(self.precision))
-            ends = np.cumsum([len(rows) for rows in squares])
-            if ends[-1] >= _ROWS or len(squares[-1]) == 1:
-                yield np.concatenate(squares), ends[:-1]
-                squares = []
-
-    @cached_property
-    def _kept_squares(self) -> list[tuple[Any, Ints]]:
-        """All squares, or none where they are many."""
-        return list(self._squares()) if len(self.mean) ** 2 * self.y.shape[1] <= _KEPT else []
-
-    def deviations(self, j: int, draws: Draws, of_runs: Floats, variance: Any) -> Any:
-        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs' means moved."""
-        collections = len(self.sizes)
-        moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
-        if not self.over_collections:  # whose means may differ by rounding alone
-            moved = moved.astype(self.precision)
-        weights: Any = (1 / (np.maximum(self.sizes - 1, 1) * collections**2))[draws.drawn.T].astype(self.precision)
-        of_mean = np.square(moved[0])
-        of_mean *= weights[0]
-        for place, weight in zip(moved[1:], weights[1:], strict=True):
-            of_mean += weight * place**2
-        # The square of the mean is the mean of squares where all drawn differences are equal.
-        constant = of_mean >= (1 - _FLAT[self.precision]) * variance
-        variance -= of_mean
-        difference = moved[0]
-        noise = SUM * np.maximum(self.scale[j + 1 :], self.scale[j])
-        if self.over_collections:
-            effects = self.means[:, j + 1 :] - self.means[:, j : j + 1] - (self.mean[j + 1 :] - self.mean[j])
-            # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
-            effects *= np.sqrt(collections / max(1, collections - 1))
-            for place, drawn in zip(moved, draws.drawn.T, strict=True):
-                place += effects.T[:, drawn]
-        if collections > 1:
-            difference = moved.mean(axis=0)
-        if self.over_collections and collections > 1:
-            moved -= difference
-            between = np.einsum("dpb,dpb->pb", moved, moved) / ((collections - 1) * collections)
-            constant &= between <= noise[:, None] ** 2
-            variance = np.maximum(variance, between)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.divide(difference, np.sqrt(variance, out=variance), out=variance)
-        if constant.any():
-            difference = difference[constant]
-            differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
-            t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
-        return t
-
-
-def _raise(largest: Any, t: Any) -> None:
-    """To ``t`` where that is larger."""
-    np.maximum(largest, t, out=largest)
-
-
-def _ratio(difference: Floats, variance: Floats) -> Floats:
-    """t; 0 where there is no difference, infinite where it has no spread."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(difference == 0, 0.0, difference / np.sqrt(variance))

@@ -24,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM, same
 from ir_lexirecall.significance.outcomes import TestResult, agreeing, mean_and_deviation
@@ -95,7 +95,8 @@ def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) ->
     >>> planned.estimate.round(3), planned.low.round(3), planned.high.round(3)
     (array([0.037]), array([0.031]), array([0.047]))
     """
-    _check_level(power=power, alpha=alpha)
+    for name, level in (("power", power), ("alpha", alpha)):
+        check_number(name, level, above=0, below=1)
     queries = x.shape[1]
     if queries < 2:
         return Planned(*np.full((3, len(x)), np.nan))
@@ -177,7 +178,8 @@ def _noncentrality(t: Floats, df: float, level: float) -> Floats:
 def _needed(
     x: Floats, difference: float | Floats, power: float, alpha: float, power_of: Callable[..., Floats]
 ) -> Planned:
-    _check_level(power=power, alpha=alpha)
+    for name, level in (("power", power), ("alpha", alpha)):
+        check_number(name, level, above=0, below=1)
     difference = np.asarray(difference, dtype=np.float64)
     if not (np.isfinite(difference).all() and (difference > 0).all()):
         raise ValueError(f"a difference must be a finite number above 0, not {difference.tolist()!r}")
@@ -247,9 +249,3 @@ def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
 @lru_cache
 def _gauss_legendre() -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(_NODES)
-
-
-def _check_level(**levels: float) -> None:
-    for name, level in levels.items():
-        if not 0 < level < 1:
-            raise ValueError(f"{name} must lie between 0 and 1, not {level!r}")
