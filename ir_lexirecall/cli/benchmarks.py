@@ -6,19 +6,20 @@ import argparse
 import shlex
 from dataclasses import replace
 from functools import reduce
+from itertools import compress
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.benchmarks import Benchmark, benchmark
+from ir_lexirecall.benchmarks import benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.sources import Source, read_source
 from ir_lexirecall.cli.arguments import TEST, Parser, add_preference, criteria_of, parse_margin, significance_test
-from ir_lexirecall.cli.output import Page, add_output, terminal_width
+from ir_lexirecall.cli.output import Page, add_output
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.files import merged
-from ir_lexirecall.present.tables import PLACES, Column, Shown
+from ir_lexirecall.present.tables import PLACES, Shown
 from ir_lexirecall.present.text import confidence_words, provenance_line
 from ir_lexirecall.reports import report
 from ir_lexirecall.significance import TESTS
@@ -113,7 +114,16 @@ def run_benchmark(options: argparse.Namespace) -> None:
         page.add_shown(present.benchmark_table(result, over, places))
     elif page.for_people:
         page.add_finding(present.benchmark_finding(result, over), ranking=False)
-        _add_overall(page, result, over, places)
+        whole = present.benchmark_table(result, over, places)
+        for name in dict.fromkeys(whole.columns[0].cells):
+            kept = [cell == name for cell in whole.columns[0].cells]
+            columns = [
+                replace(column, cells=[*compress(column.cells, kept)], marks=[*compress(column.marks, kept)])
+                for column in whole.columns[1:]
+            ]
+            page.add_sentence(f"{name}:")
+            page.add_shown(Shown(columns))
+            page.parts.append("")
         facts = [
             "* best of its criterion; intervals of means and differences are of one run, those of ranks hold for all runs at once"
         ]
@@ -150,31 +160,3 @@ def _by_collection(option: str, words: list[str], collections: list[str]) -> lis
             raise ValueError(f"{option} {word!r} must look like COLLECTION=FILE")
         pairs.append((check_choice("collection", name, collections), file))
     return pairs
-
-
-def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -> None:
-    """A table per criterion, best run first, with as many columns as the terminal has room for in all of them."""
-    whole = present.benchmark_table(result, over, places)
-    criterion, *columns = whole.columns
-    rows: dict[str, list[int]] = {}
-    for place, name in enumerate(criterion.cells):
-        rows.setdefault(name, []).append(place)
-    width = terminal_width(page.options)
-    kept = len(columns)
-
-    def some(column: Column, places: list[int]) -> Column:
-        marks = [column.marks[place] for place in places] if column.marks else ()
-        return replace(column, cells=[column.cells[place] for place in places], marks=marks)
-
-    while True:
-        shown = {name: Shown([some(c, places) for c in columns[:kept]]).text(width) for name, places in rows.items()}
-        if kept == 2 or not any(left_out for _, left_out in shown.values()):
-            break
-        kept -= 1
-    for name, (table, _) in shown.items():
-        page.add_sentence(f"{name}:")
-        page.parts += [table, ""]
-    if left_out := [column.head for column in columns[kept:]]:
-        page.add_sentence(
-            f"({len(left_out)} of {len(columns)} columns left out: {', '.join(left_out)}; --wide shows all)"
-        )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import textwrap
 from typing import Any
 
 from ir_lexirecall.cli.arguments import Parser
 from ir_lexirecall.cli.eval import add_means
-from ir_lexirecall.cli.output import Page, add_output, add_page, emit, terminal_width
+from ir_lexirecall.cli.output import Page, add_output, add_page, emit, filled, terminal_width
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
 from ir_lexirecall.descriptions import describe
@@ -18,17 +17,6 @@ from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import parse_measures
 
 _READABLE = 100  # columns of a text
-_DEMO_LEGEND = {
-    "nDCG": "a standard measure: graded relevance, discounted by rank",
-    "AP": "a standard measure: precision at every relevant document",
-    "R": "a standard measure: the share of the relevant documents that is retrieved",
-    "LexiRecall": "LR in short: recall first, then how early the last relevant document comes, and so on",
-    "TSE": "how soon everything relevant has been seen: 1 / rank of the last relevant document, 0 where one is missing",
-    "CWL_ERR10": "C/W/L variant of ERR: expected utility per document of a user who stops when satisfied",
-    "RBU": "rank-biased utility: new subtopics count, repetition and reading effort cost",
-    "TOMA": "nDCG on relevance, credibility and readability together",
-}
-"""What the measures recommended for the embedded collection are."""
 
 
 def add_demo(commands: Any) -> Parser:
@@ -85,7 +73,8 @@ def run_demo(options: argparse.Namespace) -> None:
         "TSE` says more."
     )
     page.add_sentence("")
-    page.add_definitions({page.shown_name(name): _DEMO_LEGEND[measure.NAME] for name, measure in measures.items()})
+    for name, measure in measures.items():
+        page.add_item(f"{page.shown_name(name)}: {measure.SHORT_DESC}")
     page.add_short_names()
     page.add_sentence("")
     files = f"{shlex.quote(str(demo.FOLDER / 'runs'))}/*.run"
@@ -108,24 +97,19 @@ def run_explain_measure(options: argparse.Namespace) -> None:
 
 
 def run_measures(options: argparse.Namespace) -> None:
-    width = terminal_width(options) or 10_000
     lines: list[str] = []
-
-    def add(text: str, indent: int = 0, further: int = 4) -> None:
-        first, others = " " * indent, " " * further
-        shown = textwrap.fill(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
-        lines.append(shown)
-
     for name, measure in REGISTRY.items():
         if name != measure.NAME:
             continue
         aliases = [alias for alias, other in REGISTRY.items() if other is measure and alias != name]
-        add(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC}")
-        add(measure.ABOUT.plain, 4, 6)
+        also = f" (also {aliases[0]})" if aliases else ""
+        lines.append(filled(f"{name}{also}: {measure.SHORT_DESC}", options, " " * 4))
+        lines.append(filled(f"    {measure.ABOUT.plain}", options, " " * 6))
         for key, param in measure.SUPPORTED_PARAMS.items():
             default = "optional" if param.default is None else f"default {param.default!r}"
             how = "required" if param.required else default
             written = f"@{key}" if key == measure.AT_PARAM else key
-            add(f"{written:<11} {param.kind:<7} {how:<21} {param.desc}", 4, 16)
+            told = f"    {written:<11} {param.kind:<7} {how:<21} {param.desc}"
+            lines.append(filled(told, options, " " * 16))
         lines.append("")
     emit("\n".join(lines) + "\n", options.output)

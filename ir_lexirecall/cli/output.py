@@ -70,6 +70,12 @@ def terminal_width(options: argparse.Namespace) -> int | None:
         return 80
 
 
+def filled(text: str, options: argparse.Namespace, further: str = "") -> str:
+    """A line as wide as the terminal, or whole; what goes on in the next one is indented by ``further``."""
+    shown, width = texts.printable(text), terminal_width(options)
+    return textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False) if width else shown
+
+
 @dataclass
 class Page:
     """The parts of an output, tables and sentences, in their order; ``finish`` prints or writes them."""
@@ -126,10 +132,7 @@ class Page:
     def add_sentence(self, sentence: str) -> None:
         """Add a sentence, to tables for people only."""
         if self.for_people:
-            width = terminal_width(self.options)
-            sentence = texts.in_short(sentence, self._short)
-            shown = texts.printable(sentence)
-            self.parts.append(shown if width is None else textwrap.fill(shown, width, break_on_hyphens=False))
+            self.parts.append(filled(texts.in_short(sentence, self._short), self.options))
 
     def add_line(self, line: str) -> None:
         """Add a line to copy, which is not wrapped, to tables for people only."""
@@ -156,19 +159,9 @@ class Page:
             self.parts.append("")
 
     def add_item(self, text: str) -> None:
-        width = terminal_width(self.options) or 10_000
-        shown = f"- {texts.printable(text)}"
-        self.parts.append(textwrap.fill(shown, width, subsequent_indent="  ", break_on_hyphens=False))
-
-    def add_definitions(self, definitions: Mapping[str, str]) -> None:
-        """Add what terms mean, a line each, to tables for people only."""
-        if not self.for_people:
-            return
-        width = terminal_width(self.options) or 10_000
-        room = max(map(len, definitions)) + 2
-        for term, meaning in definitions.items():
-            line = term.ljust(room) + meaning
-            self.parts.append(textwrap.fill(line, width, subsequent_indent=" " * room, break_on_hyphens=False))
+        """Add an item of a list, to tables for people only."""
+        if self.for_people:
+            self.parts.append(filled(f"- {text}", self.options, "  "))
 
     def shown_name(self, measure: str) -> str:
         """The name of a measure as the tables so far have it."""
