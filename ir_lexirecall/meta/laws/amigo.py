@@ -8,7 +8,7 @@ subtopics in turn, the topic mirrors every document, so that measures that know 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -27,8 +27,6 @@ from ir_lexirecall.meta.made_up_rankings import Label, Ranking
 
 _near_0 = partial(Property, source="Amigó 2018", strict=True, gains="small")
 _of_subtopics = partial(_near_0, subtopics=True, missing=lambda space: [()])
-_MANY = 20  # documents within which a small number must be found
-_THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be large enough
 
 
 # -- one aspect ------------------------------------------------------------------------------------
@@ -41,26 +39,14 @@ def _deeper_swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
             yield more(swapped(ranking, i, i + 1), swapped(ranking, j, j + 1))
 
 
-def _top_and_tail(n: int, grade: int) -> tuple[Ranking, Ranking]:
-    """One relevant document above 2n-1 others, and n relevant ones below n others, in one topic."""
-    return (
-        Ranking((grade,) + (0,) * (2 * n - 1), (grade,) * (n - 1)),
-        Ranking((0,) * n + (grade,) * n, (0,) * (n - 1)),
-    )
-
-
-def _deep_tails(space: Space) -> Iterator[Claim]:
-    for n in _THRESHOLDS:
+def _top_and_tail(space: Space, numbers: Iterable[int], *, deep: bool) -> Iterator[Claim]:
+    """One relevant document above 2n-1 others, against n relevant ones below n others, in one topic."""
+    grade = space.top
+    for n in numbers:
         if 2 * n <= space.longest:
-            top, tail = _top_and_tail(n, space.top)
-            yield more(top, tail, number=n)
-
-
-def _close_tails(space: Space) -> Iterator[Claim]:
-    for n in range(1, _MANY + 1):
-        if 2 * n <= space.longest:
-            top, tail = _top_and_tail(n, space.top)
-            yield more(tail, top, number=n)
+            top = Ranking((grade,) + (0,) * (2 * n - 1), (grade,) * (n - 1))
+            tail = Ranking((0,) * n + (grade,) * n, (0,) * (n - 1))
+            yield more(tail, top, number=n) if deep else more(top, tail, number=n)
 
 
 # -- two subtopics ---------------------------------------------------------------------------------
@@ -138,7 +124,7 @@ PROPERTIES = (
         "deepness threshold",
         "from some n on, one relevant document above 2n-1 nonrelevant ones scores more than n relevant documents below n "
         "nonrelevant ones (gains near 0)",
-        claims=_deep_tails,
+        claims=lambda space: _top_and_tail(space, [2**i for i in range(16)], deep=False),
         needs="last",
         searched="n = 1, 2, 4, ..., {last}",
     ),
@@ -146,7 +132,7 @@ PROPERTIES = (
         "closeness threshold",
         "for some small n, n relevant documents below n nonrelevant ones score more than one relevant document above 2n-1 "
         "nonrelevant ones (gains near 0)",
-        claims=_close_tails,
+        claims=lambda space: _top_and_tail(space, range(1, 21), deep=True),
         needs="one",
         searched="n = 1 to {last}",
     ),

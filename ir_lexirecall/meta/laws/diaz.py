@@ -29,15 +29,6 @@ _and_strictly = partial(weak_and_strict, _property, "strictly")
 _MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more
 
 
-def _any_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    for grade in space.binary:
-        yield more(*appended(ranking, grade))
-
-
-def _relevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    yield more(*appended(ranking, space.top))
-
-
 def _swaps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
     """A relevant document changes places with a nonrelevant one above it, also from below the retrieved ones."""
     labels = ranking.retrieved
@@ -59,16 +50,15 @@ def _two_steps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
             yield Claim(((1, twice), (-2, once), (1, ranking)))
 
 
+def _others_at(ranking: Ranking, space: Space, places: range) -> Iterator[Claim]:
+    """Another document at one of the places."""
+    for i in places:
+        yield from equal(*replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0))
+
+
 def _other_tails(ranking: Ranking, space: Space) -> Iterator[Claim]:
     """Another document below the cutoff; where there is none, anywhere but at the top."""
-    for i in range(max(1, space.cutoff), len(ranking.retrieved)):
-        yield from equal(*replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0))
-
-
-def _other_heads(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    """Another document anywhere but at the end."""
-    for i in range(len(ranking.retrieved) - 1):
-        yield from equal(*replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0))
+    return _others_at(ranking, space, range(max(1, space.cutoff), len(ranking.retrieved)))
 
 
 def _others_missing(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -76,11 +66,6 @@ def _others_missing(ranking: Ranking, space: Space) -> Iterator[Claim]:
     yield from _other_tails(ranking, space)
     if len(ranking.retrieved) >= space.cutoff and any((*ranking.retrieved, *ranking.missing)):
         yield from equal(Ranking(ranking.retrieved, (*ranking.missing, space.top)), ranking)
-
-
-def _bounds(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    yield Claim(((1, ranking),))
-    yield Claim(((-1, ranking),), constant=1.0)
 
 
 def _without_relevant(space: Space) -> Iterator[Claim]:
@@ -103,7 +88,7 @@ PROPERTIES = (
         "one more document at the end, relevant or not,",
         "never lowers",
         "raises",
-        around=_any_appended,
+        around=lambda ranking, space: (more(*appended(ranking, grade)) for grade in space.binary),
     ),
     *_and_strictly(
         "decreasing in nonrelevance",
@@ -117,7 +102,7 @@ PROPERTIES = (
         "one more relevant document at the end",
         "never lowers",
         "raises",
-        around=_relevant_appended,
+        around=lambda ranking, space: [more(*appended(ranking, space.top))],
     ),
     *_and_strictly(
         "increasing in swapping up",
@@ -147,12 +132,12 @@ PROPERTIES = (
     _property(
         "prefix invariance",
         "rankings of equal length that agree from some rank on have the same value, whatever stands above",
-        around=_other_heads,
+        around=lambda ranking, space: _others_at(ranking, space, range(len(ranking.retrieved) - 1)),
     ),
     _property(
         "boundedness",
         "every value lies between 0 and 1",
-        around=_bounds,
+        around=lambda ranking, space: [Claim(((1, ranking),)), Claim(((-1, ranking),), constant=1.0)],
         counterexample="{r0} scores {v0}",
     ),
     _property(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ class Property:
     meaning: str  # exactly what is claimed
     source: str
     strict: bool = False  # whether values must differ
-    around: Callable[[Ranking, Space], Iterator[Claim]] | None = None  # the claims around a ranking; all must hold
+    around: Callable[[Ranking, Space], Iterable[Claim]] | None = None  # the claims around a ranking; all must hold
     labels: Callable[[Space], Sequence[Label]] = lambda space: space.grades  # of the documents of those rankings
     # Of the documents that they lack: in some topics none, in others a relevant one.
     missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [(), (space.top,)]
