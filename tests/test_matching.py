@@ -90,7 +90,6 @@ def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> Non
 WITHOUT_CAVEATS = {
     "tie_audit": lambda runs: irl.tie_audit("AP", QRELS, runs),
     "agreement": lambda runs: meta.Study(["AP", "RR"], QRELS, runs).agreement(),
-    "worst_case": lambda runs: meta.Study("AP", QRELS, runs).worst_case(enumerate_up_to=3),
 }
 
 

@@ -29,6 +29,7 @@ import pandas as pd
 from printed import Printed, drawn, save
 from recommenders import cut, movielens
 from scipy import stats
+from worst_cases import worst_cases
 
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
@@ -265,10 +266,7 @@ def robust_2003(options: Any, count: Printed) -> None:
         "Figure 13, Section 6.2.3, deep: so it does by Tukey's HSD",
     ):
         count.cannot_tell(text, NO_DEEP_RUNS)
-    worst = Study(["AP", "nDCG", "RBP(p=0.8)"], judgments, dict(list(runs.items())[:2]), progress=False).worst_case(
-        enumerate_up_to=8
-    )
-    both = worst[worst["subsets"] > 0]
+    both = worst_cases(["AP", "nDCG", "RBP(p=0.8)"], dict(list(runs.items())[:2]))
     gap = both[["user", "provider"]].sub(both["closed_form"], axis=0).abs().to_numpy().max()
     print(
         f"\nEquations 4 and 6: worst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:"

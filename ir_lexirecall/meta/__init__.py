@@ -18,7 +18,6 @@ from ir_lexirecall.meta import (
     missing_labels,
     sensitivity,
     two_judges,
-    worst_cases,
 )
 from ir_lexirecall.meta.checking import axioms, properties
 from ir_lexirecall.meta.decisions import Decisions
@@ -82,4 +81,3 @@ class Study(Decisions):
     stability: Final = missing_labels.stability
     left_out: Final = missing_labels.left_out
     judges: Final = two_judges.judges
-    worst_case: Final = worst_cases.worst_case

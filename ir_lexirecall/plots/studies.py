@@ -74,24 +74,6 @@ class Bars(Picture):
 
 
 @dataclass(frozen=True)
-class GroupedBars(Picture):
-    """A vertical bar for each column of the marks, in groups by their index."""
-
-    group: str
-
-    def sides(self) -> tuple[str, str]:
-        return "", self.group
-
-    def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        width = 0.5 / max(1, table.shape[1])
-        for number, name in enumerate(table.columns):
-            places = np.arange(len(table)) + (number - (table.shape[1] - 1) / 2) * width
-            ax.bar(places, table[name], width, label=axes.legend_label(name), color=axes.line_style(number, 2)["color"])
-        axes.name_ticks(ax.xaxis, table.index.tolist(), rotation=90)
-        _explain(ax, self.group, said(self.meaning))
-
-
-@dataclass(frozen=True)
 class Lines(Picture):
     """A line for each measure.
 

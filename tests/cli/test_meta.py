@@ -176,12 +176,6 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study(["LR", "AP"], q, r, rel=2).unanimity(among=["RR", "R@10"]),
         )
     ],
-    "worst-case": [
-        (
-            (*ON_RUNS, "-m", "AP", "--enumerate-up-to", "3"),
-            lambda q, r: studies.Study("AP", q, r).worst_case(enumerate_up_to=3),
-        )
-    ],
 }
 
 

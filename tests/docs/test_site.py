@@ -159,7 +159,17 @@ def words_of(page: str) -> int:
 def test_there_are_the_tutorials_and_the_papers() -> None:
     assert {Path(page).stem for page in GALLERY} == TUTORIALS
     html = (SITE / "papers.html").read_text(encoding="utf-8")
-    shared = {"aspects", "enumerations", "further", "label_loss", "printed", "recommenders", "systems", "unanimity"}
+    shared = {
+        "aspects",
+        "enumerations",
+        "further",
+        "label_loss",
+        "printed",
+        "recommenders",
+        "systems",
+        "unanimity",
+        "worst_cases",
+    }
     for paper in {path.stem for path in ROOT.glob("examples/papers/*.py")} - shared:
         assert re.search(rf'<img alt="[^"]+" src="_images/{paper}', html)
         assert f"/{paper}.txt" in html

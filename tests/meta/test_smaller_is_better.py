@@ -66,7 +66,7 @@ def test_checks_but_for_those_of_the_value_itself() -> None:
     assert "more than" in words["counterexample"]
 
 
-def test_orientation_balance_and_worst_cases() -> None:
+def test_orientation_and_balance() -> None:
     falling, rising = (meta.orientation(measure, m=[2, 4], n=20) for measure in (Imprecision(), AP))
     columns = ["precision", "recall"]
     pd.testing.assert_frame_equal(falling[columns], rising[columns])
@@ -74,22 +74,3 @@ def test_orientation_balance_and_worst_cases() -> None:
     assert meta.orientation("RE", m=2, n=20)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
     index = [meta.balancing_index(measure, [5, 20])["B"].tolist() for measure in (Imprecision(), AP)]
     assert index[0] == index[1]
-    run = {"one": next(iter(demo.runs().values()))}
-    user = [meta.Study(m, demo.qrels(), run, progress=False).worst_case()["user"] for m in (Imprecision(), AP)]
-    pd.testing.assert_series_equal(user[0], -user[1])
-
-
-def test_a_fit_maximises_agreement_not_the_opposite() -> None:
-    grid = [0.5, 0.7, 0.9]
-    fits = [
-        meta.Study((), demo.qrels(), demo.runs(), progress=False)
-        .fit(measure, target, "p", grid=grid)["correlation"]
-        .to_numpy()
-        for measure, target in (
-            (Imprecision(), Imprecision(p=0.7)),
-            (Imprecision(), "RBP(p=0.7,rel=1)"),
-            ("RBP(rel=1)", "RBP(p=0.7,rel=1)"),
-        )
-    ]
-    assert fits[0][1] == pytest.approx(1)
-    np.testing.assert_allclose(fits[1], fits[2])

@@ -25,7 +25,6 @@ STUDIES: dict[str, dict[str, Any]] = {
     "split_half": {"targets": "RR", "n_splits": 20},
     "discriminative_power": {"test": "t"},
     "achieved_significance": {"test": "sign"},
-    "worst_case": {"enumerate_up_to": 3},
     "degrade": {"fractions": [0.5], "n_samples": 1},
     "left_out": {"groups": {name: name for name in demo.runs()}, "n_resamples": 20},
     "stability": {"fractions": [0.5], "n_samples": 1, "n_resamples": 20},
@@ -107,11 +106,9 @@ def test_it_says_what_it_ran_and_is_told_and_drawn(name: str) -> None:
         table = OTHERS[name]()
     else:
         study = meta.Study({"average": "AP", "rpp": "rpp"}, demo.qrels(), demo.runs())
-        if name == "worst_case":
-            study = meta.Study("AP", demo.qrels(), demo.runs())
         table = getattr(study, name)(**STUDIES[name])
         assert table.attrs["runs"] == list(demo.runs())
-        if name not in ("worst_case", "judges"):
+        if name != "judges":
             assert table.attrs["measures"] == {"average": "AP", "rpp": "rpp"}
             assert (table.attrs["queries"], table.attrs["excluded_queries"], table.attrs["rel"]) == (16, 0, 1)
     assert type(table) is pd.DataFrame
