@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyterrier as pt
 
 import ir_lexirecall.benchmarks as benchmarks
@@ -83,9 +82,8 @@ def Benchmark(
                 if not file.exists():
                     topics, qrels = source if pair else (source.get_topics(), source.get_qrels())
                     if isinstance(qrels, (Collection, Judgments)):
-                        rows = Judgments.from_qrels(qrels).rows
-                        columns = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
-                        qrels = pd.DataFrame({name: rows[column].to_list() for name, column in columns.items()})
+                        columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+                        qrels = Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
                     with tempfile.TemporaryDirectory(prefix=".partial-", dir=place) as unfinished:
                         # PyTerrier refuses some characters in names; the file gets its name when it is whole.
                         asked = {"names": ["run"], "save_dir": unfinished, **(experiment or {})}

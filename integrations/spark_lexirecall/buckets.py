@@ -89,7 +89,7 @@ def named_aspects(measures: Iterable[IRMeasure]) -> set[str]:
 def aspects_in_rows(qrels: DataFrame | Judgments, names: Iterable[str]) -> set[str]:
     """Which of the aspects any row of the qrels names."""
     if isinstance(qrels, Judgments):
-        return {*names} & set(qrels.rows["aspect"].unique())
+        return {*names} & qrels.aspect_names
     if (aspect := _aspect(qrels)) is None:
         return set()
     return set(qrels.agg(F.collect_set(F.when(aspect.isin(*names), aspect))).collect()[0][0])

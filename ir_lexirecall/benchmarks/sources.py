@@ -307,7 +307,7 @@ def _one_of(files: list[Path]) -> str:
         )
         if not same:
             raise ValueError(f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one")
-    return str(max(files, key=lambda file: len(judged[file].rows.columns)))
+    return str(max(files, key=lambda file: len(judged[file].aspect_rows.columns)))
 
 
 def _runs_in(place: Path) -> dict[str, str]:

@@ -13,7 +13,10 @@ from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.qrels import ASPECT_COLUMNS, AspectRows
-from ir_lexirecall.io.columns import numeric_column
+from ir_lexirecall.io.columns import float_of
+from ir_lexirecall.io.objects import is_plain_number
+
+_MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
 
 
 @dataclass(frozen=True)
@@ -67,30 +70,6 @@ class JudgedDocuments(Memoised):
         return pl.Series("doc_id", self.docs, dtype=pl.String) if isinstance(self.docs, list) else self.docs
 
     @cached_property
-    def rows(self) -> pl.DataFrame:
-        """The qrels as a table, a row per document and aspect, sorted; ``doc`` is the row of the document.
-
-        Columns: ``query_id``, ``doc_id``, ``relevance``, ``aspect``, ``doc``, and further ones of the qrels that are not called
-        like these.
-        """
-        table = self.aspect_rows
-        columns = {
-            "query_id": [self.query_ids[q] for q in self.query[table.doc].tolist()],
-            "doc_id": self.ids_of(table.doc),
-            "relevance": table.grade,
-            "aspect": [table.names[place] for place in table.aspect.tolist()],
-            "doc": table.doc,
-        }
-        line = dict(zip(table.row[::-1].tolist(), table.line[::-1].tolist(), strict=True))  # the first one of each row
-        lines = [line.get(row) for row in range(len(table))]
-        others = {
-            name: [None if i is None else values[i] for i in lines]
-            for name, values in table.columns.items()
-            if name not in columns
-        }
-        return pl.DataFrame({**columns, **others}, strict=False)
-
-    @cached_property
     def aspect_rows(self) -> AspectRows:
         """``table``, also of judgments that name no aspects."""
         if self.table is not None:
@@ -102,13 +81,14 @@ class JudgedDocuments(Memoised):
         return len(self.query_ids)
 
     @cached_property
-    def _aspect_names(self) -> frozenset[str]:
+    def aspect_names(self) -> frozenset[str]:
+        """Names of the aspects that rows of the qrels name, ``"0"`` where they name none."""
         return frozenset(["0"] if self.table is None else (self.table.names[i] for i in np.unique(self.table.aspect)))
 
     @property
     def relevance_is_named(self) -> bool:
         """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
-        return "relevance" in self._aspect_names | self.elsewhere
+        return "relevance" in self.aspect_names | self.elsewhere
 
     def m(self, rel: float = 1) -> Ints:
         """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
@@ -190,14 +170,18 @@ class JudgedDocuments(Memoised):
         """Whether all grades are above 0."""
         return not (self.grade <= 0).any()
 
-    def check_top_grade(self, max_rel: float, measure: str) -> None:
-        """Refuse a grade above ``max_rel``, naming the first and the ``measure``."""
-        if self.highest_grade > max_rel:
-            self._refuse_above(np.arange(len(self.grade)), self.grade, max_rel, measure)
-
-    def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
-        """Refuse a grade above ``max_rel`` for any aspect, naming the first and the ``measure``."""
-        self._refuse_above(self.aspects.doc, self.aspects.grade, max_rel, measure)
+    def check_top_grade(self, max_rel: float, measure: str, *, of_aspects: bool = False) -> None:
+        """Refuse a grade above ``max_rel`` of a document (or for any aspect), naming the first and the ``measure``."""
+        if not of_aspects and self.highest_grade <= max_rel:
+            return
+        grade = self.aspects.grade if of_aspects else self.grade
+        above = np.flatnonzero(grade > max_rel)
+        if len(above):
+            doc = int(self.aspects.doc[above[0]]) if of_aspects else int(above[0])
+            raise ValueError(
+                f"{measure}: document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
+                f"{grade[above[0]]:g}, above max_rel={max_rel:g}{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
+            )
 
     def check_whole_grades(self, measure: str) -> None:
         """Refuse a grade that is not a whole number, which other providers of ``measure`` cannot read."""
@@ -207,15 +191,6 @@ class JudgedDocuments(Memoised):
             raise ValueError(
                 f"{measure} needs whole grades of at most 31 bits, but document {self.doc_ids[doc]!r} of query "
                 f"{self.query_ids[self.query[doc]]!r} has {self.grade[doc]:g}{and_more(len(odd) - 1)}"
-            )
-
-    def _refuse_above(self, docs: Ints, grade: Floats, max_rel: float, measure: str) -> None:
-        above = np.flatnonzero(grade > max_rel)
-        if len(above):
-            doc, high = int(docs[above[0]]), grade[above[0]]
-            raise ValueError(
-                f"{measure}: document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r} has grade {high:g}, "
-                f"above max_rel={max_rel:g}{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
             )
 
     @cached_property
@@ -242,12 +217,12 @@ class JudgedDocuments(Memoised):
         pair_query = pairs // codes
         weight = np.ones(len(pairs))
         if "weight" in self.table.columns:
-            values = self._further_column(self.table, "weight")
+            values = self._further_column("weight")
             pair = aspect[self.table.row]
             weight[pair] = values
             bad = np.flatnonzero(~(values >= 0) | (values != weight[pair]) | np.isinf(values))
             if len(bad):
-                query_id, doc_id = self._ids_of_line(self.table, int(bad[0]))
+                query_id, doc_id = self._ids_of_line(int(bad[0]))
                 name = self.table.names[self.table.aspect[self.table.row[bad[0]]]]
                 said = shown(self.table.columns["weight"][int(self.table.line[bad[0]])])
                 raise ValueError(
@@ -264,13 +239,33 @@ class JudgedDocuments(Memoised):
         """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
         return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
 
-    def _further_column(self, table: AspectRows, name: str) -> Floats:
-        """Numbers of a further column of the qrels, for each line."""
-        return numeric_column(table.columns[name], table.line, name, lambda n: self._ids_of_line(table, n))
+    def _further_column(self, name: str) -> Floats:
+        """Numbers of a further column of the qrels, for each line; NaN where one is missing."""
+        table = self.aspect_rows
+        values, line = table.columns[name], table.line
+        if values.dtype == pl.Null:
+            return np.full(len(line), np.nan)
+        if values.dtype.is_numeric():
+            return values.cast(pl.Float64).to_numpy()[line]
+        items = values.to_list()
+        picked = [items[i] for i in line.tolist()]
+        numbers = [is_plain_number(value) for value in picked]
+        bad = [
+            n
+            for n, value in enumerate(picked)
+            if not numbers[n] and (isinstance(value, str) or str(value) not in _MISSING)
+        ]
+        if bad:
+            query_id, doc_id = self._ids_of_line(bad[0])
+            raise ValueError(
+                f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is {shown(picked[bad[0]])}, not a finite number"
+                f"{and_more(len(bad) - 1)}"
+            )
+        return np.array([float_of(value) if is_one else np.nan for value, is_one in zip(picked, numbers, strict=True)])
 
-    def _ids_of_line(self, table: AspectRows, line: int) -> tuple[str, str]:
+    def _ids_of_line(self, line: int) -> tuple[str, str]:
         """Query and document that the n-th line is about."""
-        doc = int(table.doc[table.row[line]])
+        doc = int(self.aspect_rows.doc[self.aspect_rows.row[line]])
         return self.query_ids[self.query[doc]], self.doc_ids[doc]
 
     def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
@@ -282,7 +277,7 @@ class JudgedDocuments(Memoised):
         Raises:
             ValueError: the qrels have no such aspect, or two different labels for one document.
         """
-        in_rows = self._aspect_names | self.elsewhere
+        in_rows = self.aspect_names | self.elsewhere
         by_rows = any(name in in_rows for name in aspects)
         table, labels = self.aspect_rows, dict[str, Floats]()
         for name in aspects:
@@ -299,11 +294,11 @@ class JudgedDocuments(Memoised):
             if name == "relevance":
                 labels[name] = self.grade
                 continue
-            values, doc = self._further_column(table, name), table.doc[table.row]
+            values, doc = self._further_column(name), table.doc[table.row]
             label[doc] = values
             differs = np.flatnonzero((label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values)))
             if len(differs):
-                query_id, doc_id = self._ids_of_line(table, int(differs[0]))
+                query_id, doc_id = self._ids_of_line(int(differs[0]))
                 raise ValueError(
                     f"qrels: document {doc_id!r} of query {query_id!r} has the labels {values[differs[0]]:g} and "
                     f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"

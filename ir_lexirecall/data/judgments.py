@@ -125,13 +125,13 @@ class Judgments(JudgedDocuments):
             grade=self.grade[row],
             table=None if self.table is None else self.table.of_documents(row),
             excluded={query_id: ids for query_id, ids in self.excluded.items() if query_id in wanted},
-            elsewhere=self.elsewhere | self._aspect_names,
+            elsewhere=self.elsewhere | self.aspect_names,
         )
 
     def as_part(self, elsewhere: Iterable[str]) -> Judgments:
         """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
         part = replace(self, elsewhere=frozenset(elsewhere))
-        lacks_relevance = part.relevance_is_named and "relevance" not in part._aspect_names
+        lacks_relevance = part.relevance_is_named and "relevance" not in part.aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
     def renamed(self, doc_ids: list[str]) -> Judgments:

@@ -87,15 +87,10 @@ def hardly_judged(
         others = float(np.median([value for other, value in share.items() if other != name] or [0]))
         if own < others / 2 and not (judgments.are_relevant and own > 0 and others <= 0.5):
             judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
-            meeting = meeting_ids(judgments, sources.get(name))
+            ids = _ids(judgments, sources[name]) if name in sources else []
+            meeting = _meeting(judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)])
             counted = "those without a judgment count as not relevant."
             yield name, own, others, f"{name}: {judged}; {counted}{f' {meeting}.' if meeting else ''}"
-
-
-def meeting_ids(judgments: Judgments, run: RunLike | AlignedRun | None) -> str:
-    """A sentence on how ids of a run and of the qrels would meet, with one of each side; empty where nothing is known."""
-    ids = [] if run is None else _ids(judgments, run)
-    return _meeting(judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)])
 
 
 def _ids(judgments: Judgments, run: RunLike | AlignedRun) -> list[tuple[str, str]]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Bools, Ints
+from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
@@ -47,7 +46,6 @@ _OTHER_NAMES = {
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # whose tables call the grades of qrels scores
 RISING = "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of which the smaller is better)"
 """What to say of a run of which ``scores_rise_with_ranks`` is true."""
-_MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
     ("score", "score", True, False): "; this looks like qrels, not a run",
     ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
@@ -116,40 +114,14 @@ def qrel_table(qrels: TableLike) -> pl.DataFrame:
     return pl.DataFrame(qrel_columns(qrels))
 
 
-def _as_float(value: Any) -> float:
+def float_of(value: Any) -> float:
+    """A number, or a decimal, as a float."""
     try:
         return float(value)
     except OverflowError:  # an integer of more than 1,000 bits
         return math.inf if value > 0 else -math.inf
     except ValueError:  # a decimal that signals that it is none
         return math.nan
-
-
-def numeric_column(
-    values: pl.Series, row: Ints, name: str, ids: Callable[[int], tuple[str, str]]
-) -> NDArray[np.float64]:
-    """Some rows of a further column of qrels as float64, missing values as NaN.
-
-    ``ids`` gives the query and document of the n-th of these rows, for messages.
-    """
-    if values.dtype == pl.Null:
-        return np.full(len(row), np.nan)
-    if values.dtype.is_numeric():
-        return values.cast(pl.Float64).to_numpy()[row]
-    items = values.to_list()
-    picked = [items[i] for i in row.tolist()]
-    bad = [
-        n
-        for n, value in enumerate(picked)
-        if not is_plain_number(value) and (isinstance(value, str) or str(value) not in _MISSING)
-    ]
-    if bad:
-        query_id, doc_id = ids(bad[0])
-        raise ValueError(
-            f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is {shown(picked[bad[0]])}, not a finite number"
-            f"{and_more(len(bad) - 1)}"
-        )
-    return np.array([_as_float(value) if is_plain_number(value) else np.nan for value in picked], dtype=np.float64)
 
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
@@ -326,7 +298,7 @@ def _numbers(values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Serie
         usable = np.array([is_plain_number(value) for value in items])
         if not usable.all():
             _refuse_number(values, ~usable, name, what, ids)
-        column = pl.Series(name, [_as_float(value) for value in items], pl.Float64)
+        column = pl.Series(name, [float_of(value) for value in items], pl.Float64)
     unusable = ~np.isfinite(column.to_numpy())
     if unusable.any():
         _refuse_number(values, unusable, name, what, ids)

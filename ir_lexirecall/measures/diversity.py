@@ -52,7 +52,7 @@ def top_grades(measure: Measure, judgments: Judgments) -> Floats:
     """max_rel of every (query, aspect) pair: the parameter, or the pair's largest grade."""
     aspects = judgments.aspects
     if measure["max_rel"] is not None:
-        judgments.check_top_grade_of_aspects(measure["max_rel"], str(measure))
+        judgments.check_top_grade(measure["max_rel"], str(measure), of_aspects=True)
         return np.full(len(aspects.query), float(measure["max_rel"]))
     return aspects.top_grade
 

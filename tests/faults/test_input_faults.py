@@ -109,7 +109,7 @@ def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> N
         values.to_numpy().tolist()
         == irl.evaluate(TOMA(aspects={"relevance": 2, "quality": 2}), wanted, RUN).to_numpy().tolist()
     )
-    assert Judgments.from_qrels(qrels).rows["relevance"].to_list() == [1, 0, 2]
+    assert Judgments.from_qrels(qrels).aspect_rows.grade.tolist() == [1, 0, 2]
 
 
 @pytest.mark.parametrize("other", [["x", "y"], [1, 2], [None, 1.5], [[1], [2]]], ids=repr)
