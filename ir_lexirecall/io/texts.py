@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
@@ -25,17 +25,7 @@ from ir_lexirecall.io.files import (
 from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.value_cells import columns_of_frame, id_text
 
-
-class HasTexts(Protocol):
-    """What has texts by id, as a ``Collection`` does."""
-
-    def texts(self, doc_ids: list[str]) -> dict[str, str]: ...
-
-    @property
-    def query_texts(self) -> dict[str, str]: ...
-
-
-TextsLike: TypeAlias = "Mapping[str, str] | HasTexts | str | os.PathLike[str] | Any"
+TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data set or ``docs_store`` of it, a ``Collection``,
 or PyTerrier's data set or ``text_loader``."""
 
@@ -104,12 +94,9 @@ def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS
     lacking = [name for name in wanted if name not in found]
     if lacking and not isinstance(source, Mapping) and not hasattr(type(source), "query_texts"):
         said = f"{len(lacking):,} of {len(wanted):,} {what}, such as {lacking[0]!r}"
-        warn(f"{_called(source)} has no text of {said}")
+        called = os.fspath(source) if isinstance(source, (str, os.PathLike)) else f"the {type(source).__name__}"
+        warn(f"{called} has no text of {said}")
     return found
-
-
-def _called(source: Any) -> str:
-    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else f"the {type(source).__name__}"
 
 
 def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[tuple[str, str]]:
@@ -213,30 +200,24 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
             else:
                 for record in content if isinstance(content, list) else [content]:
                     yield from _record(record, what, path)
-        elif kind == ".csv":
-            rows = csv_rows(text_of_file(path), lambda n: f"{path}, line {n}")
-            _, names = next(rows, (0, []))
-            ids, fields = _fields(names, what, path)
-            places = [names.index(name) for name in (ids, *fields)]
-            for n, row in rows:
-                if len(row) != len(names):
-                    raise ValueError(f"{path}, line {n}: {len(row)} fields, where the header has {len(names)}")
-                yield row[places[0]], _joined(row[place] for place in places[1:])
         else:
-            yield from _of_lines(path, what)
+            rows: Iterable[tuple[int, list[str]]]
+            rows = ((n, line.decode("utf-8", "replace").rstrip("\r").split("\t")) for n, line in _lines(path))
+            if kind == ".csv":
+                rows = csv_rows(text_of_file(path), lambda n: f"{path}, line {n}")
+            yield from _of_rows(rows, what, path, is_csv=kind == ".csv")
 
 
-def _of_lines(path: str, what: str) -> Iterator[tuple[str, str]]:
-    """Lines of id and text, apart by a tab, else by blanks; with a header, by the names of its columns."""
-    places: list[int] | None = None
-    for n, line in _lines(path):
-        fields = line.decode("utf-8", "replace").rstrip("\r").split("\t")
-        if n == 1 and len(fields) > 1 and _is_header([field.lower() for field in fields], what):
+def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_csv: bool) -> Iterator[tuple[str, str]]:
+    """Rows of id and text, apart by a tab, else by blanks; with a header, which CSV has, by the names of its columns."""
+    places: list[int] = []
+    for place, (n, fields) in enumerate(rows):
+        if place == 0 and (is_csv or (n == 1 and len(fields) > 1 and _is_header(list(map(str.lower, fields)), what))):
             ids, named = _fields(fields, what, path)
-            places = [fields.index(name) for name in (ids, *named)]
-        elif places is not None:
-            if len(fields) <= max(places):
-                raise ValueError(f"{path}, line {n}: {len(fields)} fields, where the header has more")
+            places, width = [fields.index(name) for name in (ids, *named)], len(fields)
+        elif places:
+            if len(fields) <= max(places) or (is_csv and len(fields) != width):
+                raise ValueError(f"{path}, line {n}: {len(fields)} fields, where the header has {width}")
             yield fields[places[0]], _joined(fields[place] for place in places[1:])
         else:
             if len(fields) == 1:
