@@ -30,13 +30,11 @@ PLOTS = [
     "compared.plot()",
     "compared.plot_pairs()",
     "compared.plot_differences()",
-    "compared.plot_query('q01')",
     "compared.plot_pair('bm25', 'ql')",
     "one['lexirecall/demo'].plot()",
     "suite.plot()",
     "suite.plot_ranks()",
     "suite.plot_cd()",
-    "plots.relevant_documents(irl.load('lexirecall/demo'))",
     "meta.plot(meta.tie_probabilities(n=100, m=5))",
     "meta.plot(meta.Study(['AP', 'LR'], demo.qrels(), runs).agreement())",
 ]

@@ -483,7 +483,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return str(present.benchmark_table(self, over, places).latex(label=label))
 
     def _repr_html_(self) -> str:
-        return str(plots.benchmark_notebook(self))
+        return str(plots.notebook(self))
 
     @entry
     def plot(self, by: str | None = None, ax: Any = None) -> Any:

@@ -298,14 +298,9 @@ def _one_of(files: list[Path]) -> str:
     if len(files) == 1:
         return str(files[0])
     judged = {file: Judgments.from_qrels(str(file)) for file in files}
-    first = judged[files[0]]
-    for file, other in judged.items():
-        same = (other.query_ids, other.doc_ids, other.grade.tolist()) == (
-            first.query_ids,
-            first.doc_ids,
-            first.grade.tolist(),
-        )
-        if not same:
+    said = {file: (one.query_ids, one.doc_ids, one.grade.tolist()) for file, one in judged.items()}
+    for file in files[1:]:
+        if said[file] != said[files[0]]:
             raise ValueError(f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one")
     return str(max(files, key=lambda file: len(judged[file].aspect_rows.columns)))
 

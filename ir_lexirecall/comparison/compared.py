@@ -177,7 +177,7 @@ class ComparedRuns(Memoised):
 
     def _of_pairs(self, columns: Mapping[str, Any]) -> pd.DataFrame:
         """A row per pair, beginning with its runs."""
-        return self._frame({"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **columns})
+        return self._frame({**self.of_pairs, **columns})
 
     def _names(self, by: str | None) -> list[str]:
         """The criterion that was asked for, or all."""
@@ -187,6 +187,11 @@ class ComparedRuns(Memoised):
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs compared: all, in the order of the runs, or every other run with the baseline."""
         return all_pairs(self.runs, self.baseline)
+
+    @property
+    def of_pairs(self) -> dict[str, Any]:
+        """The columns that name the pairs."""
+        return {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
 
     @cached_property
     def places(self) -> Places:

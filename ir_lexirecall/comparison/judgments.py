@@ -46,11 +46,7 @@ def bounds_table(result: TestedRuns, names: Sequence[str], judgings: Judgings) -
     parts, lacking = [], []
     for name in names:
         what = measured(result, name)
-        columns: dict[str, Any] = {
-            "criterion": name,
-            "run_a": [a for a, _ in result.pairs],
-            "run_b": [b for _, b in result.pairs],
-        }
+        columns: dict[str, Any] = {"criterion": name, **result.of_pairs}
         if isinstance(what, Preference):
             wins = pool.wins(what, *result.places, judgings)
             if wins is not None:

@@ -126,8 +126,7 @@ class TestedRuns(ComparedRuns):
         wins, losses, incomparable = criterion.counts(a, b)
         means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
         return {
-            "run_a": [self.runs[i] for i in a],
-            "run_b": [self.runs[i] for i in b],
+            **self.of_pairs,
             "wins": wins,
             "losses": losses,
             "ties": queries - wins - losses - incomparable,

@@ -425,13 +425,12 @@ class Comparison(TestedRuns):
         3      overlap  0.99   False
         """
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
-        pairs = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
 
         def tested(name: str) -> list[dict[str, Any]]:
             parts = [np.concatenate([*part.by[name].differences(*self.places)]) for part in self.by_group.values()]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted = corrected(p, self.test.correction, alpha)[0]
-            return [pairs | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}]
+            return [self.of_pairs | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}]
 
         return self._stacked(by, tested)
 

@@ -7,8 +7,6 @@ from ir_lexirecall.plots.across_collections import critical_differences as criti
 from ir_lexirecall.plots.across_collections import forest as forest
 from ir_lexirecall.plots.across_collections import rank_intervals as rank_intervals
 from ir_lexirecall.plots.across_collections import recall_curves as recall_curves
-from ir_lexirecall.plots.across_collections import relevant_documents as relevant_documents
-from ir_lexirecall.plots.compared_runs import benchmark_notebook as benchmark_notebook
 from ir_lexirecall.plots.compared_runs import differences as differences
 from ir_lexirecall.plots.compared_runs import groups as groups
 from ir_lexirecall.plots.compared_runs import heatmap as heatmap

@@ -1,4 +1,4 @@
-"""Pictures of benchmarks over many collections, of a collection, and of recall over how much of it is read."""
+"""Pictures of benchmarks over many collections, and of recall over how much of one is read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import numpy as np
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
-from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.plots import axes
 from ir_lexirecall.plots.marks import collection_marks, joined_ranks
 from ir_lexirecall.present.macro_means import wilcoxon_words
 from ir_lexirecall.present.standings import MacroStanding
 from ir_lexirecall.present.text import confidence_words, estimate_words, provenance_line
-
-_MOST_BARS = 30
 
 
 def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
@@ -90,20 +87,6 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
         f"critical difference {difference:.2f}: runs under one bar do not differ significantly. {wilcoxon_words(test)}"
     )
     return axes.finish(ax, provenance_line(result.provenance), title, [test["criterion"]])
-
-
-def relevant_documents(collection: Collection, *, ax: Any = None) -> Any:
-    """How many queries have how many relevant documents: a bar for each number, or for a range of numbers."""
-    ax = axes.new_axes(ax, (5.0, 2.5))
-    numbers = collection.relevant_by_query.to_numpy(np.int64)
-    most = int(numbers.max(initial=1))
-    width = -(-(most + 1) // _MOST_BARS)
-    ax.hist(numbers, bins=np.arange(0, most + 1 + width, width) - 0.5, rwidth=0.9, color=axes.FIRST)
-    ax.set_xlabel("relevant documents")
-    ax.set_ylabel("queries")
-    ax.yaxis.get_major_locator().set_params(integer=True)
-    median = f", median {np.median(numbers):g}" if len(numbers) else ""
-    return axes.finish(ax, title=f"Relevant documents of {len(numbers)} queries{median}")
 
 
 def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:

@@ -240,20 +240,20 @@ def inline(draw: Callable[..., Any], size: tuple[float, float], description: str
     return f'<img alt="{escape_html(description)}" style="max-width:100%" width="{width}" src="data:image/png;base64,{data}">'
 
 
-def notebook(result: Comparison) -> str:
-    said = comparison_finding(result)
-    standings = standings_of(result)
-    drawn = bool(standings) and len(result.runs) <= _MOST_DRAWN
-    size = means_size(len(result.runs))
-    picture = inline(partial(means, result, standings[0].name), size, said.title) if drawn else ""
-    return html(said, picture, provenance_line(result.provenance))
-
-
-def benchmark_notebook(result: Benchmark) -> str:
-    """A benchmark as HTML; of a single collection as its comparison."""
-    if len(result) == 1:
+def notebook(result: Comparison | Benchmark) -> str:
+    """A result as HTML; a benchmark of a single collection as its comparison."""
+    if isinstance(result, Benchmark) and len(result) == 1:
         return notebook(next(iter(result.values())))
-    said = benchmark_finding(result)
-    drawn, size = said.ranking is not None and 1 < len(result.runs) <= _MOST_DRAWN, (7.0, 1.5 + 0.32 * len(result.runs))
-    picture = inline(partial(rank_intervals, result), size, said.title) if drawn else ""
+    draw: Callable[..., Any]
+    if isinstance(result, Benchmark):
+        said, draw, size = (
+            benchmark_finding(result),
+            partial(rank_intervals, result),
+            (7.0, 1.5 + 0.32 * len(result.runs)),
+        )
+        drawn = said.ranking is not None and len(result.runs) > 1
+    else:
+        said, standings, size = comparison_finding(result), standings_of(result), means_size(len(result.runs))
+        draw, drawn = partial(means, result, standings[0].name if standings else None), bool(standings)
+    picture = inline(draw, size, said.title) if drawn and len(result.runs) <= _MOST_DRAWN else ""
     return html(said, picture, provenance_line(result.provenance))

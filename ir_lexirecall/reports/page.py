@@ -25,7 +25,7 @@ from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import direction_words, verdict_words
-from ir_lexirecall.present.text import fact_words, in_short, listed, printable, short_names
+from ir_lexirecall.present.text import confidence_words, fact_words, in_short, listed, printable, short_names
 from ir_lexirecall.reports import sections, svg
 from ir_lexirecall.reports.query_browser import Sources, browsers_of
 from ir_lexirecall.reports.report_tables import fitting, number, p_value, signed, tables_of, values_by_query
@@ -150,6 +150,7 @@ def report(
         best=sections.best_sets(rankings),
         collections={name: len(one.query_ids) for name, one in shown.items()} if many else {},
         baseline=shown.baseline,
+        confidence=confidence_words(shown.provenance),
         overall=sections.overall_of(shown, rankings) if many else [],
         groups=[] if many else sections.groups_of(shown),
         heatmaps=[] if many else sections.heatmaps_of(shown),

@@ -28,7 +28,7 @@ from ir_lexirecall.present.macro_means import ranks_of, wilcoxon_words
 from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
 from ir_lexirecall.present.tables import DAGGER, UNSURE
-from ir_lexirecall.present.text import confidence_words, count, estimate_words, p_words
+from ir_lexirecall.present.text import count, estimate_words, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus, p_value
 from ir_lexirecall.reports.svg import Scale
 
@@ -49,9 +49,6 @@ class RankedRun(NamedTuple):
         others: means by the other criteria, and whether the run leads by them.
     """
 
-    place: int
-    run: str
-    mean: float
     mark: Mark
     group: str
     rank: tuple[str, Mark] | None
@@ -66,11 +63,10 @@ class Leaderboard:
     """The runs by one criterion, best first.
 
     Attributes:
-        is_baseline: whether the others are compared with a baseline; ``compared``: whether with any run.
+        compared: whether the others are compared with a run, the baseline or the leader.
     """
 
     standing: Standing | MacroStanding
-    is_baseline: bool
     compared: bool
     has_margin: bool
     scale: Scale
@@ -78,7 +74,6 @@ class Leaderboard:
     rank_scale: Scale | None
     rows: Sequence[RankedRun]
     others: Sequence[str]
-    confidence: str
     said: Description | None
 
 
@@ -122,14 +117,13 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[L
                 for other, mean in zip(others, means, strict=True)
             ]
             shown, said = mark._replace(kind=kind), by_run.get(run, [])
-            rows.append(RankedRun(place, run, float(row.mean), shown, group, rank, difference, p, by_others, said))
+            rows.append(RankedRun(shown, group, rank, difference, p, by_others, said))
         name = standing.name
         measure: IRMeasure | None = known_measure(name) if scored is None else scored.measures.get(name)
         what = measure or getattr(standing.criterion, "preference", None)
         rankings.append(
             Leaderboard(
                 standing=standing,
-                is_baseline=result.baseline is not None,
                 compared=compared,
                 has_margin=has_margin,
                 scale=Scale.of(row.mark for row in rows),
@@ -137,7 +131,6 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[L
                 rank_scale=Scale.around([1, len(table)]) if over_all else None,
                 rows=rows,
                 others=[other.name for other in others],
-                confidence=confidence_words(result.provenance),
                 said=describe(what) if what else None,
             )
         )
@@ -148,8 +141,8 @@ def best_sets(rankings: Sequence[Leaderboard]) -> list[tuple[str, list[str]]]:
     """Runs that may be the best by some criterion, their groups by each; none of one ranking, or fewer than three runs."""
     if len(rankings) < 2 or len(rankings[0].rows) < 3:
         return []
-    groups = [{row.run: row.group for row in ranking.rows} for ranking in rankings]
-    rows = [(row.run, [by[row.run] for by in groups]) for row in rankings[0].rows if any(by[row.run] for by in groups)]
+    groups = [{row.mark.name: row.group for row in ranking.rows} for ranking in rankings]
+    rows = [(run, [by[run] for by in groups]) for run in groups[0] if any(by[run] for by in groups)]
     return sorted(rows, key=lambda row: -sum(map(bool, row[1])))
 
 
@@ -163,7 +156,6 @@ class Forest:
     standing: Standing | MacroStanding
     marks: Mapping[str, Sequence[Mark]]
     estimate: str
-    confidence: str
 
     @cached_property
     def scale(self) -> Scale:
@@ -173,8 +165,7 @@ class Forest:
 def groups_of(result: Comparison) -> list[Forest]:
     """A forest for each criterion; none where there are no groups to compare."""
     standings = standings_of(result) if result.grouped and len(result.runs) > 1 else []
-    confidence = confidence_words(result.provenance)
-    return [Forest(standing, group_marks(standing), standing.estimate, confidence) for standing in standings]
+    return [Forest(standing, group_marks(standing), standing.estimate) for standing in standings]
 
 
 @dataclass(frozen=True)
@@ -213,7 +204,7 @@ def overall_of(result: Benchmark, rankings: Sequence[Leaderboard]) -> list[Overa
         forest = None
         if result.baseline is not None:
             estimate = estimate_words(next(iter(result.values())).test_of(name))
-            forest = Forest(ranking.standing, collection_marks(result, name), estimate, ranking.confidence)
+            forest = Forest(ranking.standing, collection_marks(result, name), estimate)
         found.append(Overall(ranking, said, mean_ranks, forest))
     return found
 

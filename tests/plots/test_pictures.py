@@ -30,7 +30,7 @@ from matplotlib import image  # noqa: E402
 from matplotlib.text import Text  # noqa: E402
 
 import ir_lexirecall as irl  # noqa: E402
-from ir_lexirecall import demo, meta, plots  # noqa: E402
+from ir_lexirecall import demo, meta  # noqa: E402
 from ir_lexirecall.benchmarks import Benchmark  # noqa: E402
 from ir_lexirecall.plots.axes import FIRST, SECOND, SMALL, line_style, new_axes  # noqa: E402
 from ir_lexirecall.present.standings import Standing  # noqa: E402
@@ -79,7 +79,6 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "suite of a cost": lambda _, suite: suite.plot(COST),
     "suite ranks": lambda _, suite: suite.plot_ranks("LR"),
     "suite critical differences": lambda _, suite: suite.plot_cd("LR"),
-    "collection": lambda *_: plots.relevant_documents(irl.load("lexirecall/demo")),
 }
 STUDIES: dict[str, Callable[[], Any]] = {
     "achieved significance": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).achieved_significance(
