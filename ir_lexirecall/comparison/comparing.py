@@ -36,35 +36,8 @@ CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, Mea
 """A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
 Criteria: TypeAlias = Mapping[str, Preference | IRMeasure]
 
-_COLUMNS = frozenset(
-    [
-        "criterion",
-        "run",
-        "run_a",
-        "run_b",
-        "query_id",
-        "collection",
-        "mean",
-        "mean_a",
-        "mean_b",
-        "difference",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "p",
-        "p_corrected",
-        "verdict",
-        "wins",
-        "losses",
-        "ties",
-        "incomparable",
-        "net_wins",
-        "effect_size",
-        "queries",
-        "rank",
-        "test",
-    ]
-)
+_COLUMNS = frozenset({"criterion", "run", "query_id", "collection", "mean", "ci_low", "ci_high", "rank"})
+"""Beside which columns of tables criteria are columns themselves."""
 
 
 @entry

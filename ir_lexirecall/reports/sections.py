@@ -15,21 +15,13 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
 from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
-from ir_lexirecall.plots.marks import (
-    Mark,
-    collection_marks,
-    difference_marks,
-    group_marks,
-    heat_of,
-    joined_ranks,
-    mean_marks,
-)
-from ir_lexirecall.present.macro_means import ranks_of, wilcoxon_words
+from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, heat_of, mean_marks
+from ir_lexirecall.present.macro_means import ranks_of
 from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
 from ir_lexirecall.present.tables import DAGGER, UNSURE
 from ir_lexirecall.present.text import count, estimate_words, p_words
-from ir_lexirecall.reports.report_tables import can_be_summed_up, minus, p_value
+from ir_lexirecall.reports.report_tables import can_be_summed_up, minus
 from ir_lexirecall.reports.svg import Scale
 
 LEADS, MAY_BE_BEST = "leads", "may be the best"
@@ -168,44 +160,13 @@ def groups_of(result: Comparison) -> list[Forest]:
     return [Forest(standing, group_marks(standing), standing.estimate) for standing in standings]
 
 
-@dataclass(frozen=True)
-class Overall:
-    """What holds over collections by one criterion.
-
-    Attributes:
-        friedman: Friedman's test and Nemenyi's critical difference in words; empty with fewer than three runs.
-        mean_ranks: the mark of each run's mean rank, and for each bar whether it passes the run.
-        forest: with a baseline, what is estimated against it on each collection, and over all.
-    """
-
-    ranking: Leaderboard
-    friedman: str
-    mean_ranks: Sequence[tuple[Mark, Sequence[bool]]]
-    forest: Forest | None
-
-
-def overall_of(result: Benchmark, rankings: Sequence[Leaderboard]) -> list[Overall]:
-    """What holds over collections by each criterion; nothing of a single run."""
+def against_baseline(result: Benchmark, rankings: Sequence[Leaderboard]) -> list[Forest]:
+    """What is estimated against the baseline on each collection, and over all, by each criterion; none without one, or other runs."""
     found = []
-    for ranking in rankings if len(result.runs) > 1 else ():
-        test, name = result.friedman(ranking.standing.name), ranking.standing.name
-        difference, said = test["critical_difference"], ""
-        if not np.isnan(test["p"]):
-            said = (
-                f"Friedman's test that all runs rank alike: chi-squared {test['chi2']:.3f}, p {p_value(test['p'])}; critical "
-                f"difference {difference:.2f} (Nemenyi, which depends on all runs that are there): runs beside one bar do "
-                f"not differ significantly. {wilcoxon_words(test)}"
-            )
-        bars = joined_ranks(test["mean_rank"].to_numpy(), difference)
-        mean_ranks = [
-            (Mark(str(run), float(value)), [first <= place <= last for first, last in bars])
-            for place, (run, value) in enumerate(test["mean_rank"].items())
-        ]
-        forest = None
-        if result.baseline is not None:
-            estimate = estimate_words(next(iter(result.values())).test_of(name))
-            forest = Forest(ranking.standing, collection_marks(result, name), estimate)
-        found.append(Overall(ranking, said, mean_ranks, forest))
+    for ranking in rankings if result.baseline is not None and len(result.runs) > 1 else ():
+        name = ranking.standing.name
+        estimate = estimate_words(next(iter(result.values())).test_of(name))
+        found.append(Forest(ranking.standing, collection_marks(result, name), estimate))
     return found
 
 
