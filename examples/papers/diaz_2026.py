@@ -226,9 +226,7 @@ def figure_4(plots: Path | None) -> None:
 
 def figure_5(plots: Path | None, count: Printed) -> None:
     """Precision and recall orientation, n = 10^5, m = 1..15."""
-    table = orientation(
-        ["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"], n=10**5, progress=False
-    )
+    table = orientation(["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"], n=10**5)
     value = {}
     for which in ("precision", "recall"):
         value[which] = table.pivot(index="measure", columns="m", values=which).loc[table["measure"].unique()]
