@@ -18,10 +18,10 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.errors import entry
-from ir_lexirecall.measures.about import About, Example, Label
-from ir_lexirecall.measures.declaration import UNIT, Measure
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import UNIT, Measure, UnknownParameter
 from ir_lexirecall.measures.parameters import Param
-from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_measures, parse_one
+from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_one
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.tables import Column, Shown
 from ir_lexirecall.present.text import escape_html
@@ -72,7 +72,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Description:
+class Description(About):
     """What a measure, a preference or a test is; ``print`` shows it as a page.
 
     Attributes:
@@ -92,23 +92,14 @@ class Description:
         source: where it comes from.
         see_also: names of related measures.
         aliases: other names of the same measure.
+        caption: what a table of its values says below.
+        meanings: of parameters that the class describes badly.
     """
 
-    name: str
-    measure: str
-    title: str
-    meaning: str
-    formula: str = ""
-    plain: str = ""
-    symbols: str = ""
+    name: str = ""
+    measure: str = ""
     parameters: tuple[Parameter, ...] = ()
-    values: str = ""
-    zero: str = ""
-    ties: str = ""
-    use: str = ""
-    example: Example | None = None
-    source: Source = Source()
-    see_also: tuple[str, ...] = ()
+    source: Source = Source()  # type: ignore[assignment]  # a class names it, a description has it
     aliases: tuple[str, ...] = ()
 
     def sections(self) -> list[tuple[str, str]]:
@@ -226,7 +217,7 @@ def describe(measure: MeasureLike) -> Description:
         return _description(measure, measure, entries("test")[measure])
     if (preference := parse_preference(measure)) is not None:
         about = entries("preference")[preference.NAME]
-        return _description(preference.NAME, str(preference), about, parameters=_parameters(preference, about))
+        return _description(preference.NAME, str(preference), about, _parameters(preference, about))
     parsed = _parsed(measure)
     docstring = inspect.getdoc(type(parsed)) or ""
     about = entries("measure").get(parsed.NAME, About())
@@ -244,48 +235,35 @@ def describe(measure: MeasureLike) -> Description:
     meaning = str(getattr(parsed, "SHORT_DESC", None) or paragraph or title)
     registry = ir_measures.measures.registry.items()
     same = [name for name, other in registry if type(other) is type(parsed) and other.params == {}]
-    return _description(
-        parsed.NAME,
-        str(parsed),
-        about,
-        title=about.title or title,
-        meaning=meaning if meaning.endswith(".") else f"{meaning}.",
-        parameters=_parameters(parsed, about),
-        aliases=tuple(name for name in same if name != parsed.NAME),
-    )
+    about = replace(about, title=about.title or title, meaning=meaning if meaning.endswith(".") else f"{meaning}.")
+    aliases = tuple(name for name in same if name != parsed.NAME)
+    return _description(parsed.NAME, str(parsed), about, _parameters(parsed, about), aliases)
 
 
-def _description(name: str, measure: str, about: About, **more: Any) -> Description:
-    said = {field: getattr(about, field) for field in ("formula", "plain", "symbols", "values", "zero", "ties", "use")}
-    return Description(
-        name=name,
-        measure=measure,
-        **said | {"title": about.title, "meaning": about.meaning, "example": about.example} | more,
-        source=source(about.source),
-        see_also=tuple(about.see_also),
-    )
+def _description(
+    name: str, measure: str, about: About, parameters: tuple[Parameter, ...] = (), aliases: tuple[str, ...] = ()
+) -> Description:
+    own = {"name": name, "measure": measure, "parameters": parameters, "aliases": aliases}
+    return Description(**vars(about) | own | {"source": source(about.source), "see_also": tuple(about.see_also)})
 
 
 def _parsed(measure: MeasureLike) -> IRMeasure:
     """The measure, also without what it requires."""
+    parsed = parse_one(measure)
+    supported = parsed.SUPPORTED_PARAMS
     try:
-        return next(iter(parse_measures(measure).values()))
+        check_parameters(parsed)
+    except UnknownParameter:
+        raise
     except ValueError as error:
-        try:
-            parsed = parse_one(measure)
-        except ValueError:
-            raise ValueError(str(error)) from None
-        supported = parsed.SUPPORTED_PARAMS
         lacking = not all(name in parsed.params for name, param in supported.items() if param.required)
         if not lacking and not re.search(r" needs (\w+), ", str(error)):
-            raise ValueError(str(error)) from None
-        for name, value in parsed.params.items():  # those that are given must be known, and in range
-            if name not in supported:
-                check_parameters(parsed)  # raises
-            elif not supported[name].validate(value):
+            raise
+        for name, value in parsed.params.items():  # those that are given must be in range
+            if not supported[name].validate(value):
                 expected = getattr(supported[name], "expects", None) or _allowed(name, supported[name])
                 raise ValueError(f"{parsed.NAME}: {name} must be {expected}, not {value!r}") from None
-        return parsed
+    return parsed
 
 
 def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
@@ -374,14 +352,8 @@ def _sections(kind: str) -> dict[str, dict[str, str]]:
 
 
 def _example(section: Mapping[str, str]) -> Example:
-    value = float(Fraction(section["value"]))
-    missing = _labels(section["missing"]) if "missing" in section else ()
-    return Example(section["example"], _labels(section["ranking"]), value, section["working"], missing)
-
-
-def _labels(text: str) -> tuple[Label, ...]:
-    """Grades, as ``1, 0, None``, or tuples of grades, as ``(1, 0), (0, None)``."""
+    """Grades are written as ``1, 0, None``, or for several subtopics as ``(1, 0), (0, None)``."""
     import ast
 
-    labels: tuple[Label, ...] = ast.literal_eval(f"({text},)")
-    return labels
+    ranking, missing = (tuple(ast.literal_eval(f"[{section.get(name, '')}]")) for name in ("ranking", "missing"))
+    return Example(section["example"], ranking, float(Fraction(section["value"])), section["working"], missing)

@@ -179,7 +179,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     (['a', 'b'], [1.0, 2.0])
     """
     name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
-    added = Judgments.from_qrels(_graded(name) if name.lower().endswith(".csv") and os.path.isfile(name) else more)
+    added = _judged(more)
     if judgments.table is not None or added.table is not None:
         warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
@@ -224,10 +224,7 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     """
     tables = []
     for source in (a, b):
-        name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
-        judged = Judgments.from_qrels(
-            _graded(name) if name.lower().endswith(".csv") and os.path.isfile(name) else source
-        )
+        judged = _judged(source)
         whole = bool(np.all(judged.grade == np.round(judged.grade)))
         grade = judged.grade.astype(np.int64) if whole else judged.grade
         ids = [judged.query_ids[q] for q in judged.query.tolist()]
@@ -242,18 +239,23 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
 
 
-def _graded(path: str) -> str | pl.DataFrame:
-    """The rows with a grade of what ``write_pool_csv`` wrote to be filled in; any other file as it is."""
+def _judged(source: QrelsLike) -> Judgments:
+    """Judgments in any form; of what ``write_pool_csv`` wrote to be filled in, the rows with a grade."""
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    if not path.lower().endswith(".csv") or not os.path.isfile(path):
+        return Judgments.from_qrels(source)
     columns = ["query_id", "doc_id", "relevance"]
     with naming(path):
         try:
             table = pl.read_csv(path, columns=columns, infer_schema=False)
         except pl.exceptions.PolarsError:  # another CSV file, of which the reader of qrels knows more
-            return path
+            return Judgments.from_qrels(path)
         known = table.filter(pl.col("relevance").str.strip_chars().fill_null("") != "")
         if not len(known):
             raise ValueError("no document in it has a grade; fill in the column 'relevance'")
     if left := len(table) - len(known):
         warn(f"{path}: {left} of {len(table)} documents have no grade yet and are left out")
     numbers = known.with_columns(pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False))
-    return known if numbers["relevance"].null_count() else numbers  # the reader of qrels says which is none
+    return Judgments.from_qrels(
+        known if numbers["relevance"].null_count() else numbers
+    )  # the reader of qrels says which is none

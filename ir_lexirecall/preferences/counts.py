@@ -14,7 +14,7 @@ from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance
+from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, Ranks, dominance
 
 _BLOCK = 2**22  # preferences that are held at once
 
@@ -143,6 +143,10 @@ class PreferenceCounts(Memoised):
             start = end
         return groups
 
+    def ranks_of(self, pair: tuple[int, int]) -> Iterator[tuple[Ints, Ranks]]:
+        """Some queries at a time, and the ranks of two runs at their recall levels, shape ``(levels, q, 2)``."""
+        return ((queries, self.positions.padded(queries, list(pair))) for queries in self._similar_queries)
+
     def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
         """Preferences of all pairs (of some runs) on some queries, for those that do not order the runs."""
         if preference == "dominance":
@@ -212,19 +216,16 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
     """
     positions, table = counts.positions, {}
     runs = list(counts.runs.values())
-    if preference == _FROM_THE_END or preference in _FROM_THE_TOP:
+    if preference in (_FROM_THE_END, *_FROM_THE_TOP):
         level, tied = np.zeros((2, len(values)), dtype=np.int64)
-        for q in range(len(values)):  # the levels of one query are one comparison of arrays
-            a, b = (positions.rank[positions.start[s, q] : positions.start[s, q] + positions.r[s, q]] for s in pair)
-            m, both, longest = int(positions.m[q]), min(len(a), len(b)), max(len(a), len(b))
+        for some, ranks in counts.ranks_of(pair):  # a missing document differs from any other
+            differ, m = ranks[:, :, 0] != ranks[:, :, 1], positions.m[some]
             if preference == _FROM_THE_END:
-                differ = np.flatnonzero(a != b) if len(a) == len(b) else np.array([longest - 1])
-                level[q] = differ[-1] + 1 if len(differ) else 0
-                tied[q] = m - level[q]
+                level[some] = np.where(differ, np.arange(1, len(differ) + 1)[:, None], 0).max(axis=0, initial=0)
+                tied[some] = m - level[some]
             else:
-                differ = np.flatnonzero(a[:both] != b[:both])
-                level[q] = differ[0] + 1 if len(differ) else (both + 1 if longest > both else 0)
-                tied[q] = level[q] - 1 if level[q] else m
+                level[some] = np.where(differ.any(axis=0), differ.argmax(axis=0) + 1, 0)
+                tied[some] = np.where(level[some] > 0, level[some] - 1, m)
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that tied before.
         table["level"] = _whole(level)
         table["tied_levels"] = tied
@@ -239,9 +240,11 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
         table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])
         table["other_doc_id"] = np.where(a_wins, doc_id[1], doc_id[0])
     elif preference in PAIRWISE:
-        ranks = (positions.padded([q], list(pair))[:, 0].T for q in range(len(values)))
-        ahead = [(int((a < b).sum()), int((b < a).sum())) for a, b in ranks]
-        table["levels_a"], table["levels_b"] = zip(*ahead, strict=True) if ahead else ((), ())
+        ahead = np.zeros((2, len(values)), dtype=np.int64)
+        for some, ranks in counts.ranks_of(pair):
+            a, b = ranks[:, :, 0], ranks[:, :, 1]
+            ahead[:, some] = (a < b).sum(axis=0), (b < a).sum(axis=0)
+        table["levels_a"], table["levels_b"] = ahead
     return table
 
 
