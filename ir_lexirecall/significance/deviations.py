@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -105,11 +106,45 @@ class PairDeviations(Statistic):
         self.found: Deviations = Deviations(self._t(), above, 2.0 ** -sum(self.sizes))
 
     def take(self, draws: Draws) -> None:
-        """The largest deviations of some resamples."""
-        above = self.found.above[:, draws.some]
-        moved = draws.means(self._centered)
-        for j, variance in enumerate(self._variances(draws)):
-            t = self._deviations(j, draws, moved, variance)
+        """The largest deviations of some resamples: t of the gains of the runs after each run j on it."""
+        above, of_runs = self.found.above[:, draws.some], draws.means(self._centered)
+        collections, over_collections = len(self.sizes), self.over == "collections"
+        inverse = 1 / (np.maximum(np.array(self.sizes) - 1, 1) * collections**2)
+        weights: Any = inverse[draws.drawn.T].astype(self._precision)
+        count = draws.count.astype(self._precision, copy=False)
+        blocks = (np.split(squares @ count, ends) for squares, ends in self._kept_squares or self._squares())
+        for j, variance in enumerate(chain.from_iterable(blocks)):
+            moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
+            if not over_collections:  # whose means may differ by rounding alone
+                moved = moved.astype(self._precision)
+            of_mean = np.square(moved[0])
+            of_mean *= weights[0]
+            for place, weight in zip(moved[1:], weights[1:], strict=True):
+                of_mean += weight * place**2
+            # The square of the mean is the mean of squares where all drawn differences are equal.
+            constant = of_mean >= (1 - _FLAT[self._precision]) * variance
+            variance -= of_mean
+            difference = moved[0]
+            noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
+            if over_collections:
+                effects = self._means[:, j + 1 :] - self._means[:, j : j + 1] - (self._mean[j + 1 :] - self._mean[j])
+                # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
+                effects *= np.sqrt(collections / max(1, collections - 1))
+                for place, drawn in zip(moved, draws.drawn.T, strict=True):
+                    place += effects.T[:, drawn]
+            if collections > 1:
+                difference = moved.mean(axis=0)
+            if over_collections and collections > 1:
+                moved -= difference
+                between = np.einsum("dpb,dpb->pb", moved, moved) / ((collections - 1) * collections)
+                constant &= between <= noise[:, None] ** 2
+                variance = np.maximum(variance, between)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                t = np.divide(difference, np.sqrt(variance, out=variance), out=variance)
+            if constant.any():
+                difference = difference[constant]
+                differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
+                t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
             np.maximum(above[j], t.max(axis=0), out=above[j])
             np.maximum(above[j + 1 :], np.negative(t, out=t), out=above[j + 1 :])
 
@@ -147,12 +182,6 @@ class PairDeviations(Statistic):
         spread[np.abs(spread) <= noise[:, None]] = 0
         return spread
 
-    def _variances(self, draws: Draws) -> Iterator[Any]:
-        """Of j = 0 ... S - 2 the sums of squares of the differences of the runs after j to it, shape ``(S - j - 1, B)``."""
-        count = draws.count.astype(self._precision, copy=False)
-        for squares, ends in self._kept_squares or self._squares():
-            yield from np.split(squares @ count, ends)
-
     def _squares(self) -> Iterator[tuple[Any, Ints]]:
         """The squares of these differences for some j at a time, and where those of one j end."""
         squares: list[Any] = []
@@ -167,44 +196,6 @@ class PairDeviations(Statistic):
     def _kept_squares(self) -> list[tuple[Any, Ints]]:
         """All squares, or none where they are many."""
         return list(self._squares()) if len(self._mean) ** 2 * self._y.shape[1] <= _KEPT else []
-
-    def _deviations(self, j: int, draws: Draws, of_runs: Floats, variance: Any) -> Any:
-        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs' means moved."""
-        collections, over_collections = len(self.sizes), self.over == "collections"
-        moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
-        if not over_collections:  # whose means may differ by rounding alone
-            moved = moved.astype(self._precision)
-        inverse = 1 / (np.maximum(np.array(self.sizes) - 1, 1) * collections**2)
-        weights: Any = inverse[draws.drawn.T].astype(self._precision)
-        of_mean = np.square(moved[0])
-        of_mean *= weights[0]
-        for place, weight in zip(moved[1:], weights[1:], strict=True):
-            of_mean += weight * place**2
-        # The square of the mean is the mean of squares where all drawn differences are equal.
-        constant = of_mean >= (1 - _FLAT[self._precision]) * variance
-        variance -= of_mean
-        difference = moved[0]
-        noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
-        if over_collections:
-            effects = self._means[:, j + 1 :] - self._means[:, j : j + 1] - (self._mean[j + 1 :] - self._mean[j])
-            # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
-            effects *= np.sqrt(collections / max(1, collections - 1))
-            for place, drawn in zip(moved, draws.drawn.T, strict=True):
-                place += effects.T[:, drawn]
-        if collections > 1:
-            difference = moved.mean(axis=0)
-        if over_collections and collections > 1:
-            moved -= difference
-            between = np.einsum("dpb,dpb->pb", moved, moved) / ((collections - 1) * collections)
-            constant &= between <= noise[:, None] ** 2
-            variance = np.maximum(variance, between)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.divide(difference, np.sqrt(variance, out=variance), out=variance)
-        if constant.any():
-            difference = difference[constant]
-            differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
-            t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
-        return t
 
 
 def best_set(deviations: Deviations) -> Floats:
