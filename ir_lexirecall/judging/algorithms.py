@@ -13,17 +13,9 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.judging import sums_and_cascades as sums
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
-from ir_lexirecall.judging.sums_and_cascades import (
-    WeightedSum,
-    cascade,
-    expected_utility,
-    first,
-    last,
-    recall,
-    shares_of_top,
-)
 from ir_lexirecall.measures import log_dcg, tse
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
@@ -123,18 +115,20 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
         return None
     match measure.NAME:
         case "P" | "Unjudged":
-            algorithm: Algorithm = WeightedSum(
+            algorithm: Algorithm = sums.WeightedSum(
                 lambda rank, retrieved: np.full(len(rank), 1 / k), 1.0, falls=measure.NAME == "Unjudged"
             )
         case "NumRet":
-            algorithm = WeightedSum(lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0)
+            algorithm = sums.WeightedSum(lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0)
         case "Judged" | "SetP":  # over the documents retrieved, or k if that is smaller
             most = k or np.iinfo(np.int64).max
             if optional(measure, "relative"):
                 return None
-            algorithm = WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64), 1.0)
+            algorithm = sums.WeightedSum(
+                lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64), 1.0
+            )
         case "R" | "SetR":
-            algorithm = partial(recall, rel, judgments.m(rel))
+            algorithm = partial(sums.recall, rel, judgments.m(rel))
         case "AP":
             algorithm = AveragePrecision(rel, judgments.m(rel))
         case "LexiRecall":
@@ -142,15 +136,15 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
                 return None
             algorithm = NestedLexirecall(rel, judgments.m(rel))
         case "RR":
-            algorithm = partial(first, lambda rank: 1 / rank)
+            algorithm = partial(sums.first, lambda rank: 1 / rank)
         case "Success":
-            algorithm = partial(first, lambda rank: np.ones(len(rank)))
+            algorithm = partial(sums.first, lambda rank: np.ones(len(rank)))
         case "TSE":
             if measure["normalize"] or measure["impute"] != "pessimistic":
                 return None
             exposure = tse.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
-            algorithm = partial(last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
+            algorithm = partial(sums.last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
         case "nDCG":
             exponential = measure["dcg"] == "exp-log2"
             if optional(measure, "gains") or (exponential and max(top, judgments.highest_grade) >= 512):
@@ -160,32 +154,32 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
         case "nDCG_JK":
             algorithm = Normalised(k, partial(log_dcg.discount, a=measure["a"]), _not_negative, top, judgments)
         case "RBP" if rel is None or k is not None:
-            algorithm = WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
+            algorithm = sums.WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
         case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
-            algorithm = WeightedSum(_scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0)
+            algorithm = sums.WeightedSum(_scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0)
         case "RBP_TE":
             of_query = np.ones(len(judgments))
             np.maximum.at(of_query, judgments.query, judgments.grade)
-            algorithm = partial(shares_of_top, _geometric(measure["p"]), float(top), of_query)
+            algorithm = partial(sums.shares_of_top, _geometric(measure["p"]), float(top), of_query)
         case "SDCG":
             weights = 1 / np.log2(np.arange(2.0, min(k, PROGRAM_DEPTH) + 2))
-            algorithm = WeightedSum(_scaled(weights), _gains(measure, top)[1])
+            algorithm = sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "INSQ":
             t = float(measure["T"])
             weights = np.r_[1.0, (2 * t / (np.arange(1.0, PROGRAM_DEPTH) + 2 * t)) ** 2]
-            algorithm = WeightedSum(_scaled(weights), _gains(measure, top)[1])
+            algorithm = sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "CWL_RBP":
             phi = float(measure["phi"])
-            algorithm = WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1])
+            algorithm = sums.WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1])
         case "ERR" | "GERR":
-            algorithm = partial(cascade, *_gains(measure, top))
+            algorithm = partial(sums.cascade, *_gains(measure, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11":
             if judgments.has_fractions:
                 return None  # a grade below 1 is a gain where something else is relevant
-            algorithm = partial(expected_utility, *_gains(measure, top), measure.discount(), k or math.inf)
+            algorithm = partial(sums.expected_utility, *_gains(measure, top), measure.discount(), k or math.inf)
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
             end = min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
-            algorithm = partial(expected_utility, *_gains(measure, top), nerr_discount(measure), end)
+            algorithm = partial(sums.expected_utility, *_gains(measure, top), nerr_discount(measure), end)
         case _:
             return None
     can_gain = measure.NAME in ("Judged", "Unjudged") or top >= (1 if rel is None else rel)

@@ -16,20 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ir_lexirecall._util.arrays import FEW, Floats
+from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure, Utility
-from ir_lexirecall.measures.discounts import (
-    MOST_HOPED_FOR,
-    Discount,
-    Reciprocal,
-    Uniform,
-    cwl,
-    cwl_of_few,
-    expected_reciprocal_rank,
-    geometric,
-    inverse_square,
-)
 from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, unjudged
 
 if TYPE_CHECKING:
@@ -60,7 +50,7 @@ class _CWL(Measure, register=False):
     CASCADE = True  # whether a satisfied user stops
 
     @abstractmethod
-    def discount(self) -> Discount:
+    def discount(self) -> discounts.Discount:
         """B, the discount of the rank alone."""
 
     def score(self, run: AlignedRun) -> Utility:
@@ -75,13 +65,13 @@ class _CWL(Measure, register=False):
                 ("gain", top, kind),
                 lambda: np.where((judgments.m() > 0)[judgments.query], gains.gain(judgments.grade, top, kind), 0.0),
             )[run.doc]
-            items, etu = cwl_of_few(run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE)
+            items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE)
         else:
             r = gains.gain(run.grade, top, kind)
             if not best:  # else unjudged documents are relevant, where no judged one is, too
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
             unjudged = np.full(queries, best)
-            items, etu = cwl(
+            items, etu = discounts.cwl(
                 run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE, unjudged=unjudged
             )
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
@@ -118,8 +108,8 @@ class CWL_ERR8(_CWL):
     )
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
 
-    def discount(self) -> Discount:
-        return Uniform()
+    def discount(self) -> discounts.Discount:
+        return discounts.Uniform()
 
 
 class CWL_ERR9(_CWL):
@@ -146,8 +136,8 @@ class CWL_ERR9(_CWL):
     )
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
 
-    def discount(self) -> Discount:
-        return Reciprocal()
+    def discount(self) -> discounts.Discount:
+        return discounts.Reciprocal()
 
 
 class CWL_ERR10(_CWL):
@@ -178,8 +168,8 @@ class CWL_ERR10(_CWL):
     )
     params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.7, least=0, below=1), **_GAINS}
 
-    def discount(self) -> Discount:
-        return geometric(self["phi"])
+    def discount(self) -> discounts.Discount:
+        return discounts.geometric(self["phi"])
 
 
 class CWL_ERR11(_CWL):
@@ -214,14 +204,14 @@ class CWL_ERR11(_CWL):
             "gain the user hopes for (0: only rank 1 is looked at)",
             default=1.35,
             least=0,
-            most=MOST_HOPED_FOR,
+            most=discounts.MOST_HOPED_FOR,
             expects="a number of at least 0 and at most 1e300",
         ),
         **_GAINS,
     }
 
-    def discount(self) -> Discount:
-        return inverse_square(float(self["T"]))
+    def discount(self) -> discounts.Discount:
+        return discounts.inverse_square(float(self["T"]))
 
 
 class CWL_RBP(_CWL):
@@ -248,8 +238,8 @@ class CWL_RBP(_CWL):
     )
     params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.6, least=0, below=1), **_GAINS}
 
-    def discount(self) -> Discount:
-        return geometric(self["phi"])
+    def discount(self) -> discounts.Discount:
+        return discounts.geometric(self["phi"])
 
 
 class GERR(Measure):
@@ -300,7 +290,7 @@ class GERR(Measure):
         query, rank = run.query[looked_at], run.rank[looked_at]
         r = gains.gain(run.grade[looked_at], top, kind)
         if self["unjudged"] == "worst":
-            return expected_reciprocal_rank(query, rank, r, queries)
+            return discounts.expected_reciprocal_rank(query, rank, r, queries)
         best = gains.gain(np.full(queries, float(top)), top, kind)
         # ERR is the expected total utility of the C/W/L measure with B(i) = 1 / i.
-        return cwl(query, rank, r, queries, Reciprocal(), end=k, unjudged=best)[1]
+        return discounts.cwl(query, rank, r, queries, discounts.Reciprocal(), end=k, unjudged=best)[1]

@@ -16,20 +16,10 @@ from ir_lexirecall._util.arrays import (
     running_sum,
     shifted_within_segment,
 )
-from ir_lexirecall.measures import discounts
+from ir_lexirecall.measures import discounts, rankings
 from ir_lexirecall.measures.declaration import Utility
 from ir_lexirecall.measures.gain import gain as scaled_gain
-from ir_lexirecall.measures.rankings import (
-    UNLIMITED,
-    GradedRanking,
-    Score,
-    computes,
-    cutoff_of,
-    down_to,
-    log2_of_next,
-    number,
-    optional,
-)
+from ir_lexirecall.measures.rankings import GradedRanking, Score
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -38,7 +28,7 @@ if TYPE_CHECKING:
 BY_OTHERS: dict[str, Score] = {}
 """The functions of this module by the measures that they compute."""
 
-_computes = partial(computes, BY_OTHERS)
+_computes = partial(rankings.computes, BY_OTHERS)
 PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that
 GDEVAL_MAX_REL = 4
 
@@ -46,7 +36,7 @@ GDEVAL_MAX_REL = 4
 @_computes("Judged")
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
     """Documents with a judgment among the first k, over how many these are."""
-    k = cutoff_of(measure)
+    k = rankings.cutoff_of(measure)
     return ratio(np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k))
 
 
@@ -54,7 +44,7 @@ def _judged(measure: Measure, run: AlignedRun) -> Floats:
 def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
-    top = run.rank <= cutoff_of(measure)
+    top = run.rank <= rankings.cutoff_of(measure)
     r = scaled_gain(GradedRanking.from_run(run).grade[top], GDEVAL_MAX_REL, "exp")
     return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
@@ -62,13 +52,13 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
-    p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
+    p, rel, k = rankings.number(measure, "p", high=1), rankings.optional(measure, "rel"), rankings.cutoff_of(measure)
     ranking = GradedRanking.from_run(run)
     gain = np.maximum(ranking.grade, 0) if rel is None else (ranking.grade >= rel).astype(np.float64)
-    if rel is not None and k == UNLIMITED:
+    if rel is not None and k == rankings.UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0), PROGRAM_DEPTH)
     terms = (1 - p) * p ** (ranking.rank - 1.0) * gain
-    return per_query_sum(ranking.query, down_to(k, ranking.rank, terms), len(ranking.depth))
+    return per_query_sum(ranking.query, rankings.down_to(k, ranking.rank, terms), len(ranking.depth))
 
 
 def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
@@ -101,14 +91,16 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
 @_computes("SDCG")
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = 1 / log2(i + 1) down to rank k."""
-    k = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
-    return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH))
+    k = min(rankings.cutoff_of(measure), PROGRAM_DEPTH + 1)
+    return _weighted(
+        run, _linear_gain(measure, run), 1 / rankings.log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH)
+    )
 
 
 @_computes("INSQ")
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = (2T / (i + 2T - 1))^2."""
-    t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
+    t = rankings.number(measure, "T", high=discounts.MOST_HOPED_FOR)
     i = np.arange(2, PROGRAM_DEPTH + 2)
     v = np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
     return _weighted(run, _linear_gain(measure, run), v, PROGRAM_DEPTH)
@@ -117,7 +109,7 @@ def _insq(measure: Measure, run: AlignedRun) -> Utility:
 @_computes("INST")
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
-    t = number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
+    t = rankings.number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -143,7 +135,7 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
 @_computes("BPM")
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     """The mean gain down to the rank at which the gain reaches T, or rank k."""
-    t, k = number(measure, "T"), cutoff_of(measure)
+    t, k = rankings.number(measure, "T"), rankings.cutoff_of(measure)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     end = min(k, PROGRAM_DEPTH) if t > 0 else 1
     keep = (gain > 0) & (run.rank <= end)
@@ -164,7 +156,7 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 @_computes("NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
-    k = cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else UNLIMITED
+    k = rankings.cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else rankings.UNLIMITED
     r, discount, queries = _linear_gain(measure, run), nerr_discount(measure), len(run.depth)
     end = min(k, PROGRAM_DEPTH)
     items, utility = discounts.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
@@ -177,7 +169,7 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
 def nerr_discount(measure: Measure) -> discounts.Discount:
     """The discount of NERR8 to NERR11."""
     if measure.NAME == "NERR10":
-        return discounts.geometric(number(measure, "p", high=1))
+        return discounts.geometric(rankings.number(measure, "p", high=1))
     if measure.NAME == "NERR11":
-        return discounts.inverse_square(number(measure, "T", high=discounts.MOST_HOPED_FOR))
+        return discounts.inverse_square(rankings.number(measure, "T", high=discounts.MOST_HOPED_FOR))
     return discounts.Uniform() if measure.NAME == "NERR8" else discounts.Reciprocal()

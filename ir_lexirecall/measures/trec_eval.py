@@ -23,25 +23,8 @@ import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
-from ir_lexirecall.measures.rankings import (
-    Gains,
-    GradedRanking,
-    Hits,
-    Score,
-    best_precision,
-    computes,
-    cutoff_of,
-    discountable_gain,
-    down_to,
-    gains_key,
-    grades_with,
-    hits_of,
-    log2_of_next,
-    number,
-    optional,
-    ranking_of,
-    scored_queries,
-)
+from ir_lexirecall.measures import rankings
+from ir_lexirecall.measures.rankings import Gains, GradedRanking, Hits, Score
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -50,7 +33,7 @@ if TYPE_CHECKING:
 BY_TREC_EVAL: dict[str, Score] = {}
 """The functions of this module by the measure that they compute."""
 
-_computes = partial(computes, BY_TREC_EVAL)
+_computes = partial(rankings.computes, BY_TREC_EVAL)
 _INFAP_EPSILON = 0.00001
 _PROGRAM_GAINS = 10**7  # pytrec_eval makes a table of as many as the largest grade
 
@@ -77,7 +60,7 @@ def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
 @_computes("P", "R", "Success")
 def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first k: over k, over m, or whether there are any."""
-    hits, k = hits_of(measure, run), cutoff_of(measure)
+    hits, k = rankings.hits_of(measure, run), rankings.cutoff_of(measure)
     found = hits.up_to(k)
     if measure.NAME == "Success":
         return (found > 0).astype(np.float64)
@@ -87,44 +70,45 @@ def _at_k(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("Rprec")
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
-    hits = hits_of(measure, run)
+    hits = rankings.hits_of(measure, run)
     return ratio(np.bincount(hits.query[hits.rank <= hits.m[hits.query]], minlength=len(hits.m)), hits.m)
 
 
 @_computes("AP")
 def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
-    hits = hits_of(measure, run)
-    terms = down_to(cutoff_of(measure), hits.rank, hits.precision)
+    hits = rankings.hits_of(measure, run)
+    terms = rankings.down_to(rankings.cutoff_of(measure), hits.rank, hits.precision)
     return ratio(per_query_sum(hits.query, terms, len(hits.m)), hits.m)
 
 
 @_computes("RR")
 def _rr(measure: Measure, run: AlignedRun) -> Floats:
     """RR = 1 / p_1, and 0 where p_1 is below rank k."""
-    hits = hits_of(measure, run)
+    hits = rankings.hits_of(measure, run)
     value = np.zeros(len(hits.m))
     first = np.flatnonzero(hits.i == 1)
-    value[hits.query[first]] = down_to(cutoff_of(measure), hits.rank[first], hits.precision[first])
+    value[hits.query[first]] = rankings.down_to(rankings.cutoff_of(measure), hits.rank[first], hits.precision[first])
     return value
 
 
 @_computes("nDCG")
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
-    gains, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
+    gains, dcg, k = rankings.optional(measure, "gains"), measure["dcg"], rankings.cutoff_of(measure)
     judgments = run.judgments
 
     def ideal() -> Gains:
         """All judged documents with a gain, best first."""
-        judged_grade = grades_with(judgments, gains)
+        judged_grade = rankings.grades_with(judgments, gains)
         row = np.flatnonzero(judged_grade > 0)
         query, grade = judgments.query[row], judged_grade[row]
         grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
         rank = position_in_segment(query) + 1
-        return Gains(query, rank, discountable_gain(dcg, grade, query, judgments, judged_grade) / log2_of_next(rank))
+        gain = rankings.discountable_gain(dcg, grade, query, judgments, judged_grade)
+        return Gains(query, rank, gain / rankings.log2_of_next(rank))
 
-    key = ("ideal", gains_key(gains), dcg)
+    key = ("ideal", rankings.gains_key(gains), dcg)
     best = judgments.cached((key, k), lambda: judgments.cached(key, ideal).dcg(k, len(judgments)))
     return ratio(GradedRanking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(judgments)), best)
 
@@ -174,19 +158,19 @@ def _negative_before(ranking: GradedRanking, hits: Hits, rel: float) -> Any:
 @_computes("IPrec")
 def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
-    recall = float(f"{number(measure, 'recall'):.2f}")
-    ranking = ranking_of(measure, run)
+    recall = float(f"{rankings.number(measure, 'recall'):.2f}")
+    ranking = rankings.ranking_of(measure, run)
     hits = ranking.hits(measure["rel"])
     c = np.floor(recall * hits.m + 0.9)
-    value = best_precision(hits.query, hits.i, hits.precision, c)
-    value[scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
+    value = rankings.best_precision(hits.query, hits.i, hits.precision, c)
+    value[rankings.scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
 
 
 @_computes("SetP", "SetR", "SetAP", "SetF")
 def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
     """Of all retrieved: precision P (``relative``: over the most that could be relevant), recall R, P R, (beta + 1) P R / (beta P + R)."""
-    ranking = GradedRanking.from_run(run, bool(optional(measure, "judged_only")))
+    ranking = GradedRanking.from_run(run, bool(rankings.optional(measure, "judged_only")))
     hits = ranking.hits(measure["rel"])
     r, depth, m = hits.r.astype(np.float64), ranking.depth, hits.m
     if measure.NAME == "SetP":
@@ -195,14 +179,14 @@ def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
         return ratio(r, m)
     if measure.NAME == "SetAP":
         return ratio(r * r, depth * m.astype(np.float64))
-    beta, precision, recall = number(measure, "beta"), ratio(r, depth), ratio(r, m)
+    beta, precision, recall = rankings.number(measure, "beta"), ratio(r, depth), ratio(r, m)
     return ratio((beta + 1) * precision * recall, beta * precision + recall)
 
 
 @_computes("NumRet", "NumRel", "NumQ")
 def _counts(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved (with ``rel`` the relevant ones), relevant ones, and 1: of the queries that the run has."""
-    rel, scored = optional(measure, "rel"), scored_queries(run)
+    rel, scored = rankings.optional(measure, "rel"), rankings.scored_queries(run)
     if measure.NAME == "NumRel":
         return np.where(scored, run.judgments.m(rel), 0.0)
     if measure.NAME == "NumRet" and rel is not None:

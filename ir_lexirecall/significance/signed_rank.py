@@ -52,12 +52,17 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     (array([-0.05  ,  0.1667]), array([0.7, 1. ]))
     """
     out = np.empty((5, len(x)))
-    known: dict[bytes, list[float]] = {}  # preferences repeat the same wins and losses
+    known: dict[
+        bytes, list[float]
+    ] = {}  # estimate, low, high, p, effect size: preferences repeat the same wins and losses
     for i, row in enumerate(progress_bar(progress, x, desc="Wilcoxon")):
         differences = _Differences.of(row)
         key = differences.value.tobytes() + differences.count.tobytes()
         if key not in known:
-            known[key] = _test(differences, alpha)
+            null, w = _null(differences.tied.tobytes()), differences.statistic
+            p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
+            effect = (2 * w - null.total) / null.total if null.total else 0.0
+            known[key] = [*([np.nan] * 3 if alpha is None else _interval(differences, alpha)), p, effect]
         out[:, i] = known[key]
     return TestResult(*out)
 
@@ -76,16 +81,6 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
             null = _null(differences.tied.tobytes())
             p[k, i] = null.lower_tail(null.total - differences.statistic)
     return p
-
-
-def _test(differences: _Differences, alpha: float | None) -> list[float]:
-    """Estimate, low, high, p and effect size."""
-    null, w = _null(differences.tied.tobytes()), differences.statistic
-    p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
-    effect = (2 * w - null.total) / null.total if null.total else 0.0
-    if alpha is None:
-        return [np.nan, np.nan, np.nan, p, effect]
-    return [*_interval(differences, alpha), p, effect]
 
 
 @dataclass(frozen=True)
@@ -136,12 +131,6 @@ class _Null:
     lower: Floats | None  # P(2 W <= i step) for i up to the middle; None: normal
     deviation: float  # its standard deviation
 
-    def p(self, smaller: int | Ints) -> Floats:
-        """Two-sided p of 2 W, the smaller one of both directions."""
-        if self.lower is not None:
-            return np.minimum(1, 2 * self.lower[smaller // self.step])
-        return np.minimum(1, 2 * special.ndtr((smaller - self.total / 2) / self.deviation))
-
     def lower_tail(self, value: int) -> float:
         """P(2 W <= value)."""
         if self.lower is None:
@@ -155,13 +144,13 @@ class _Null:
         """What lies half-way between the largest 2 W that is rejected and the next one; None if nothing is rejected."""
         if self.lower is not None:
             places = np.flatnonzero(np.diff(self.lower, prepend=0) > 0)  # of values that 2 W can have
-            rejected = np.count_nonzero(self.p(places * self.step) <= alpha)
+            rejected = np.count_nonzero(2 * self.lower[places] <= alpha)
             # The middle one, or one of the two next to it, is never rejected.
             return (places[rejected - 1] + places[rejected]) / 2 * self.step if rejected else None
         place = int((self.total / 2 + special.ndtri(alpha / 2) * self.deviation) // self.step)
-        while self.p((place + 1) * self.step) <= alpha:
+        while 2 * self.lower_tail((place + 1) * self.step) <= alpha:
             place += 1
-        while place >= 0 and self.p(place * self.step) > alpha:
+        while place >= 0 and 2 * self.lower_tail(place * self.step) > alpha:
             place -= 1
         return (place + 0.5) * self.step if place >= 0 else None
 

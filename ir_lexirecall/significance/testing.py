@@ -10,15 +10,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
 from ir_lexirecall._util.errors import check_flag, check_integer, entry, is_number, shown
 from ir_lexirecall._util.rounding import settled
-from ir_lexirecall.significance.closed_form import (
-    by_t,
-    group_interval_holds,
-    group_units,
-    members,
-    of_means,
-    sign_p,
-    sign_test,
-)
+from ir_lexirecall.significance import closed_form
 from ir_lexirecall.significance.outcomes import (
     Bounds,
     MarginTest,
@@ -193,7 +185,7 @@ class SignificanceTest:
         if x.shape[1] == 0:
             return agreeing(_untested((len(x),)), self.alpha, (-1, 1) if self.name == "sign" else bounds)
         if self.name == "sign":
-            return agreeing(sign_test(x, self.alpha), self.alpha, (-1, 1))
+            return agreeing(closed_form.sign_test(x, self.alpha), self.alpha, (-1, 1))
         x, exponent = scaled(x)
         if self.name == "wilcoxon":
             found = wilcoxon(x, self.alpha, progress=self.progress)
@@ -214,7 +206,7 @@ class SignificanceTest:
         """
         units = x.shape[1] if self.groups is None else len(set(self.groups))
         if self.name == "sign":
-            return sign_p(x, shifts), sign_p(-x, shifts)
+            return closed_form.sign_p(x, shifts), closed_form.sign_p(-x, shifts)
         if units < 2:  # one query, or group, says nothing of the spread
             return np.ones(shifts.shape), np.ones(shifts.shape)
         x, exponent = scaled(x)
@@ -232,21 +224,21 @@ class SignificanceTest:
     def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
         """The test of means, of queries or of groups as units: t, bootstrap or randomisation."""
         if self.name == "t":
-            return of_means(x, shifts, alpha, by_t)
+            return closed_form.of_means(x, shifts, alpha, closed_form.by_t)
         kernel = by_bootstrap if self.name == "bootstrap" else by_randomisation
 
         def resampled(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
             return kernel(x, shifts, alpha, self.resampling)
 
         if self.groups is None:
-            return of_means(x, shifts, alpha, resampled)
-        member = members(self.groups, x.shape[1])
+            return closed_form.of_means(x, shifts, alpha, resampled)
+        member = closed_form.members(self.groups, x.shape[1])
         size, sums = member.sum(axis=0), settled(x @ member, np.abs(x) @ member)
         if self.name == "bootstrap":
-            found = of_means(group_units(x, self.groups), shifts, alpha, resampled)
+            found = closed_form.of_means(closed_form.group_units(x, self.groups), shifts, alpha, resampled)
         else:
             found = by_randomisation(sums, shifts, alpha, self.resampling, size)
-        unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~group_interval_holds(x, self.groups)
+        unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~closed_form.group_interval_holds(x, self.groups)
         found.low[unknown] = found.high[unknown] = np.nan
         return found
 
