@@ -180,7 +180,7 @@ def expected_utility(gain: Gain, best: float, discount: Discount, end: float, pa
     def value(one: Retrieved, r: Floats) -> Floats:
         row, nothing = pairs.in_order(one, r > 0), np.zeros(len(pairs))
         case, at = pairs.case[row], one.rank[row].astype(np.int64)
-        items, utility = cwl(case, at, r[row], len(pairs), discount, end=end, unjudged=nothing)
+        items, utility = cwl(case, at, r[row], discount, end=end, unjudged=nothing)
         return utility / items
 
     r = np.where(pairs.is_open, 0.0, gain(pairs.grade))

@@ -70,9 +70,8 @@ class _CWL(Measure, register=False):
             r = gains.gain(run.grade, top, kind)
             if not best:  # else unjudged documents are relevant, where no judged one is, too
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
-            unjudged = np.full(queries, best)
             items, etu = discounts.cwl(
-                run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE, unjudged=unjudged
+                run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best), cascade=self.CASCADE
             )
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
 
@@ -274,12 +273,7 @@ class GERR(Measure):
         source="chapelle2009",
         see_also=("ERR", "CWL_ERR9", "RR"),
     )
-    params: dict[str, Any] = {
-        "cutoff": cutoff(),
-        "max_rel": max_rel(required=True),
-        "gain": gain(),
-        "unjudged": unjudged(),
-    }
+    params: dict[str, Any] = {"cutoff": cutoff(), **_GAINS}
 
     def score(self, run: AlignedRun) -> Floats:
         top, kind = self["max_rel"], self["gain"]
@@ -293,4 +287,4 @@ class GERR(Measure):
             return discounts.expected_reciprocal_rank(query, rank, r, queries)
         best = gains.gain(np.full(queries, float(top)), top, kind)
         # ERR is the expected total utility of the C/W/L measure with B(i) = 1 / i.
-        return discounts.cwl(query, rank, r, queries, discounts.Reciprocal(), end=k, unjudged=best)[1]
+        return discounts.cwl(query, rank, r, discounts.Reciprocal(), end=k, unjudged=best)[1]

@@ -148,30 +148,21 @@ def _euler_maclaurin(scale: Floats, a: Floats, terms: Floats) -> Floats:
 
 
 def cwl(
-    query: Ints,
-    rank: Ints,
-    r: Floats,
-    queries: int,
-    discount: Discount,
-    *,
-    end: float,
-    cascade: bool = True,
-    unjudged: Floats,
+    query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, unjudged: Floats, cascade: bool = True
 ) -> tuple[Floats, Floats]:
     """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
 
     Args:
         query, rank, r: the retrieved judged documents, by query and rank, and their gains in [0, 1].
-        queries: Q, the number of queries.
         discount: B.
         end: the last rank that is looked at; a shorter ranking goes on with unjudged documents.
-        cascade: whether S(i) = product of (1 - r_j), else S = 1 (RBP).
         unjudged: gain of an unjudged document for each query, shape ``(Q,)``.
+        cascade: whether S(i) = product of (1 - r_j), else S = 1 (RBP).
 
     Returns:
         (sum of V, sum of V r), each of shape ``(Q,)``.
     """
-    keep = (rank <= end) & (r != unjudged[query])
+    queries, keep = len(unjudged), (rank <= end) & (r != unjudged[query])
     query, r = query[keep], r[keep]
     i = rank[keep].astype(np.float64)
     # Between the document before and this one stands a stretch of unjudged documents.

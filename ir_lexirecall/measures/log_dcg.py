@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.arrays import Floats, position_in_segment, ratio
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff
+from ir_lexirecall.measures.rankings import Gains, cutoff_of
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -50,21 +50,19 @@ class nDCG_JK(Measure):
     params: dict[str, Any] = {"cutoff": cutoff(), "a": Param(float, "base of the logarithm", default=2, above=1)}
 
     def score(self, run: AlignedRun) -> Floats:
-        judgments, a, k = run.judgments, self["a"], self["cutoff"] or inf
+        judgments, a, k = run.judgments, self["a"], cutoff_of(self)
         ideal = np.lexsort((-judgments.grade, judgments.query))
         query = judgments.query[ideal]
-        best = _dcg(query, position_in_segment(query) + 1, judgments.grade[ideal], len(judgments), a=a, k=k)
-        value = _dcg(run.query, run.rank, run.grade, len(judgments), a=a, k=k)
+        value, best = (
+            Gains(query, rank, np.maximum(grade, 0) * discount(rank, a)).dcg(k, len(judgments))
+            for query, rank, grade in (
+                (run.query, run.rank, run.grade),
+                (query, position_in_segment(query) + 1, judgments.grade[ideal]),
+            )
+        )
         return ratio(value, best)
 
 
 def discount(rank: NDArray[np.generic], a: float) -> Floats:
     """1 / max(1, log_a rank)."""
     return 1 / np.maximum(1.0, np.log(rank) / math.log(a))
-
-
-def _dcg(
-    query: NDArray[np.int64], rank: NDArray[np.int64], grade: Floats, queries: int, *, a: float, k: float
-) -> Floats:
-    top = rank <= k
-    return per_query_sum(query[top], np.maximum(grade[top], 0) * discount(rank[top], a), queries)

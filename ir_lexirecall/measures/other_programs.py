@@ -157,9 +157,9 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
     k = rankings.cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else rankings.UNLIMITED
-    r, discount, queries = _linear_gain(measure, run), nerr_discount(measure), len(run.depth)
+    r, discount = _linear_gain(measure, run), nerr_discount(measure)
     end = min(k, PROGRAM_DEPTH)
-    items, utility = discounts.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
+    items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=np.zeros(len(run.depth)))
     total, cost = utility, items
     if k > PROGRAM_DEPTH:
         total, cost = discounts.truncated_by_program(run.query, run.rank, r, discount, utility, items, PROGRAM_DEPTH)

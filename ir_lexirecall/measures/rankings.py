@@ -51,9 +51,9 @@ def cutoff_of(measure: Measure) -> int:
     return UNLIMITED if k is None else min(k, UNLIMITED)
 
 
-def down_to(k: int, rank: Ints, terms: NDArray[Any]) -> Floats:
+def down_to(k: int | Ints, rank: Ints, terms: NDArray[Any]) -> Floats:
     """``terms`` down to rank ``k``, 0 below."""
-    return terms if k == UNLIMITED else np.where(rank <= k, terms, 0.0)
+    return terms if isinstance(k, int) and k == UNLIMITED else np.where(rank <= k, terms, 0.0)
 
 
 def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) -> float:
@@ -90,9 +90,10 @@ class Gains:
     rank: Ints
     discounted: Floats
 
-    def dcg(self, k: int, queries: int) -> Floats:
-        """Discounted cumulative gain of each query, down to rank ``k``."""
-        return per_query_sum(self.query, down_to(k, self.rank, self.discounted), queries)
+    def dcg(self, k: int | Ints, queries: int) -> Floats:
+        """Discounted cumulative gain of each query, down to rank ``k``, or to its own."""
+        deepest = k if isinstance(k, int) else k[self.query]
+        return per_query_sum(self.query, down_to(deepest, self.rank, self.discounted), queries)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ Doubles are added, multiplied and divided in the program's order, so that values
 
 from __future__ import annotations
 
-from math import inf, log2
+from math import log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
-from ir_lexirecall.measures.rankings import best_precision, log2_of_next
+from ir_lexirecall.measures.rankings import Gains, GradedRanking, best_precision, log2_of_next
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -241,14 +241,13 @@ class Rndcg(Measure):
         judgments, queries = run.judgments, len(run.judgments)
         judged = np.flatnonzero(judgments.grade > 0)
         judged = judged[np.lexsort((-judgments.grade[judged], judgments.query[judged]))]
-        ideal = (judgments.query[judged], position_in_segment(judgments.query[judged]) + 1, judgments.grade[judged])
-        keep = run.grade > 0
-        actual = (run.query[keep], run.rank[keep], run.grade[keep])
-        positive = np.bincount(ideal[0], minlength=queries)  # documents of a grade above 0, c_L
-        query, rank, grade = ideal
-        last = np.flatnonzero(
+        query, grade = judgments.query[judged], judgments.grade[judged]
+        rank = position_in_segment(query) + 1
+        ideal, actual = Gains(query, rank, grade / log2_of_next(rank)), GradedRanking.from_run(run).gains("log2")
+        positive = np.bincount(query, minlength=queries)  # documents of a grade above 0, c_L
+        last = np.flatnonzero(  # of each grade
             np.r_[(query[1:] != query[:-1]) | (grade[1:] != grade[:-1]), len(query) > 0]
-        )  # of each grade
+        )
         level = position_in_segment(query[last])
         ranks = []  # c_1, c_2, ... of each query, 0 where it has fewer grades; then the depth
         for place in range(int(level.max(initial=-1)) + 1):
@@ -258,11 +257,9 @@ class Rndcg(Measure):
             ranks.append(c)
         ranks.append(np.where((run.depth > positive + 1) & (positive > 0), run.depth, 0))
         total, levels = np.zeros(queries), np.zeros(queries, dtype=np.int64)
-        for rank in ranks:
-            some = rank > 0
-            best = _dcg(*ideal, rank, queries)
-            total[some] += _dcg(*actual, rank, queries)[some] / best[some]
-            levels += some
+        for k in ranks:
+            total += ratio(actual.dcg(k, queries), ideal.dcg(k, queries))
+            levels += k > 0
         relevant = judgments.m(1) > 0
         return np.divide(total, levels, out=np.zeros(queries), where=(levels > 0) & relevant)
 
@@ -315,9 +312,3 @@ def recall_point(recall: float, m: Ints, version: int) -> Ints:
     whole = np.floor(exact)
     up = exact - whole >= 0.5 if version == 10 else np.floor(exact + 0.9) > whole
     return (whole + up).astype(np.int64)
-
-
-def _dcg(query: Ints, rank: Ints, grade: Floats, k: Ints, queries: int) -> Floats:
-    """DCG of each query down to its own rank k."""
-    keep = rank <= np.where(k > 0, k, inf)[query]
-    return per_query_sum(query[keep], grade[keep] / log2_of_next(rank[keep]), queries)
