@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         table = tabulate(rows, headers=head, tablefmt="rst", disable_numparse=True)
         options.page.write_text(f"{table}\n", encoding="utf-8")
     if options.picture is not None:
-        draw(costs, options.picture)
+        names = ("ir-lexirecall eval", "trec_eval 10")
+        curves = {name: {lines: both[i][:2] for lines, both in costs.items()} for i, name in enumerate(names)}
+        draw(options.picture, curves, "lines of the run")
 
 
 def measure(trec_eval: Path, lines: int, repeat: int) -> tuple[Cost, Cost]:
@@ -137,22 +139,23 @@ def write(folder: Path, lines: int) -> None:
                 )
 
 
-def draw(costs: dict[int, tuple[Cost, Cost]], path: Path) -> None:
-    """Seconds on the clock and of processors over the number of lines, both programs."""
+def draw(
+    path: Path, curves: Mapping[str, Mapping[int, tuple[float, float]]], what: str, *, stacked: bool = False
+) -> None:
+    """Seconds on the clock and of processors over a number, ``what``; each curve is told by its name."""
     import matplotlib
     from matplotlib.figure import Figure
 
     from ir_lexirecall.pt_docs.drawings import shorter
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lines", "font.size": 9}):
-        figure = Figure(figsize=(6, 3), layout="constrained")
-        for axes, what, title in zip(
-            figure.subplots(1, 2), ("wall", "cpu"), ("on the clock", "of processors"), strict=True
-        ):
-            for place, (name, colour) in enumerate((("ir-lexirecall eval", "#0072b2"), ("trec_eval 10", "#888888"))):
-                seconds = [getattr(both[place], what) for both in costs.values()]
+        figure = Figure(figsize=(3.6, 5) if stacked else (6, 3), layout="constrained")
+        panels = figure.subplots(2, 1) if stacked else figure.subplots(1, 2)
+        for place, (axes, title) in enumerate(zip(panels, ("on the clock", "of processors"), strict=True)):
+            for (name, costs), colour in zip(curves.items(), ("#0072b2", "#888888"), strict=True):
+                seconds = [cost[place] for cost in costs.values()]
                 axes.loglog(list(costs), seconds, marker="o", markersize=3, color=colour, label=name)
-            axes.set(xlabel="lines of the run", ylabel=f"seconds {title}")
+            axes.set(xlabel=what, ylabel=f"seconds {title}")
             axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
         figure.savefig(path, format="svg", metadata={"Date": None})

@@ -1,116 +1,223 @@
 """Spark beside one process, on the same rows and cores: ``python -m tests.benchmarks.spark``.
 
-Both sides start from tables in memory (a cached Spark DataFrame, a pandas DataFrame) and end with the same numbers. A small collection gives what a
-call costs whatever its size, the larger ones what each row adds: to the clock, and to the processors, of all processes of Spark.
+Both sides start from the same Parquet files, each in a process of its own, and end with the same numbers, bit for bit. A small collection gives what a
+call costs whatever its size, the larger ones what each row adds: to the clock, and to the processors and the memory of all processes of Spark.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
+import json
 import os
+import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from pyspark.sql import SparkSession
 from tabulate import tabulate
 
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR10, RBU, TSE, LexiRecall
-from tests.benchmarks.data import Size, collection
+from ir_lexirecall.comparison import Comparison
+from tests.benchmarks.data import Size
+from tests.benchmarks.lines import draw
+from tests.benchmarks.suite import documents, ranked, write_rows
 
-_INTEGRATIONS = Path(__file__).parents[2] / "integrations"
+_ROOT = Path(__file__).parents[2]
 _MEASURES = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
 _CRITERIA = ["lexirecall", "AP", "nDCG@10"]
 _FEW = 20_000  # rows of the small collection
+_AT_ONCE = 1_000_000  # rows of a file
+_RUNS = {"a": 1.0, "b": 1.1}  # names, and how well they rank
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one call."""
+    """Of one call, and what came of it."""
 
     seconds: float  # by the clock
     cpu: float  # of all processors
+    digest: str
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of all works on a collection, in one process or on Spark."""
+
+    small: dict[str, Cost]  # on the small collection
+    large: dict[str, Cost]
+    memory: dict[str, int]  # the largest of each kind of process, in MB
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure and print; that the numbers agree is asserted."""
+    """Measure and print; write the table and the picture where they are asked for.
+
+    Raises:
+        ValueError: the answers differ.
+    """
     options = _parser().parse_args(arguments)
-    spark = _session(options)
-    import spark_lexirecall  # found by now, here and in the workers
+    if options.step:
+        print(json.dumps(asdict(_measured(options))))
+        return
+    measured: dict[int, dict[str, Costs]] = {}
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        small = Path(folder, "small")
+        write(small, _FEW, min(options.depth, 1000), options.judged, 0)
+        for rows in options.rows:
+            large = Path(folder, str(rows))
+            judgments = write(large, rows, options.depth, options.judged, options.alone)
+            print(f"{rows:,} rows of two runs, {judgments:,} judgments", file=sys.stderr, flush=True)
+            places = ["one process", "Spark"] if rows <= options.local else ["Spark"]
+            measured[rows] = {place: _in_fresh_process(place, small, large, options) for place in places}
+            print(json.dumps({place: asdict(costs) for place, costs in measured[rows].items()}), file=sys.stderr)
+            for name in options.tasks:
+                if len({costs.large[name].digest for costs in measured[rows].values()}) > 1:
+                    raise ValueError(f"{rows:,} rows: {name} of Spark is not that of one process")
+            for file in large.rglob("*.parquet"):
+                file.unlink()
+    print(tabulate(_rows(measured, options.tasks), headers=_HEAD, disable_numparse=True))
+    if options.page is not None:
+        options.page.write_text(_page(measured), encoding="utf-8")
+    if options.picture is not None:
+        curves = {
+            {"Spark": "Spark", "one process": "irl.compare"}[place]: {
+                rows: (costs[place].large["compare"].seconds, costs[place].large["compare"].cpu)
+                for rows, costs in measured.items()
+                if place in costs
+            }
+            for place in ("one process", "Spark")
+        }
+        draw(options.picture, curves, "rows of two runs", stacked=True)
 
-    works: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-        "means": (
-            lambda qrels, runs: irl.evaluate(_MEASURES, qrels, runs["a"], aggregate=True),
-            lambda qrels, runs: spark_lexirecall.evaluate(_MEASURES, qrels, runs["a"], aggregate=True),
-        ),
-        "values": (
-            lambda qrels, runs: irl.evaluate(_MEASURES, qrels, runs["a"]),
-            lambda qrels, runs: spark_lexirecall.evaluate(_MEASURES, qrels, runs["a"]),
-        ),
-        "compare": (
-            lambda qrels, runs: irl.compare(qrels, runs, _CRITERIA).table(),
-            lambda qrels, runs: spark_lexirecall.compare(qrels, runs, _CRITERIA).table(),
-        ),
+
+# -- the rows --------------------------------------------------------------------------------------
+
+
+def write(folder: Path, rows: int, depth: int, judged: int, alone: int) -> int:
+    """Qrels and two runs as folders of Parquet files, some queries at a time; the number of judgments.
+
+    ``alone`` judged queries, which no run has, follow on each query of the runs.
+    """
+    for name in ("qrels", *_RUNS):
+        (folder / name).mkdir(parents=True)
+    queries, judgments = max(1, rows // len(_RUNS) // depth), 0
+    for first in range(0, queries, max(1, _AT_ONCE // depth)):
+        size = Size(min(max(1, _AT_ONCE // depth), queries - first), depth, judged)
+        rng = np.random.default_rng(first)
+        pool = documents(size, rng)
+        for name, merit in _RUNS.items():
+            docs, score = ranked(pool, size, merit, rng)
+            write_rows(folder / name / f"{first}.parquet", docs, {"score": score.round(4)}, first)  # with some ties
+        docs = pool[:, :judged]
+        for block in range(1 + alone):
+            grades = rng.integers(0, 5, docs.shape)
+            place = folder / "qrels" / f"{first}-{block}.parquet"
+            write_rows(place, docs, {"relevance": grades}, first + block * queries)
+            judgments += docs.size
+    return judgments
+
+
+# -- what is measured ------------------------------------------------------------------------------
+
+
+def _measured(options: argparse.Namespace) -> Costs:
+    """What all works cost on a small and a large collection, in this process or in those of Spark."""
+    read: Callable[[str], Any] = lambda folder: f"{folder}/*.parquet"  # noqa: E731
+    evaluate, compare = irl.evaluate, irl.compare
+    if options.step == "Spark":
+        session = _session(options)
+        import spark_lexirecall  # found by now, here and in the workers
+
+        read, evaluate, compare = session.read.parquet, spark_lexirecall.evaluate, spark_lexirecall.compare
+    works: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+        "means": lambda qrels, runs: evaluate(_MEASURES, qrels, runs["a"], aggregate=True),
+        "values": lambda qrels, runs: evaluate(_MEASURES, qrels, runs["a"]),
+        "compare": lambda qrels, runs: compare(qrels, runs, _CRITERIA, test=irl.SignificanceTest(progress=False)),
     }
-    costs: dict[tuple[str, str, int], Cost] = {}
-    for rows in [_FEW, *options.rows]:
-        queries = max(1, rows // options.depth)
-        made = collection(Size(queries, options.depth, options.judged))
-        other = made.run.assign(score=made.run["score"].to_numpy()[::-1].copy())
-        runs = {"a": made.run, "b": other}
-        frames = {name: spark.createDataFrame(run).repartition(8).persist() for name, run in runs.items()}
-        qrels = spark.createDataFrame(made.qrels).persist()
-        print(f"{rows:,} rows of each run, {qrels.count():,} judgments", file=sys.stderr)
-        for frame in frames.values():
-            frame.count()
-        for name in options.tasks:
-            local, cluster = works[name]
-            for _ in range(2 if rows == _FEW else 1):  # the first one warms up
-                expected, costs[name, "one process", rows] = _measured(local, made.qrels, runs)
-                found, costs[name, "Spark", rows] = _measured(cluster, qrels, frames)
-                if name == "values":
-                    of_queries = found.toPandas().set_index("query_id").sort_index()
-                    found.unpersist()
-                    found = of_queries.rename_axis(expected.index.name)
-                check = pd.testing.assert_series_equal if name == "means" else pd.testing.assert_frame_equal
-                check(found, expected, check_exact=True, check_index_type=False)
-        for frame in (qrels, *frames.values()):
-            frame.unpersist()
-    table = []
-    for (name, where, rows), cost in costs.items():
-        fixed, alone = costs[name, where, _FEW], costs[name, "one process", rows]
-        row = [name, where, f"{rows:,}", f"{cost.seconds:.1f}", f"{cost.cpu:.1f}"]
-        if rows > _FEW:
-            more, base = (cost.cpu - fixed.cpu), (alone.cpu - costs[name, "one process", _FEW].cpu)
-            row += [f"{fixed.seconds:.1f}", f"{1e6 * (cost.seconds - fixed.seconds) / (rows - _FEW):.2f}"]
-            row += [f"{(rows - _FEW) / more / 1e6:.2f}", f"{base / more:.2f}"]
-        table.append(row)
-    headers = ["work", "where", "rows", "seconds", "CPU s", "fixed s", "us per row", "M rows per CPU s", "of local"]
-    print(tabulate(table, headers=headers, disable_numparse=True))
-    spark.stop()
+    costs: list[dict[str, Cost]] = []
+    with _watched() as memory:
+        for folder in (options.small, options.small, options.large):  # the first one warms up
+            qrels, runs = read(f"{folder}/qrels"), {name: read(f"{folder}/{name}") for name in _RUNS}
+            costs.append({name: _cost(works[name], qrels, runs) for name in options.tasks})
+    return Costs(costs[1], costs[2], memory)
 
 
-def _measured(work: Callable[..., Any], qrels: Any, runs: Any) -> tuple[Any, Cost]:
-    """What ``work`` gives, and what it cost, in this process and in those of Spark."""
+def _cost(work: Callable[..., Any], qrels: Any, runs: Any) -> Cost:
+    """What a work cost, in this process and in those of Spark."""
     gc.collect()
     before, start = sum(map(_times, _processes())), time.perf_counter()
     found = work(qrels, runs)
-    seconds = time.perf_counter() - start
-    return found, Cost(seconds, sum(map(_times, _processes())) - before)
+    if isinstance(found, Comparison):
+        found.table()
+    seconds, cpu = time.perf_counter() - start, sum(map(_times, _processes())) - before
+    return Cost(seconds, cpu, _digest(found))
+
+
+def _digest(found: Any) -> str:
+    """Of every bit of values, or of a comparison's tables."""
+    if isinstance(found, Comparison):
+        tables = [found.table(), *(found.per_query(name) for name in found.criteria)]
+    elif isinstance(found, pd.Series):
+        tables = [found.rename(str).to_frame()]
+    elif isinstance(found, pd.DataFrame):
+        tables = [found]
+    else:  # Spark's
+        tables = [found.toPandas().set_index("query_id").sort_index()]
+        found.unpersist()
+    digest = hashlib.sha256()
+    for table in tables:
+        table = table.reset_index()
+        for name in table:
+            digest.update(pd.util.hash_array(table[name].to_numpy(), categorize=False).tobytes())
+    return digest.hexdigest()
+
+
+class _watched:
+    """The largest memory of every kind of process, in MB."""
+
+    def __enter__(self) -> dict[str, int]:
+        self.largest: dict[str, int] = {}
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self.largest
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+
+    def watch(self) -> None:
+        while True:
+            last = self.ended.wait(0.5)
+            for process in _processes():
+                try:
+                    status = dict(
+                        line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines()
+                    )
+                except (FileNotFoundError, ProcessLookupError):
+                    continue
+                kind = "python" if process == os.getpid() else "java" if "java" in status["Name"] else "worker"
+                peak = int(status.get("VmHWM", "0 kB").split()[0]) // 1024
+                self.largest[kind] = max(self.largest.get(kind, 0), peak)
+            if last:
+                return
 
 
 def _times(process: int) -> float:
     """Processor seconds of a process and of its children that have ended."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return 0.0
     return sum(map(int, fields[11:15])) / _TICK
 
@@ -130,13 +237,17 @@ def _processes() -> Iterator[int]:
     yield from known
 
 
-def _session(options: argparse.Namespace) -> SparkSession:
+def _session(options: argparse.Namespace) -> Any:
+    from pyspark.sql import SparkSession
+
+    integrations = str(_ROOT / "integrations")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    sys.path.append(str(_INTEGRATIONS))
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(_INTEGRATIONS), os.environ.get("PYTHONPATH", "")])
+    sys.path.append(integrations)
+    os.environ["PYTHONPATH"] = os.pathsep.join([integrations, os.environ.get("PYTHONPATH", "")])
     builder = SparkSession.builder.master(f"local[{options.threads}]")
-    builder = builder.config("spark.driver.memory", options.memory)
     for name, value in {
+        "spark.driver.memory": options.memory,
+        "spark.local.dir": options.large,  # a folder that goes
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
@@ -147,18 +258,83 @@ def _session(options: argparse.Namespace) -> SparkSession:
     return builder.getOrCreate()
 
 
+def _in_fresh_process(place: str, small: Path, large: Path, options: argparse.Namespace) -> Costs:
+    command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.spark", "--step", place]
+    command += ["--small", str(small), "--large", str(large), "--tasks", *options.tasks]
+    command += ["--threads", str(options.threads), "--memory", options.memory]
+    done = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    costs = json.loads(done.stdout.splitlines()[-1])
+    small_costs, large_costs = ({n: Cost(**cost) for n, cost in costs[size].items()} for size in ("small", "large"))
+    return Costs(small_costs, large_costs, costs["memory"])
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+_HEAD = ["work", "where", "rows", "seconds", "CPU s", "fixed s", "fixed CPU s", "us per row", "M rows per CPU s"]
+_HEAD += ["of local", "memory in MB"]
+
+
+def _rows(measured: dict[int, dict[str, Costs]], tasks: list[str]) -> list[list[str]]:
+    """A row for every work, place and size."""
+    table = []
+    for name in tasks:
+        for size, places in measured.items():
+            rows, few = (n // (1 if name == "compare" else len(_RUNS)) for n in (size, _FEW))
+            more = {place: costs.large[name].cpu - costs.small[name].cpu for place, costs in places.items()}
+            for place, costs in places.items():
+                cost, fixed = costs.large[name], costs.small[name]
+                row = [name, place, f"{rows:,}", f"{cost.seconds:.1f}", f"{cost.cpu:.1f}"]
+                row += [f"{fixed.seconds:.2f}", f"{fixed.cpu:.2f}"]
+                row += [f"{1e6 * (cost.seconds - fixed.seconds) / (rows - few):.2f}"]
+                row += [f"{(rows - few) / more[place] / 1e6:.2f}"]
+                row += [f"{more['one process'] / more[place]:.2f}" if "one process" in more else "-"]
+                row += [", ".join(f"{kind} {memory:,}" for kind, memory in costs.memory.items())]
+                table.append(row)
+    return table
+
+
+def _page(measured: dict[int, dict[str, Costs]]) -> str:
+    """What ``compare`` costs, for the documentation."""
+    head = ["Rows of two runs", "irl.compare: seconds", "CPU", "Memory", "Spark: seconds", "CPU", "Python", "Java"]
+    table = []
+    for rows, places in measured.items():
+        row = [f"{rows:,}"]
+        for place, kinds in (("one process", ["python"]), ("Spark", ["python", "java", "worker"])):
+            if place in places:
+                costs = places[place]
+                row += [f"{costs.large['compare'].seconds:.1f}", f"{costs.large['compare'].cpu:.1f}"]
+                row += [f"{costs.memory[kind]:,} MB" for kind in kinds]
+            else:
+                row += ["-"] * (2 + len(kinds))
+        table.append(row)
+    return tabulate(table, headers=[*head, "A worker"], tablefmt="rst", disable_numparse=True) + "\n"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.spark",
         description=__doc__,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000], help="rows of each run")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        nargs="+",
+        default=[1_000_000],
+        help="rows of two runs together; means and values are of one",
+    )
     parser.add_argument("--depth", type=int, default=1000, help="documents retrieved for each query")
     parser.add_argument("--judged", type=int, default=30, help="judged documents of each query")
+    parser.add_argument("--alone", type=int, default=0, help="judged queries that no run has, for each that they have")
+    parser.add_argument("--local", type=int, default=10_000_000, help="rows up to which one process is measured, too")
     parser.add_argument("--tasks", nargs="+", default=["means", "values", "compare"], help="what is measured")
     parser.add_argument("--threads", type=int, default=2, help="of Spark's local master")
-    parser.add_argument("--memory", default="4g", help="of Spark's driver, which holds the cached rows here")
+    parser.add_argument("--memory", default="2g", help="of Java's heap: in local mode the driver and all executors")
+    parser.add_argument("--folder", type=Path, help="where the files are written (default: that of temporary files)")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table for the documentation as well")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write the picture for the documentation as well")
+    for hidden in ("--step", "--small", "--large"):
+        parser.add_argument(hidden, help=argparse.SUPPRESS)
     return parser
 
 

@@ -52,26 +52,36 @@ def write_suite(size: Size, collections: int, folder: Path) -> Suite:
         place = folder / f"collection{c:02d}"
         place.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(c)
-        pool = rng.integers(_DOCUMENTS // (size.depth + size.judged), size=(size.queries, 1)) + np.arange(
-            size.depth + size.judged
-        ) * (_DOCUMENTS // (size.depth + size.judged))
-        pool = rng.permuted(pool, axis=1)
+        pool = documents(size, rng)
         judged = pool[:, : size.judged]
-        _write(place / "qrels.parquet", judged, {"relevance": rng.integers(0, 4, judged.shape)})
+        write_rows(place / "qrels.parquet", judged, {"relevance": rng.integers(0, 4, judged.shape)})
         runs = {}
         for s in range(size.systems):
             path = runs[f"system{s:03d}"] = place / f"system{s:03d}.parquet"
-            merit = rng.normal(size=pool.shape) + np.where(np.arange(pool.shape[1]) < size.judged, 1 + s / 20, 0)
             if not path.exists():
-                order = np.argsort(-merit, axis=1)[:, : size.depth]
-                score = np.take_along_axis(merit, order, axis=1)
-                _write(path, np.take_along_axis(pool, order, axis=1), {"score": score})
+                found, score = ranked(pool, size, 1 + s / 20, np.random.default_rng([c, s]))
+                write_rows(path, found, {"score": score})
         suite[place.name] = (str(place / "qrels.parquet"), {name: str(path) for name, path in runs.items()})
     return suite
 
 
-def _write(path: Path, docs: Any, values: dict[str, Any]) -> None:
-    query = np.repeat(np.arange(1, len(docs) + 1), docs.shape[1])
+def documents(size: Size, rng: np.random.Generator) -> Any:
+    """Distinct documents for every query in a random order, shape ``(Q, judged + depth)``: the judged ones, then others."""
+    each = size.depth + size.judged
+    apart = max(1, _DOCUMENTS // each)
+    return rng.permuted(rng.integers(apart, size=(size.queries, 1)) + np.arange(each) * apart, axis=1)
+
+
+def ranked(pool: Any, size: Size, merit: float, rng: np.random.Generator) -> tuple[Any, Any]:
+    """What a system retrieves of ``documents``, best first, and the scores; the larger ``merit``, the higher it ranks judged ones."""
+    scores = rng.normal(size=pool.shape) + np.where(np.arange(pool.shape[1]) < size.judged, merit, 0)
+    order = np.argsort(-scores, axis=1)[:, : size.depth]
+    return np.take_along_axis(pool, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+
+def write_rows(path: Path, docs: Any, values: dict[str, Any], first: int = 1) -> None:
+    """A Parquet file of the documents of each query, the first of which has the number ``first``."""
+    query = np.repeat(np.arange(first, first + len(docs)), docs.shape[1])
     table = pl.DataFrame({"query": query, "doc": docs.ravel(), **{name: x.ravel() for name, x in values.items()}})
     ids = {"query_id": pl.format("{}", "query"), "doc_id": pl.format("DOC-{}", pl.col("doc").cast(str).str.zfill(7))}
     table.select(**ids, **{name: pl.col(name) for name in values}).write_parquet(path)
