@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -22,7 +23,7 @@ from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow
 from ir_lexirecall.preferences.counts import PreferenceCounts, is_pairwise
 from ir_lexirecall.preferences.naming import Preference
 from spark_lexirecall.exchange import Exchange, explained, explained_types, ranks_of_run, summary, summary_types
-from spark_lexirecall.unjudged import CollectedRuns, Whole
+from spark_lexirecall.unjudged import CollectedRuns, Whole, list_matrix
 
 
 class DistantJudgments(Judgments):
@@ -147,44 +148,35 @@ def collected_runs(
     query_ids, names = found["query_id"].to_list(), exchange.names
     queries, size = len(query_ids), len(names)
 
-    def numbers(column: str, shape: tuple[int, ...]) -> Any:
-        """The lists of a column, its axis of queries the last one."""
-        flat = found[column].to_arrow().flatten().to_numpy(zero_copy_only=False)
-        return np.moveaxis(flat.reshape(shape), 0, -1)
+    def numbers(column: str, *shape: int, dtype: Any = np.float64) -> Any:
+        """The lists of a column, in so many dimensions, along a last axis of queries; zeros where a query has none."""
+        rows, which = math.prod(shape), np.flatnonzero(found[column].list.len())
+        table = np.zeros((rows, queries), dtype=dtype)
+        table[:, which] = list_matrix(found[column], rows)
+        return table.reshape(*shape, queries)
 
-    counts = iter(
-        numbers("counts", (queries, -1))
-        if queries
-        else np.zeros((5 * size + 3 + (1 + size) * len(preferences), 0), np.int64)
-    )
-    depth, judged, first, tied, of_run = (np.stack([next(counts) for _ in names]) for _ in range(5))
-    m, not_relevant, fractions = next(counts), next(counts), next(counts)
+    ordering = [name for name, preference in preferences.items() if not is_pairwise(preference.NAME)]
+    others = [name for name in preferences if name not in ordering]
+    counts = numbers("counts", 5 + len(ordering), size, dtype=np.int64)
+    (depth, judged, first, tied, found_by), standings = counts[:5], dict(zip(ordering, counts[5:], strict=True))
+    pairwise = dict(zip(others, numbers("pairwise", len(others), size * (size - 1) // 2), strict=True))
+    m, not_relevant, fractions, *relevant = numbers("judged", 3 + len(preferences), dtype=np.int64)
     judgments = whole
     if judgments is None:
         judgments = DistantJudgments.of(query_ids, lambda: Judgments.from_qrels(exchange.qrels.toArrow()))
         judgments.__dict__["are_relevant"] = not not_relevant.any()
         judgments.cached(("m", judgments.threshold), lambda: m)
-    pairs = iter(numbers("pairwise", (queries, -1)) if queries else np.zeros((size * size * len(preferences), 0)))
-    standings: dict[str, Any] = {}
-    of_pairs: dict[str, Any] = {}
-    of_rel: dict[float, Any] = {}
-    for name, preference in preferences.items():
-        of_rel[preference.rel_in(judgments)] = next(counts)
-        if is_pairwise(preference.NAME):
-            of_pairs[name] = np.stack([next(pairs) for _ in range(size * (size - 1) // 2)])
-        else:
-            standings[name] = np.stack([next(counts) for _ in names])
-    of_measures = numbers("values", (queries, len(measures), size))
-    some = np.flatnonzero(tied.any(axis=0))
-    low, high = (of_measures.copy() for _ in range(2))
-    low[:, :, some], high[:, :, some] = numbers("ends", (len(some), 2, len(measures), size))
+    of_measures, ends = numbers("values", len(measures), size), numbers("ends", 2, len(measures), size)
+    alone, some = ~depth.any(axis=0), tied.any(axis=0)
+    of_measures[:, :, alone] = numbers("of_none", len(measures))[:, np.newaxis, alone]
+    low, high = np.where(some, ends, of_measures)
     runs: dict[str, AlignedRun] = {}
     for s, name in enumerate(names):
         runs[name] = run = DistantRun.of(
             judgments, depth[s], bool(tied[s].any()), partial(_ranks, exchange, name, judgments)
         )
         run.cached("judged first", partial(int, first[s].sum()))
-        run.cached(("found", judgments.threshold), partial(np.asarray, of_run[s]))
+        run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
         for i, measure in enumerate(measures.values()):
             run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
         if not judged[s].any() and queries:
@@ -192,8 +184,8 @@ def collected_runs(
             of_first = exchange.judgments_of(query_ids[0]) if whole is None else whole
             empty = AlignedRun(judgments, nothing, nothing, nothing, depth[s])
             check_matches(of_first, empty, None, f"run {name!r}", allow_empty=allow_empty)
-    for rel, relevant in of_rel.items():
-        judgments.cached(("m", rel), partial(np.asarray, relevant))
+    for preference, of_preference in zip(preferences.values(), relevant, strict=True):
+        judgments.cached(("m", preference.rel_in(judgments)), partial(np.asarray, of_preference))
     values = {name: np.ascontiguousarray(of_measures[i]) for i, name in enumerate(measures)}
     by: dict[str, CollectedPreference] = {}
     for name, preference in preferences.items():
@@ -202,7 +194,7 @@ def collected_runs(
             preference.rel_in(judgments),
             preference["cutoff"],
             standings={preference.NAME: standings[name]} if name in standings else {},
-            of_all_pairs={preference.NAME: of_pairs[name]} if name in of_pairs else {},
+            of_all_pairs={preference.NAME: pairwise[name]} if name in pairwise else {},
         )
         by[name] = CollectedPreference(name, preference, of_runs, partial(_explained, exchange, preference))
     about = Whole(float(found["top"].to_numpy().max(initial=0)), bool(fractions.any()))

@@ -115,48 +115,47 @@ def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:
 
 def summary_types() -> dict[str, Any]:
     """The columns of ``summary``, and their types in Arrow."""
-    numbers = {name: pa_.list_(pa_.float64()) for name in ("values", "ends", "pairwise")}
-    return {"query_id": "string", "top": "float64", "counts": pa_.list_(pa_.int64()), **numbers}
+    numbers = {name: pa_.list_(pa_.int64()) for name in ("judged", "counts")}
+    numbers |= {name: pa_.list_(pa_.float64()) for name in ("values", "of_none", "ends", "pairwise")}
+    return {"query_id": "string", "top": "float64", **numbers}
 
 
 def summary(
     measures: Mapping[str, IRMeasure], preferences: Sequence[Preference], judgments: Judgments, tables: Tables
 ) -> pa.Table:
-    """Of each query what a comparison of S runs reads, in lists.
+    """Of each query what a comparison of S runs reads, in lists; of a query that no run has only what the judgments say, and a value per measure.
 
-    ``top``: the highest grade. ``values``: of M measures of the runs. ``ends``: where documents tie, the lowest and the highest of these values.
+    ``top``: the highest grade. ``judged``: how many documents are relevant, judged not relevant, and judged by a fraction; for each preference the relevant ones.
     ``counts``: of the runs the depth, the judged documents that they retrieved, those among the first ten, whether one is tied, and the
-    relevant documents that they retrieved; how many documents are relevant, judged not relevant, and judged by a fraction; for each preference the relevant documents, and,
-    where it orders runs, their standing. ``pairwise``: for each of the other preferences its value for the pairs (i, j), i < j.
+    relevant documents that they retrieved; their standing by each preference that orders them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has.
+    ``ends``: where documents tie, the lowest and the highest of these values. ``pairwise``: for each of the other preferences its value for the pairs (i, j), i < j.
     """
     runs = aligned(judgments, tables)
     queries, every = len(judgments), list(runs.values())
-    shape = len(runs), queries
 
     def per_query(run: AlignedRun, which: Any = slice(None)) -> Any:
         return np.bincount(run.query[which], minlength=queries)
 
-    counts = [run.depth for run in every]
-    counts += [per_query(run) for run in every]
-    counts += [per_query(run, run.rank <= FIRST) for run in every]
-    counts += [per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every]
+    depths = [run.depth for run in every]
+    tied = [per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every]
+    counts = [*depths, *map(per_query, every), *(per_query(run, run.rank <= FIRST) for run in every), *tied]
     counts += [run.found(judgments.threshold) for run in every]
     grade, query = judgments.grade, judgments.query
-    counts.append(judgments.m(judgments.threshold))
-    counts += [np.bincount(query[which], minlength=queries) for which in (grade <= 0, (grade > 0) & (grade < 1))]
+    judged = [judgments.m(judgments.threshold)]
+    judged += [np.bincount(query[which], minlength=queries) for which in (grade <= 0, (grade > 0) & (grade < 1))]
     top = np.full(queries, -np.inf)
     np.maximum.at(top, query, grade)
     pairwise: list[Floats] = []
     first, second = np.triu_indices(len(runs), 1)
     for preference in preferences:
         of_runs = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"])
-        counts.append(judgments.m(of_runs.rel))
+        judged.append(judgments.m(of_runs.rel))
         if is_pairwise(preference.NAME):
             of_pairs = np.zeros((len(first), queries))
             of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[:, first, second].T
             pairwise += list(of_pairs)
         else:
-            standing = np.zeros(shape, dtype=np.int64)
+            standing = np.zeros((len(runs), queries), dtype=np.int64)
             standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
             counts += list(standing)
     of_measures, low, high = [], [], []
@@ -167,15 +166,17 @@ def summary(
             ends = tie_range(measure, run, value)
             low.append(ends[0])
             high.append(ends[1])
-    tied = np.any(counts[3 * len(runs) : 4 * len(runs)], axis=0) if queries else np.zeros(0, dtype=bool)
+    is_in_run = np.any(depths, axis=0)
     return pa_.table(
         {
             "query_id": pa_.array(judgments.query_ids, pa_.string()),
             "top": pa_.array(top),
-            "counts": lists(counts, queries, np.int64),
-            "values": lists(of_measures, queries, np.float64),
-            "ends": lists([*low, *high], queries, np.float64, tied),
-            "pairwise": lists(pairwise, queries, np.float64),
+            "judged": lists(judged, queries, np.int64),
+            "counts": lists(counts, queries, np.int64, is_in_run),
+            "values": lists(of_measures, queries, np.float64, is_in_run),
+            "of_none": lists(of_measures[:: len(every)], queries, np.float64, ~is_in_run),
+            "ends": lists([*low, *high], queries, np.float64, np.any(tied, axis=0)),
+            "pairwise": lists(pairwise, queries, np.float64, is_in_run),
         }
     )
 

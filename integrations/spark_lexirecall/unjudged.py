@@ -102,7 +102,7 @@ class DistantDocuments(Unjudged):
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         found = self._counted(depth)
-        return int(found["together"].sum()), _matrix(found["of_runs"], len(self.names)).sum(axis=1)
+        return int(found["together"].sum()), list_matrix(found["of_runs"], len(self.names)).sum(axis=1)
 
     @property
     def all_judged(self) -> bool:
@@ -116,7 +116,7 @@ class DistantDocuments(Unjudged):
         kinds = dict.fromkeys(("low", "high", "exact"), pa_.list_(pa_.int64()))
         work = partial(winners, self.whole, self.depth, preference, a, b, judgings)
         found = self._ask(work, {"query_id": "string", **kinds})
-        low, high, exact = (_matrix(found[name], len(a)) for name in kinds)
+        low, high, exact = (list_matrix(found[name], len(a)) for name in kinds)
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
         return WinBounds(low.astype(np.int8), high.astype(np.int8), exact.astype(bool), unknown)
 
@@ -134,7 +134,7 @@ class DistantDocuments(Unjudged):
         kinds["exact"] = pa_.list_(pa_.int64())
         work = partial(differences, self.whole, self.depth, measure, a, b, judgings, below)
         found = self._ask(work, {"query_id": "string", **kinds})
-        low, high, exact = (_matrix(found[name], len(a)) for name in kinds)
+        low, high, exact = (list_matrix(found[name], len(a)) for name in kinds)
         return ValueBounds(low, high, exact.astype(bool))
 
     def to_judge(
@@ -152,17 +152,17 @@ class DistantDocuments(Unjudged):
         scores, concerns, place = (found[name].to_numpy() for name in ("decides", "concerns", "place"))
         found = found[in_order_of_judging(scores, concerns, place, np.arange(len(found)))[:n]]
         query_ids, doc_ids = (found[name].to_list() for name in ("query_id", "doc_id"))
-        rank = _matrix(found["ranks"], len(self.names))
+        rank = list_matrix(found["ranks"], len(self.names))
         return table_to_judge(query_ids, doc_ids, found["decides"].to_numpy(), rank, self.names)
 
     def depends_on_others(self, what: IRMeasure | Preference) -> bool:
         return depends_on_others(what, self.whole.in_short)
 
 
-def _matrix(lists: pl.Series, rows: int) -> Any:
-    """Lists of so many numbers as the columns of a matrix."""
+def list_matrix(lists: pl.Series, rows: int) -> Any:
+    """Lists of so many numbers, or of none, as the columns of a matrix; those without any are left out."""
     flat = lists.to_arrow().flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat.reshape(-1, rows).T)
+    return np.ascontiguousarray(flat.reshape(len(flat) // max(rows, 1), rows).T)
 
 
 # -- on the workers --------------------------------------------------------------------------------
