@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 pa_: Any = LazyModule("pyarrow")
+
+OfPool = Callable[[Pool, Tables], dict[str, Any]]
+"""What a worker makes of the pooled documents of whole queries: columns, by default a row per query."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,11 @@ class DistantDocuments(Unjudged):
     def _counted(self, depth: int | None) -> pl.DataFrame:
         if depth not in self._known:
             numbers: dict[str, Any] = {"unjudged": "int64", "together": "int64", "of_runs": pa_.list_(pa_.int64())}
-            work = partial(counted, self.whole, self.depth, depth)
-            self._known[depth] = self._ask(work, {"query_id": "string", **numbers})
+            self._known[depth] = self._ask(partial(counted, depth), numbers)
         return self._known[depth]
 
-    def _ask(self, work: Any, types: dict[str, Any]) -> pl.DataFrame:
-        return self.exchange.ask(work, types)
+    def _ask(self, work: OfPool, types: Mapping[str, Any]) -> pl.DataFrame:
+        return self.exchange.ask(partial(pooled, self.whole, self.depth, work), {"query_id": "string", **types})
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         found = self._counted(depth)
@@ -114,8 +117,7 @@ class DistantDocuments(Unjudged):
         if judgings is not None:
             judgings.depth_of(preference)
         kinds = dict.fromkeys(("low", "high", "exact"), pa_.list_(pa_.int64()))
-        work = partial(winners, self.whole, self.depth, preference, a, b, judgings)
-        found = self._ask(work, {"query_id": "string", **kinds})
+        found = self._ask(partial(winners, preference, a, b, judgings), kinds)
         low, high, exact = (list_matrix(found[name], len(a)) for name in kinds)
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
         return WinBounds(low.astype(np.int8), high.astype(np.int8), exact.astype(bool), unknown)
@@ -128,12 +130,10 @@ class DistantDocuments(Unjudged):
         judgings.depth_of(measure)
         below = None
         if shares_documents(measure, len(self.names), len(a)):
-            asked = partial(open_below, self.whole, self.depth, measure, judgings)
-            below = bool(self._ask(asked, {"query_id": "string", "below": "bool"})["below"].any())
+            below = bool(self._ask(partial(open_below, measure, judgings), {"below": "bool"})["below"].any())
         kinds: dict[str, Any] = dict.fromkeys(("low", "high"), pa_.list_(pa_.float64()))
         kinds["exact"] = pa_.list_(pa_.int64())
-        work = partial(differences, self.whole, self.depth, measure, a, b, judgings, below)
-        found = self._ask(work, {"query_id": "string", **kinds})
+        found = self._ask(partial(differences, measure, a, b, judgings, below), kinds)
         low, high, exact = (list_matrix(found[name], len(a)) for name in kinds)
         return ValueBounds(low, high, exact.astype(bool))
 
@@ -145,9 +145,9 @@ class DistantDocuments(Unjudged):
             assert values is not None
             bounds = self.differences(what, values, a, b, judgings)
             moving = None if bounds is None else can_change(bounds)
-        types: dict[str, Any] = {"query_id": "string", "doc_id": "string", "decides": "float64", "concerns": "float64"}
+        types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
         types |= {"place": "int64", "number": "int64", "ranks": pa_.list_(pa_.int64())}
-        work = partial(next_documents, self.whole, self.depth, what, n, a, b, judgings, moving)
+        work = partial(next_documents, what, n, a, b, judgings, moving)
         found = self._ask(work, types).sort("query_id", "number")
         scores, concerns, place = (found[name].to_numpy() for name in ("decides", "concerns", "place"))
         found = found[in_order_of_judging(scores, concerns, place, np.arange(len(found)))[:n]]
@@ -168,95 +168,71 @@ def list_matrix(lists: pl.Series, rows: int) -> Any:
 # -- on the workers --------------------------------------------------------------------------------
 
 
-def counted(whole: Whole, depth: int | None, looked_at: int | None, judgments: Judgments, tables: Tables) -> pa.Table:
+def pooled(whole: Whole, depth: int | None, work: OfPool, judgments: Judgments, tables: Tables) -> pa.Table:
+    """What ``work`` gives, with the ids of the queries."""
+    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
+    return pa_.table({"query_id": pa_.array(judgments.query_ids, pa_.string())} | work(pool, tables))
+
+
+def counted(looked_at: int | None, pool: Pool, tables: Tables) -> dict[str, Any]:
     """How many documents of each query are unjudged, and how many can matter: see ``Unjudged.documents``."""
-    pool, queries = Pool.from_runs(whole.told(judgments), dict(tables), depth), len(judgments)
+    queries = len(pool.judgments)
     unjudged = np.bincount(pool.query[~pool.is_judged], minlength=queries)
     pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(looked_at)))
     of_runs = [np.bincount(pool.query[rank > 0], minlength=queries) for rank in pool.rank]
     together = np.bincount(pool.query, minlength=queries)
-    columns = {"unjudged": unjudged, "together": together, "of_runs": lists(of_runs, queries, np.int64)}
-    return pa_.table({"query_id": judgments.query_ids, **columns})
+    return {"unjudged": unjudged, "together": together, "of_runs": lists(of_runs, queries, np.int64)}
 
 
 def winners(
-    whole: Whole,
-    depth: int | None,
-    preference: Preference,
-    a: Ints,
-    b: Ints,
-    judgings: Judgings | None,
-    judgments: Judgments,
-    tables: Tables,
-) -> pa.Table:
+    preference: Preference, a: Ints, b: Ints, judgings: Judgings | None, pool: Pool, tables: Tables
+) -> dict[str, Any]:
     """``bounds_of_wins`` of each query."""
-    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
     wins = bounds_of_wins(pool, preference, a, b, judgings)
     assert wins is not None
-    columns = {name: lists(getattr(wins, name), len(judgments), np.int64) for name in ("low", "high", "exact")}
-    return pa_.table({"query_id": judgments.query_ids, **columns})
+    return {name: lists(getattr(wins, name), len(pool.judgments), np.int64) for name in ("low", "high", "exact")}
 
 
-def open_below(
-    whole: Whole, depth: int | None, measure: IRMeasure, judgings: Judgings, judgments: Judgments, tables: Tables
-) -> pa.Table:
+def open_below(measure: IRMeasure, judgings: Judgings, pool: Pool, tables: Tables) -> dict[str, Any]:
     """``is_open_below`` of these queries."""
-    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
-    below = is_open_below(pool, measure, judgings)
-    return pa_.table({"query_id": judgments.query_ids, "below": [below] * len(judgments)})
+    return {"below": [is_open_below(pool, measure, judgings)] * len(pool.judgments)}
 
 
 def differences(
-    whole: Whole,
-    depth: int | None,
-    measure: IRMeasure,
-    a: Ints,
-    b: Ints,
-    judgings: Judgings,
-    below: bool | None,
-    judgments: Judgments,
-    tables: Tables,
-) -> pa.Table:
+    measure: IRMeasure, a: Ints, b: Ints, judgings: Judgings, below: bool | None, pool: Pool, tables: Tables
+) -> dict[str, Any]:
     """``bounds_of_differences`` of each query."""
-    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
-    bounds = bounds_of_differences(pool, measure, _values(measure, judgments, tables), a, b, judgings, below)
+    of_runs = _values(measure, pool.judgments, tables)
+    bounds = bounds_of_differences(pool, measure, of_runs, a, b, judgings, below)
     assert bounds is not None
-    columns: dict[str, Any] = {
-        name: lists(getattr(bounds, name), len(judgments), kind)
-        for name, kind in (("low", np.float64), ("high", np.float64), ("exact", np.int64))
-    }
-    return pa_.table({"query_id": judgments.query_ids, **columns})
+    kinds = {"low": np.float64, "high": np.float64, "exact": np.int64}
+    return {name: lists(getattr(bounds, name), len(pool.judgments), kind) for name, kind in kinds.items()}
 
 
 def next_documents(
-    whole: Whole,
-    depth: int | None,
     what: IRMeasure | Preference,
     n: int,
     a: Ints,
     b: Ints,
     judgings: Judgings,
     moving: Bools | None,
-    judgments: Judgments,
+    pool: Pool,
     tables: Tables,
-) -> pa.Table:
+) -> dict[str, Any]:
     """The documents of these queries to judge next: see ``first_to_judge``."""
-    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
-    of_runs = None if isinstance(what, Preference) else _values(what, judgments, tables)
+    of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
     scores = decides(pool, what, a, b, judgings, of_runs, moving)
     row, place = first_to_judge(pool, n, *scores)
     query = pool.query[row]
-    return pa_.table(
-        {
-            "query_id": pa_.array([judgments.query_ids[q] for q in query.tolist()], pa_.string()),
-            "doc_id": pa_.array(pool.doc_id.gather(row).to_list(), pa_.string()),
-            "decides": scores[0][row],
-            "concerns": scores[1][row],
-            "place": place,
-            "number": row - np.searchsorted(pool.query, query),
-            "ranks": lists(pool.rank[:, row], len(row), np.int64),
-        }
-    )
+    return {
+        "query_id": pa_.array([pool.judgments.query_ids[q] for q in query.tolist()], pa_.string()),
+        "doc_id": pa_.array(pool.doc_id.gather(row).to_list(), pa_.string()),
+        "decides": scores[0][row],
+        "concerns": scores[1][row],
+        "place": place,
+        "number": row - np.searchsorted(pool.query, query),
+        "ranks": lists(pool.rank[:, row], len(row), np.int64),
+    }
 
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:
