@@ -117,8 +117,8 @@ def compare(
 ) -> Comparison:
     """``ir_lexirecall.compare`` for Spark DataFrames, with the same result.
 
-    Qrels and runs stay on the cluster: they meet there once, by query, and the driver gets values and outcomes per query. ``explain`` has them
-    meet again; pictures of single rankings bring the judgments, and the ranks of the judged documents, to the driver.
+    Qrels and runs stay on the cluster: they meet there once, by query, and the driver gets values and outcomes per query; of a query that no run has,
+    what the judgments alone say. ``explain`` has them meet again; pictures of single rankings bring the judgments, and the ranks of the judged documents, to the driver.
 
     Args:
         qrels: as in ``evaluate``.

@@ -29,6 +29,7 @@ import spark_lexirecall
 from ir_measures.measures.base import Measure
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from spark_lexirecall.buckets import collected
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
@@ -341,6 +342,31 @@ def test_a_preference_that_is_named_twice_counts_once(spark: SparkSession) -> No
     assert_same_comparison(result, irl.compare(QRELS, runs, by))
 
 
+def test_of_queries_that_no_run_has_the_driver_gets_what_the_judgments_say(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[list[dict[str, Any]]] = []
+
+    def seen(*arguments: Any, **options: Any) -> Any:
+        table = collected(*arguments, **options)
+        came.append(table.to_pylist())
+        return table
+
+    monkeypatch.setattr("spark_lexirecall.exchange.collected", seen)
+    runs, by = {name: RUNS[name] for name in ("one", "two")}, ["lexirecall", "rpp", "AP", "SL3(n=9000)"]
+    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
+    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=2)
+    [rows] = came
+    assert {row["query_id"] for row in rows} == {*QRELS["query_id"]}
+    for row in rows:
+        in_run = row["query_id"] not in ("3", "40", "41")
+        assert [len(row[name]) for name in ("counts", "pairwise", "values", "of_none")] == (
+            [12, 1, 4, 0] if in_run else [0, 0, 0, 2]
+        )
+        assert len(row["judged"]) == 5
+    assert_same_comparison(result, irl.compare(QRELS, runs, by))
+
+
 def assert_nothing_fetched(result: Comparison) -> None:
     assert result.scored is not None
     for here in (result.scored.judgments, *result.scored.runs.values()):
@@ -473,6 +499,9 @@ BAD_RUNS = {
 }
 BAD_QRELS = {
     "judged twice": pd.concat([SMALL_QRELS, SMALL_QRELS[:1].assign(relevance=2)]),
+    "judged twice, a query that no run has": pd.concat(
+        [SMALL_QRELS, pd.DataFrame({"query_id": ["q9"] * 2, "doc_id": ["z"] * 2, "relevance": [1, 2]})]
+    ),
     "a grade in words": SMALL_QRELS.assign(relevance="good"),
 }
 
