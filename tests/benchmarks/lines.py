@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.picture is not None:
         names = ("ir-lexirecall eval", "trec_eval 10")
         curves = {name: {lines: both[i][:2] for lines, both in costs.items()} for i, name in enumerate(names)}
-        draw(options.picture, curves, "lines of the run")
+        draw(options.picture, "lines of the run", curves, ("on the clock", "of processors"))
 
 
 def measure(trec_eval: Path, lines: int, repeat: int) -> tuple[Cost, Cost]:
@@ -139,23 +139,20 @@ def write(folder: Path, lines: int) -> None:
                 )
 
 
-def draw(
-    path: Path, curves: Mapping[str, Mapping[int, tuple[float, float]]], what: str, *, stacked: bool = False
-) -> None:
-    """Seconds on the clock and of processors over a number, ``what``; each curve is told by its name."""
+def draw(path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float]]], kinds: Sequence[str]) -> None:
+    """Seconds of each kind over a number, ``what``: a curve of so many seconds by the number for each name."""
     import matplotlib
     from matplotlib.figure import Figure
 
     from ir_lexirecall.pt_docs.drawings import shorter
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lines", "font.size": 9}):
-        figure = Figure(figsize=(3.6, 5) if stacked else (6, 3), layout="constrained")
-        panels = figure.subplots(2, 1) if stacked else figure.subplots(1, 2)
-        for place, (axes, title) in enumerate(zip(panels, ("on the clock", "of processors"), strict=True)):
+        figure = Figure(figsize=(6 if len(kinds) > 1 else 4, 3), layout="constrained")
+        for place, (axes, kind) in enumerate(zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True)):
             for (name, costs), colour in zip(curves.items(), ("#0072b2", "#888888"), strict=True):
                 seconds = [cost[place] for cost in costs.values()]
                 axes.loglog(list(costs), seconds, marker="o", markersize=3, color=colour, label=name)
-            axes.set(xlabel=what, ylabel=f"seconds {title}")
+            axes.set(xlabel=what, ylabel=f"seconds {kind}")
             axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
         figure.savefig(path, format="svg", metadata={"Date": None})

@@ -70,13 +70,14 @@ def main(arguments: list[str] | None = None) -> None:
         print(json.dumps(asdict(_measured(options))))
         return
     measured: dict[int, dict[str, Costs]] = {}
+    judgments: dict[int, int] = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         small = Path(folder, "small")
         write(small, _FEW, min(options.depth, 1000), options.judged, 0)
         for rows in options.rows:
             large = Path(folder, str(rows))
-            judgments = write(large, rows, options.depth, options.judged, options.alone)
-            print(f"{rows:,} rows of two runs, {judgments:,} judgments", file=sys.stderr, flush=True)
+            judgments[rows] = write(large, rows, options.depth, options.judged, options.alone)
+            print(f"{rows:,} rows of two runs, {judgments[rows]:,} judgments", file=sys.stderr, flush=True)
             places = ["one process", "Spark"] if rows <= options.local else ["Spark"]
             measured[rows] = {place: _in_fresh_process(place, small, large, options) for place in places}
             print(json.dumps({place: asdict(costs) for place, costs in measured[rows].items()}), file=sys.stderr)
@@ -87,17 +88,9 @@ def main(arguments: list[str] | None = None) -> None:
                 file.unlink()
     print(tabulate(_rows(measured, options.tasks), headers=_HEAD, disable_numparse=True))
     if options.page is not None:
-        options.page.write_text(_page(measured), encoding="utf-8")
+        options.page.write_text(page(measured, judgments), encoding="utf-8")
     if options.picture is not None:
-        curves = {
-            {"Spark": "Spark", "one process": "irl.compare"}[place]: {
-                rows: (costs[place].large["compare"].seconds, costs[place].large["compare"].cpu)
-                for rows, costs in measured.items()
-                if place in costs
-            }
-            for place in ("one process", "Spark")
-        }
-        draw(options.picture, curves, "rows of two runs", stacked=True)
+        picture(measured, options.picture)
 
 
 # -- the rows --------------------------------------------------------------------------------------
@@ -293,21 +286,29 @@ def _rows(measured: dict[int, dict[str, Costs]], tasks: list[str]) -> list[list[
     return table
 
 
-def _page(measured: dict[int, dict[str, Costs]]) -> str:
+def page(measured: dict[int, dict[str, Costs]], judgments: dict[int, int]) -> str:
     """What ``compare`` costs, for the documentation."""
-    head = ["Rows of two runs", "irl.compare: seconds", "CPU", "Memory", "Spark: seconds", "CPU", "Python", "Java"]
+    head = ["Rows", "Judgments", "irl.compare: CPU", "Memory", "Spark: CPU", "Python", "Java", "A worker"]
     table = []
     for rows, places in measured.items():
-        row = [f"{rows:,}"]
+        row = [f"{rows:,}", f"{judgments[rows]:,}"]
         for place, kinds in (("one process", ["python"]), ("Spark", ["python", "java", "worker"])):
             if place in places:
-                costs = places[place]
-                row += [f"{costs.large['compare'].seconds:.1f}", f"{costs.large['compare'].cpu:.1f}"]
-                row += [f"{costs.memory[kind]:,} MB" for kind in kinds]
+                cost, memory = places[place].large["compare"], places[place].memory
+                row += [f"{cost.cpu:.1f} s", *(f"{memory[kind]:,} MB" for kind in kinds)]
             else:
-                row += ["-"] * (2 + len(kinds))
+                row += ["not run"] * (1 + len(kinds))
         table.append(row)
-    return tabulate(table, headers=[*head, "A worker"], tablefmt="rst", disable_numparse=True) + "\n"
+    return tabulate(table, headers=head, tablefmt="rst", disable_numparse=True) + "\n"
+
+
+def picture(measured: dict[int, dict[str, Costs]], path: Path) -> None:
+    """Draw the processors' seconds of ``compare`` over the rows, in one process and on Spark."""
+    curves = {
+        name: {rows: [places[place].large["compare"].cpu] for rows, places in measured.items() if place in places}
+        for place, name in (("Spark", "spark_lexirecall.compare"), ("one process", "irl.compare"))
+    }
+    draw(path, "rows of two runs", curves, ("of processors",))
 
 
 def _parser() -> argparse.ArgumentParser:
