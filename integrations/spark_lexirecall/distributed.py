@@ -19,11 +19,10 @@ from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures import RBU
-from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.rbu import ONE_ASPECT
 from ir_lexirecall.measures.scoring import aggregate as aggregated
-from ir_lexirecall.measures.scoring import check_served
+from ir_lexirecall.measures.scoring import check_judgments, check_served
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from spark_lexirecall.buckets import (
@@ -166,8 +165,6 @@ def compare(
 def _check_judgments(measures: Mapping[str, IRMeasure], frame: DataFrame, whole: Judgments | None) -> None:
     """Warn of qrels that do not suit a measure: of the whole, which no worker knows."""
     if whole is not None:
-        for measure in measures.values():
-            if isinstance(measure, Measure):
-                measure.check_judgments(whole)
+        check_judgments(measures.values(), whole)
     elif RBU.NAME in {measure.NAME for measure in measures.values()} and not has_several_aspects(frame):
         warn(ONE_ASPECT)

@@ -26,7 +26,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.provider import LexiRecallProvider, metrics
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.declaration import Measure, Utility
-from ir_lexirecall.measures.scoring import aggregate, score
+from ir_lexirecall.measures.scoring import aggregate, check_judgments, score
 
 NAME = "ir_lexirecall_accelerated"
 
@@ -50,8 +50,8 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             self._read_qrels()
         for measure in listed:
             measure.validate_params()
-            if isinstance(measure, Measure):
-                measure.check_judgments(self.judgments)
+        if self._ours:
+            check_judgments(self._ours, self.judgments)
         super().__init__(listed, self._left_to.qrel_qids if self._leaves_all else set(self.judgments.query_ids))
 
     @property

@@ -20,9 +20,8 @@ from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
-from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.scoring import check_judgments, values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,9 +202,8 @@ def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun, is_part: bool) -
     """Values of all queries of a part by measure; a part without queries has none, whatever the measures would refuse."""
     if len(run.judgments) == 0:
         return {name: np.zeros(0) for name in measures}
-    for measure in measures.values():
-        if isinstance(measure, Measure) and not is_part:
-            measure.check_judgments(run.judgments)
+    if not is_part:
+        check_judgments(measures.values(), run.judgments)
     return {name: values(measure, run).astype(np.float64) for name, measure in measures.items()}
 
 

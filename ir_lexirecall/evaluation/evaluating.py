@@ -16,7 +16,6 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, metadata_of, read_run, tie_range, tie_warning
 from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.measures import scoring
-from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
 
 
@@ -83,9 +82,7 @@ def evaluate(
     if "query_id" in parsed:
         raise ValueError(f"'query_id' is the name of the table's index; give {parsed['query_id']} another name")
     judgments = Judgments.from_qrels(qrels)
-    for measure in parsed.values():
-        if isinstance(measure, Measure):
-            measure.check_judgments(judgments)
+    scoring.check_judgments(parsed.values(), judgments)
     aligned = read_run(judgments, run, allow_empty=allow_empty)
     columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
     table = (

@@ -13,8 +13,8 @@ from ir_measures.providers.base import Evaluator, Provider
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import called
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.measures.declaration import REGISTRY, Measure, Utility
-from ir_lexirecall.measures.scoring import aggregate, is_native, score
+from ir_lexirecall.measures.declaration import REGISTRY, Utility
+from ir_lexirecall.measures.scoring import aggregate, check_judgments, is_native, score
 
 if TYPE_CHECKING:
     from ir_lexirecall.data import alignment, judgments
@@ -37,8 +37,7 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
         super().__init__(ordered, set(self.judgments.query_ids))
         for measure in self.measures:
             measure.validate_params()
-            if isinstance(measure, Measure):
-                measure.check_judgments(self.judgments)
+        check_judgments(self.measures, self.judgments)
 
     @called("")
     def score(self, run: RunLike) -> list[Floats | Utility]:

@@ -27,8 +27,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.matching import check_matches, hardly_judged
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.readers import run_metadata
-from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.scoring import aggregate, values
+from ir_lexirecall.measures.scoring import aggregate, check_judgments, values
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
 _PATHS = (str, os.PathLike)
@@ -81,9 +80,7 @@ class ScoredRuns(Memoised):
             ValueError: bad input; the message names the run and the offender.
         """
         judgments = Judgments.from_qrels(qrels)
-        for measure in measures.values():
-            if isinstance(measure, Measure):
-                measure.check_judgments(judgments)
+        check_judgments(measures.values(), judgments)
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         sources: dict[str, Any] = {str(name): rereadable_rows(run) for name, run in runs.items()}
@@ -168,9 +165,7 @@ class ScoredRuns(Memoised):
 
     def scored_by(self, measures: Mapping[str, IRMeasure], progress: bool | None = None) -> ScoredRuns:
         """The same runs with the values of other measures."""
-        for measure in measures.values():
-            if isinstance(measure, Measure):
-                measure.check_judgments(self.judgments)
+        check_judgments(measures.values(), self.judgments)
         shape = (len(self.runs), len(self.judgments))
         scored = {name: np.empty(shape) for name in measures}
         for place, run in enumerate(progress_bar(progress, self.runs.values() if measures else (), desc="values")):

@@ -26,6 +26,7 @@ from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, is_read_by_program
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 _MOST_DOCUMENTS = 2**26  # of a stand-in run
 
@@ -111,6 +112,13 @@ def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) 
         measure = measure(rel=threshold)
     result = score(measure, run)
     return result.value if isinstance(result, Utility) else result
+
+
+def check_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
+    """Refuse judgments that do not suit a measure of this library."""
+    for measure in measures:
+        if isinstance(measure, Measure):
+            measure.check_judgments(judgments)
 
 
 def aggregate(measure: IRMeasure, per_query: Floats) -> float:
