@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,14 +40,9 @@ class Ranking(NamedTuple):
 
 
 def _spelt(labels: Sequence[Label]) -> str:
-    groups: list[tuple[Label, int]] = []
-    for label in labels:
-        if groups and groups[-1][0] == label:
-            groups[-1] = (label, groups[-1][1] + 1)
-        else:
-            groups.append((label, 1))
-    words = []
-    for label, count in groups:
+    words: list[str] = []
+    for label, alike in groupby(labels):
+        count = len(list(alike))
         word = str(label) if isinstance(label, int) else "+".join(map(str, label))
         words += [f"{word}x{count}"] if count > 3 else [word] * count
     return " ".join(words)

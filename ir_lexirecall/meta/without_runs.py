@@ -139,26 +139,15 @@ def tie_probabilities(
 def _sum_of_squares(n: int, a: int) -> int:
     """Sum of C(x, a)^2 over x = 0, ..., n - 1.
 
-    C(x, a)^2 = sum_j (2a-j)! / (j! (a-j)!^2) C(x, 2a-j), and the sum of C(x, t) over x < n is C(n, t+1).
+    C(x, a)^2 = sum_j C(2a-j, a) C(a, j) C(x, 2a-j), and the sum of C(x, t) over x < n is C(n, t+1).
     """
-    total, orders, places = 0, comb(2 * a, a), comb(n, 2 * a + 1)  # of j = 0; each term is made from the one before
-    for j in range(a + 1):
-        total += orders * places
-        if j < a:
-            orders = orders * (a - j) ** 2 // ((j + 1) * (2 * a - j))
-            places = places * (2 * a - j + 1) // (n - 2 * a + j) if places else comb(n, 2 * a - j)
-    return total
+    return sum(comb(2 * a - j, a) * comb(a, j) * comb(n, 2 * a - j + 1) for j in range(a + 1))
 
 
 def _same_count(n: int, m: int, k: int) -> Fraction:
     """Probability that two random rankings have equally many relevant documents among the first k."""
-    least, most = max(0, m - (n - k)), min(k, m)  # relevant documents among the first k
-    pairs, ways = 0, comb(k, least) * comb(n - k, m - least)
-    for j in range(least, most + 1):
-        pairs += ways**2
-        if j < most:
-            ways = ways * (k - j) * (m - j) // ((j + 1) * (n - k - m + j + 1))
-    return Fraction(pairs, comb(n, m) ** 2)
+    found = range(max(0, m - (n - k)), min(k, m) + 1)
+    return Fraction(sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in found), comb(n, m) ** 2)
 
 
 _DOCUMENTS = 2**18  # that are scored at once
