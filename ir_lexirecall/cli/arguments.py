@@ -188,19 +188,17 @@ OPTIONS = {
         "--correction",
         metavar="NAME",
         default=_DEFAULT.correction,
-        help=f"for several comparisons; 'none' for none (default: {_DEFAULT.correction})",
+        help="for several comparisons; 'none' for none (default: %(default)s)",
     ),
-    "alpha": _option(
-        "--alpha", type=float, default=_DEFAULT.alpha, help=f"significance level (default: {_DEFAULT.alpha})"
-    ),
+    "alpha": _option("--alpha", type=float, default=_DEFAULT.alpha, help="significance level (default: %(default)s)"),
     "n_resamples": _option(
         "--n-resamples",
         type=int,
         metavar="N",
         default=_DEFAULT.n_resamples,
-        help=f"number of resamples (default: {_DEFAULT.n_resamples})",
+        help="number of resamples (default: %(default)s)",
     ),
-    "seed": _option("--seed", type=int, default=_DEFAULT.seed, help=f"random seed (default: {_DEFAULT.seed})"),
+    "seed": _option("--seed", type=int, default=_DEFAULT.seed, help="random seed (default: %(default)s)"),
     "bounds": _option(
         "--bounds",
         action="store_true",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import Inputs, Parser, add_runs
+from ir_lexirecall.cli.arguments import TEST, Inputs, Parser, add_runs, significance_test
 from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.preferences import functions as preferences
 from ir_lexirecall.preferences.naming import with_parameters
 from ir_lexirecall.present.text import format_number
+from ir_lexirecall.significance import TESTS
 
 STUDIES = {record.name.replace("_", "-"): record for _, record in sorted(RECORDS.items()) if record.example}
 
@@ -41,6 +41,11 @@ def add_meta(commands: Any) -> Parser:
             also = f", or {names}" if record.runs else ""
             words = f"measures, one or several (see `ir-lexirecall measures`){also}"
             study.add("measures", required=True, help=words)
+        if record.test is not None:
+            own = record.test.name and {"help": f"significance test: {', '.join(TESTS)} (default: {record.test.name})"}
+            study.add("test", **own or {})
+            study.add(*(name for name in TEST[1:] if name not in record.options))
+            study.set_defaults(test=record.test.name, correction=record.test.correction or "none")
         for option_name, option in record.options.items():
             asked = {"metavar": option.shown, "choices": option.choices, "required": option.required or None}
             asked["nargs"] = "+" if option.several else None
@@ -94,11 +99,10 @@ def run_meta(options: argparse.Namespace) -> None:
             if twice := next((run for run, _ in value if [name for name, _ in value].count(run) > 1), None):
                 raise ValueError(f"--groups: the run {twice} is named twice")
     if record.test is not None:
-        of_test = [name for name in values if name in record.options and record.options[name].of_test]
-        given = {"name" if name == "test" else name: values.pop(name) for name in of_test}
-        if given.get("correction") == "none":
-            given["correction"] = None
-        values["test"] = replace(record.test, **{"seed": values.get("seed", record.test.seed), **given})
+        known = {name: getattr(record.test, name) for name in ("n_resamples", "seed")} | vars(options)
+        if "n_resamples" in record.options:  # which are its own
+            known["n_resamples"] = record.test.n_resamples
+        values["test"] = significance_test(argparse.Namespace(**known))
     study: Any = meta
     if record.runs:
         inputs = Inputs.from_options(options)

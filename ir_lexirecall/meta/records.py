@@ -16,7 +16,7 @@ from ir_lexirecall._util.versions import versions
 from ir_lexirecall.plots.studies import Picture, draw
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import count, format_number, listed
-from ir_lexirecall.significance import TESTS, SignificanceTest
+from ir_lexirecall.significance import SignificanceTest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,7 +52,6 @@ class Option:
             ``"A:B"`` (two measures).
         several: takes one or more.
         shown: stands for the value in the help.
-        of_test: it belongs to the test of significance, and to it alone.
     """
 
     help: str
@@ -61,22 +60,12 @@ class Option:
     required: bool = False
     choices: tuple[str, ...] | None = None
     shown: str | None = None
-    of_test: bool = False
 
 
 ON_RUNS = ("rel", "cutoff", "allow_empty")
 """Options of the commands of most studies of runs, the same as of other commands."""
 SEED = {"seed": Option("random seed (default: 0)", int)}
 AGGREGATE = {"aggregate": Option("sums or means instead of single values", bool)}
-
-
-def significance(test: str, correction: str) -> dict[str, Option]:
-    """Options of a significance test, of which these are the defaults."""
-    return {
-        "test": Option(f"significance test (default: {test})", choices=TESTS, of_test=True),
-        "correction": Option(f"for several comparisons; 'none' for none ({correction})", shown="NAME", of_test=True),
-        "alpha": Option("significance level (default: 0.05)", float, of_test=True),
-    }
 
 
 @dataclass(frozen=True)
@@ -92,7 +81,7 @@ class Record:
         measures: whether its command takes ``-m``.
         runs: which of ``ON_RUNS`` the command of a study of runs takes.
         options: of its command, by parameter.
-        test: how its command tests unless options say otherwise.
+        test: how its command tests unless options say otherwise, by the arguments of other commands that are not in ``options``.
     """
 
     name: str

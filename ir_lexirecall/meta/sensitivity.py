@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations, islice
 from math import comb
 
@@ -20,7 +19,7 @@ from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.correlations import tau_b
 from ir_lexirecall.meta.decisions import Decisions, Signs, printed
-from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, significance, study
+from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines, Matrix
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
@@ -34,11 +33,6 @@ _BLOCK = 2**20  # values of splits that are compared at once
     Bars("How many pairs of runs each measure tells apart", largest_first=True),
     example="qrels.txt *.run -m LR AP lexirecall --test t",
     runs=ON_RUNS,
-    options={
-        **significance("bootstrap", "the default"),
-        "n_resamples": Option("of tests that resample (default: 10000)", int, of_test=True),
-        "seed": replace(SEED["seed"], of_test=True),
-    },
     test=SignificanceTest("bootstrap", correction=None),
 )
 def discriminative_power(self: Decisions, *, test: str | SignificanceTest = "bootstrap") -> pd.DataFrame:

@@ -22,7 +22,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.meta.correlations import tau_b
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.missing_labels import percentiles, times_drawn
-from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, significance, study
+from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Shares
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import count, format_number
@@ -60,7 +60,6 @@ def _finding(table: pd.DataFrame) -> Finding:
     example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
     options={
         "qrels_b": Option("qrels of the other judge, on the same queries", required=True, shown="FILE"),
-        **significance("t for measures, sign for preferences", "default: holm"),
         "n_resamples": Option("resamples of the queries, for the range of tau (default: 1000)", int),
         **SEED,
     },

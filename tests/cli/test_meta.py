@@ -225,8 +225,7 @@ def test_defaults_are_those_of_the_function(name: str) -> None:
     known = inspect.signature(studied(record.name)).parameters
     for option, declared in record.options.items():
         if said := re.search(r"\(default: ([a-z0-9.]+)\)", declared.help):
-            of_test = "name" if option == "test" else option
-            default = getattr(record.test, of_test) if declared.of_test else known[option].default
+            default = known[option].default
             assert said[1] == str(default) or (default is None and option in ("n_queries", "depth")), option
 
 
