@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -84,11 +82,21 @@ class ScoredRuns(Memoised):
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         sources: dict[str, Any] = {str(name): rereadable_rows(run) for name, run in runs.items()}
-        for name, run in _read_all(judgments, sources, progress, allow_empty):
-            aligned[name] = run
-            for column, measure in measures.items():
-                columns[column].append(values(measure, run))
-            run.forget()
+        with ExitStack() as stack:
+            bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
+            # Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
+            readers = futures.ThreadPoolExecutor(_READERS)
+            stack.callback(readers.shutdown, wait=False, cancel_futures=True)  # also after an interruption
+            coming: dict[str, Callable[[], AlignedRun]] = {}
+            for name, source in sources.items():
+                read = partial(read_run, judgments, source, name, allow_empty)
+                coming[name] = started(readers, read) if isinstance(source, _PATHS) else read
+            for name, wait in coming.items():
+                run = aligned[name] = wait()
+                for column, measure in measures.items():
+                    columns[column].append(values(measure, run))
+                run.forget()
+                bar.update()
         empty = np.zeros((0, len(judgments)))
         values_of = {column: np.stack(rows) if rows else empty for column, rows in columns.items()}
         said = {name: metadata_of(run) for name, run in sources.items()}
@@ -234,55 +242,31 @@ def run_name(name: str | int | None) -> str | None:
     return None if name is None else str(name) if is_integer(name) else cast(str, name)
 
 
-def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_empty: bool = True) -> AlignedRun:
+def read_run(
+    judgments: Judgments, run: RunLike | AlignedRun, name: str | None = None, allow_empty: bool = True
+) -> AlignedRun:
     """Align a run in any form; errors and warnings call it by its name, where there are several, or by its file's.
 
     ``allow_empty``: take a run that has no query, or no document, in common with the qrels, with a warning.
     """
-    run = rereadable_rows(run)
     title = "the run" if name is None else f"run {name!r}"
-    source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
+    if isinstance(run, AlignedRun):
+        if run.judgments is not judgments:
+            raise ValueError(f"{title} was aligned with other judgments; give those as qrels")
+        if not allow_empty:
+            check_matches(judgments, run, None, title, allow_empty=False)
+        return run
+    rows: Any = rereadable_rows(run)
+    source = os.fspath(rows) if isinstance(rows, _PATHS) else "run" if name is None else title
     with naming(source):
-        aligned = ranks_as_given(judgments, run)
-    check_matches(judgments, aligned, run, title, allow_empty=allow_empty)
+        aligned = ranks_as_given(judgments, rows)
+    check_matches(judgments, aligned, rows, title, allow_empty=allow_empty)
     return aligned.condensed() if judgments.judged_only else aligned
 
 
 def metadata_of(run: object) -> str:
     """The ir-metadata of a run that is a file: see ``run_metadata``; empty where there is none."""
     return (run_metadata(run) or "") if isinstance(run, _PATHS) else ""
-
-
-def _read_all(
-    judgments: Judgments, runs: Mapping[str, RunLike | AlignedRun], progress: bool | None, allow_empty: bool
-) -> Iterator[tuple[str, AlignedRun]]:
-    """Name and alignment of every run, in order.
-
-    Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
-    """
-
-    def begun() -> Iterator[tuple[str, AlignedRun | Callable[[], AlignedRun]]]:
-        for name, run in runs.items():
-            if isinstance(run, AlignedRun):
-                if run.judgments is not judgments:
-                    raise ValueError(f"run {name!r} was aligned with other judgments; give those as qrels")
-                if not allow_empty:
-                    check_matches(judgments, run, None, f"run {name!r}", allow_empty=False)
-                yield name, run
-            else:
-                read = partial(read_run, judgments, run, name, allow_empty)
-                yield name, started(readers, read) if isinstance(run, _PATHS) else read
-
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
-        readers = futures.ThreadPoolExecutor(_READERS)
-        stack.callback(readers.shutdown, wait=False, cancel_futures=True)  # also after an interruption
-        coming = begun()
-        waiting = deque(islice(coming, _READERS))
-        while waiting := deque([*waiting, *islice(coming, 1)]):
-            name, run = waiting.popleft()
-            yield name, run if isinstance(run, AlignedRun) else run()
-            bar.update()
 
 
 def rereadable_rows(run: Any) -> Any:
