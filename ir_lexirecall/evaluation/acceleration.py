@@ -19,6 +19,7 @@ from ir_measures.providers.base import Evaluator
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import NotText, called, check_text
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, align
@@ -43,51 +44,37 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         self._ours = [measure for measure in listed if isinstance(measure, Measure)]
         self._standard = [measure for measure in listed if not isinstance(measure, Measure)]
         self._qrels = _rereadable(qrels)
-        self._pytrec_eval: Evaluator | None = None
-        self._judgments: Judgments | None = None
+        self.judgments: Any = None  # where all measures are left to pytrec_eval
         self._leaves_all = bool(self._standard) and not _reads_alike(self._qrels, "relevance", int)
-        if not self._leaves_all or self._ours:
-            self._read_qrels()
+        if self._ours or not self._leaves_all:
+            with called(""):
+                if self._leaves_all:
+                    _ = self._left_to  # the first to complain, as without acceleration
+                try:
+                    self.judgments = Judgments.from_qrels(self._qrels)
+                    table = self.judgments.table
+                    several = table is not None and len(table) > len(self.judgments.grade)
+                    reads_otherwise = several or self.judgments.relevance_is_named
+                except NotText:
+                    raise
+                except ValueError:
+                    reads_otherwise = True
+                    if self._standard:
+                        _ = self._left_to
+                    if self._ours:
+                        raise
+                self._leaves_all |= bool(self._standard) and reads_otherwise
         for measure in listed:
             measure.validate_params()
         if self._ours:
             check_judgments(self._ours, self.judgments)
         super().__init__(listed, self._left_to.qrel_qids if self._leaves_all else set(self.judgments.query_ids))
 
-    @property
-    def judgments(self) -> Judgments:
-        """The qrels; there are none where all measures are left to pytrec_eval."""
-        assert self._judgments is not None
-        return self._judgments
-
-    @property
+    @cached_property
     def _left_to(self) -> Evaluator:
         """pytrec_eval's own evaluator, made when it is first needed."""
-        if self._pytrec_eval is None:
-            _check_texts(self._qrels, "qrels")
-            provider = ir_measures.providers.registry["pytrec_eval"]
-            self._pytrec_eval = provider.evaluator(self._standard, self._qrels)
-        return self._pytrec_eval
-
-    @called("")
-    def _read_qrels(self) -> None:
-        if self._leaves_all:
-            _ = self._left_to  # the first to complain, as without acceleration
-        try:
-            self._judgments = Judgments.from_qrels(self._qrels)
-        except NotText:
-            raise
-        except ValueError:
-            self._leaves_all = bool(self._standard)
-            if self._standard:
-                _ = self._left_to
-            if self._ours:
-                raise
-            return
-        table = self._judgments.table
-        several = table is not None and len(table) > len(self._judgments.grade)
-        if self._standard and (several or self._judgments.relevance_is_named):
-            self._leaves_all = True
+        _check_texts(self._qrels, "qrels")
+        return ir_measures.providers.registry["pytrec_eval"].evaluator(self._standard, self._qrels)
 
     @called("")
     def _leaves(self, run: Any) -> tuple[bool, AlignedRun | ValueError | None]:
