@@ -131,7 +131,20 @@ def _from_few(qrels: Any) -> Qrels | None:
 def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
     """Qrels from what ``qrel_columns`` gave."""
     aspect = aspect_column(columns)
-    line, query_id, doc_id, aspect = _sorted(columns, aspect)
+    keys = {name: columns[name] for name in ("query_id", "doc_id")} | ({} if aspect is None else {"aspect": aspect})
+    lines = np.arange(len(columns["doc_id"]))
+    if engine.computes():
+        ordered = pl.DataFrame({**keys, "relevance": columns["relevance"], "line": lines})
+        ordered = ordered.sort(*keys, "relevance", multithreaded=len(lines) > _SMALL)
+        in_order = {name: ordered[name] for name in keys}
+        line = ordered["line"].to_numpy()
+    else:
+        of_line = list(zip(*(column.to_list() for column in (*keys.values(), columns["relevance"])), strict=True))
+        line = np.array(sorted(lines.tolist(), key=of_line.__getitem__), dtype=np.int64)
+        in_order = {
+            name: pl.Series([of_line[i][k] for i in line.tolist()], dtype=pl.String) for k, name in enumerate(keys)
+        }
+    query_id, doc_id, aspect = in_order["query_id"], in_order["doc_id"], in_order.get("aspect")
     new_query = changes(query_id)
     new_doc = new_query | changes(doc_id)
     new = new_doc if aspect is None else new_doc | changes(aspect)
@@ -178,28 +191,6 @@ def aspect_column(columns: Mapping[str, pl.Series]) -> pl.Series | None:
     elif names.dtype != pl.String:
         names = names.cast(pl.String)
     return None if len(names) == 0 or (names == "0").all() else names
-
-
-def _sorted(
-    columns: Mapping[str, pl.Series], aspect: pl.Series | None
-) -> tuple[Ints, pl.Series, pl.Series, pl.Series | None]:
-    """The order of the lines by query, document, aspect and grade, and ids and aspects in this order."""
-    ids = {"query_id": columns["query_id"], "doc_id": columns["doc_id"]}
-    keys = ids if aspect is None else {**ids, "aspect": aspect}
-    lines = np.arange(len(columns["doc_id"]))
-    if engine.computes():
-        table = pl.DataFrame({**keys, "relevance": columns["relevance"], "line": lines})
-        table = table.sort(*keys, "relevance", multithreaded=len(table) > _SMALL)
-        in_order = {name: table[name] for name in keys}
-        order = table["line"].to_numpy()
-    else:
-        of_line = list(zip(*(column.to_list() for column in (*keys.values(), columns["relevance"])), strict=True))
-        places = sorted(lines.tolist(), key=of_line.__getitem__)
-        in_order = {
-            name: pl.Series([column[line] for line in places], dtype=pl.String) for name, column in keys.items()
-        }
-        order = np.array(places, dtype=np.int64)
-    return order, in_order["query_id"], in_order["doc_id"], in_order.get("aspect")
 
 
 def top_grades(table: AspectRows, documents: int) -> Floats:
