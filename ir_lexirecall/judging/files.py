@@ -179,7 +179,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     (['a', 'b'], [1.0, 2.0])
     """
     name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
-    added = _judged(more)
+    added = Judgments.from_qrels(_graded(more))
     if judgments.table is not None or added.table is not None:
         warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
@@ -224,7 +224,7 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     """
     tables = []
     for source in (a, b):
-        judged = _judged(source)
+        judged = Judgments.from_qrels(_graded(source))
         whole = bool(np.all(judged.grade == np.round(judged.grade)))
         grade = judged.grade.astype(np.int64) if whole else judged.grade
         ids = [judged.query_ids[q] for q in judged.query.tolist()]
@@ -239,23 +239,21 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
 
 
-def _judged(source: QrelsLike) -> Judgments:
-    """Judgments in any form; of what ``write_pool_csv`` wrote to be filled in, the rows with a grade."""
+def _graded(source: QrelsLike) -> QrelsLike:
+    """The rows with a grade of what ``write_pool_csv`` wrote to be filled in; any other judgments as they are."""
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
     if not path.lower().endswith(".csv") or not os.path.isfile(path):
-        return Judgments.from_qrels(source)
+        return source
     columns = ["query_id", "doc_id", "relevance"]
     with naming(path):
         try:
             table = pl.read_csv(path, columns=columns, infer_schema=False)
         except pl.exceptions.PolarsError:  # another CSV file, of which the reader of qrels knows more
-            return Judgments.from_qrels(path)
+            return source
         known = table.filter(pl.col("relevance").str.strip_chars().fill_null("") != "")
         if not len(known):
             raise ValueError("no document in it has a grade; fill in the column 'relevance'")
     if left := len(table) - len(known):
         warn(f"{path}: {left} of {len(table)} documents have no grade yet and are left out")
     numbers = known.with_columns(pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False))
-    return Judgments.from_qrels(
-        known if numbers["relevance"].null_count() else numbers
-    )  # the reader of qrels says which is none
+    return known if numbers["relevance"].null_count() else numbers  # the reader of qrels says which is none

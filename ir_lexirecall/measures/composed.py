@@ -15,6 +15,7 @@ from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.diversity import BOTH, WEIGHTS
 from ir_lexirecall.measures.parameters import Param, cutoff
+from ir_lexirecall.measures.parsing import check_parameters
 from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
@@ -29,28 +30,18 @@ class ComposedMeasure(Measure, register=False):
 
     def base_measure(self) -> IRMeasure:
         """The base with this measure's cutoff."""
+        k = self["cutoff"]
         try:
             base = parse_measure(self["base"])
+            if isinstance(base, ComposedMeasure):
+                raise ValueError("it is itself made of another measure; name one that is not")
+            if k is not None:
+                if "cutoff" not in base.SUPPORTED_PARAMS or base.params.get("cutoff", k) != k:
+                    raise ValueError(f"it cannot be cut at {k}")
+                base = base(cutoff=k)
+            check_parameters(base)
         except ValueError as error:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
-        if isinstance(base, ComposedMeasure):
-            raise ValueError(
-                f"{self.NAME}: base={self['base']!r} is itself made of another measure; name one that is not"
-            )
-        if self["cutoff"] is not None:
-            base_cutoff = base.params.get("cutoff", self["cutoff"])
-            if "cutoff" not in base.SUPPORTED_PARAMS or base_cutoff != self["cutoff"]:
-                raise ValueError(f"{self.NAME}: the base {base} cannot be cut at {self['cutoff']}")
-            base = base(cutoff=self["cutoff"])
-        missing = [name for name, param in base.SUPPORTED_PARAMS.items() if param.required and name not in base.params]
-        if missing:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} needs {missing[0]}")
-        try:
-            base.validate_params()
-        except (ValueError, AssertionError) as error:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
-        if base.params.get("cutoff") is not None and base.params["cutoff"] < 1:
-            raise ValueError(f"{self.NAME}: base={self['base']!r}: the cutoff must be at least 1")
+            raise ValueError(f"{self.NAME}: base={self['base']!r} cannot be used: {error}") from None
         return base
 
     def check_together(self) -> None:
