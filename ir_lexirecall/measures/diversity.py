@@ -24,7 +24,7 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.ndeval import coverage, subtopic_recall
+from ir_lexirecall.measures.ndeval import coverage, rows_by_aspect, subtopic_recall
 from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, rel
 from ir_lexirecall.measures.scoring import values
 
@@ -36,16 +36,8 @@ if TYPE_CHECKING:
 WEIGHTS = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
 GAIN = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
 NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or the query has none"
+ANY_GAIN = np.nextafter(0.0, 1.0)  # the smallest grade with a gain
 BOTH = ((1, None), (None, 1))  # a ranking of a document for either subtopic
-
-
-def relevant_rows(run: AlignedRun, k: int | None) -> tuple[Ints, Ints, Floats]:
-    """``run.aspect_rows`` of grades above 0 among the first ``k`` documents, ordered by aspect, then rank."""
-    pair, rank, grade = run.aspect_rows()
-    keep = (grade > 0) & (rank <= (inf if k is None else k))
-    pair, rank, grade = pair[keep], rank[keep], grade[keep]
-    order = np.argsort(pair, kind="stable")  # within an aspect, ranks rise already
-    return pair[order], rank[order], grade[order]
 
 
 def top_grades(measure: Measure, judgments: Judgments) -> Floats:
@@ -156,7 +148,7 @@ class DSharp(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         gamma, k = self["gamma"], self["cutoff"]
-        recall = subtopic_recall(coverage(run, self["rel"], inf if k is None else k))
+        recall = subtopic_recall(coverage(run, self["rel"], k))
         return gamma * recall + (1 - gamma) * d_ndcg(run, k)
 
 
@@ -214,7 +206,7 @@ class EU(Measure):
     def score(self, run: AlignedRun) -> Floats:
         judgments, k = run.judgments, self["cutoff"]
         aspects = judgments.aspects
-        pair, rank, grade = relevant_rows(run, k)
+        pair, rank, grade = rows_by_aspect(run, ANY_GAIN, k)
         r = gains.gain(grade, top_grades(self, judgments)[pair], self["gain"])
         utility = novel_utility(
             aspects.query[pair], pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"], len(judgments)
@@ -291,7 +283,7 @@ class CT(Measure):
     def score(self, run: AlignedRun) -> Floats:
         judgments = run.judgments
         aspects = judgments.aspects
-        pair, rank, grade = relevant_rows(run, self["cutoff"])
+        pair, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         top = top_grades(self, judgments)[pair]
         r = gains.gain(grade, top, self["gain"])
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
@@ -334,8 +326,7 @@ class SRR(Measure):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
-        k = self["cutoff"]
-        covered = coverage(run, self["rel"], inf if k is None else k)
+        covered = coverage(run, self["rel"], self["cutoff"])
         first = position_in_segment(covered.subtopic) == 0
         query, subtopics = covered.query[first], covered.subtopics
         last = np.zeros(len(subtopics), dtype=np.int64)  # rank at which the last subtopic is covered

@@ -118,18 +118,24 @@ class Coverage:
     subtopics: Ints  # number of subtopics with a relevant document of each query, shape ``(Q,)``
 
 
-def coverage(run: AlignedRun, rel: float, cutoff: float = inf) -> Coverage:
+def rows_by_aspect(run: AlignedRun, rel: float, cutoff: float | None) -> tuple[Ints, Ints, Floats]:
+    """``run.aspect_rows`` of at least grade ``rel`` among the first documents, ordered by aspect, then rank."""
+    pair, rank, grade = run.aspect_rows()
+    keep = (grade >= rel) & (rank <= (inf if cutoff is None else cutoff))
+    pair, rank, grade = pair[keep], rank[keep], grade[keep]
+    order = np.argsort(pair, kind="stable")  # within an aspect, ranks rise already
+    return pair[order], rank[order], grade[order]
+
+
+def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
     """Which subtopics the first ``cutoff`` documents are relevant to, with at least the grade ``rel``."""
     aspects = run.judgments.aspects
-    subtopic, rank, grade = run.aspect_rows()
-    keep = (grade >= rel) & (rank <= cutoff)
-    subtopic, rank = subtopic[keep], rank[keep]
-    order = np.argsort(subtopic, kind="stable")  # within a subtopic, ranks rise already
+    subtopic, rank, _ = rows_by_aspect(run, rel, cutoff)
     relevant = np.bincount(aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query))
     return Coverage(
-        query=aspects.query[subtopic[order]],
-        subtopic=subtopic[order],
-        rank=rank[order],
+        query=aspects.query[subtopic],
+        subtopic=subtopic,
+        rank=rank,
         relevant=relevant,
         subtopics=per_query_count(aspects.query[relevant > 0], len(run.judgments)),
     )

@@ -105,38 +105,26 @@ class MacroMeans(Statistic):
 
     def take(self, draws: Draws) -> None:
         """Means and errors of some resamples."""
-        take = self._of_queries if self.over == "queries" else self._of_collections
-        self.resamples.mean[:, draws.some], self.resamples.error[:, draws.some] = take(draws)
-
-    def _of_queries(self, draws: Draws) -> tuple[Floats, Floats]:
         mean, variance = np.zeros((2, len(self._noise), len(draws.drawn)))
-        for x, center, one in zip(self._centered, self._means, draws.collections, strict=True):
-            first, second = _moments(x, one.count)
-            mean += first + center
-            variance += second / max(1, x.shape[1] - 1)
-        return mean / len(self.sizes), np.sqrt(variance) / len(self.sizes)
-
-    def _of_collections(self, draws: Draws) -> tuple[Floats, Floats]:
-        collections = len(self.sizes)
-        overall = np.mean(self._means, axis=0)
-        means = draws.means(self._centered)
-        effects = np.concatenate(self._means, axis=1) - overall
-        for place, drawn in zip(means, draws.drawn.T, strict=True):
-            place += effects[:, drawn]
-        mean = means.mean(axis=0)
-        means -= mean
-        variance = np.einsum("dsb,dsb->sb", means, means) / collections
-        variance[variance <= self._noise[:, None] ** 2] = 0
-        return mean + overall, np.sqrt(variance / max(1, collections - 1))
-
-
-def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
-    """Means and variances (of the population) of resamples of rows with mean 0, shape ``(S, B)``."""
-    runs, queries = x.shape
-    both = np.concatenate([x, x**2]) @ count.T / queries
-    mean, variance = both[:runs], both[runs:]
-    variance -= mean**2
-    return mean, settled(variance, np.abs(x).max(axis=1, keepdims=True) ** 2)
+        collections, overall = len(self.sizes), np.mean(self._means, axis=0)
+        if self.over == "queries":
+            for x, center, one in zip(self._centered, self._means, draws.collections, strict=True):
+                first, second = np.split(np.concatenate([x, x**2]) @ one.count.T / x.shape[1], 2)
+                second -= first**2
+                mean += first + center
+                variance += settled(second, np.abs(x).max(axis=1, keepdims=True) ** 2) / max(1, x.shape[1] - 1)
+            mean, error = mean / collections, np.sqrt(variance) / collections
+        else:
+            means = draws.means(self._centered)
+            effects = np.concatenate(self._means, axis=1) - overall
+            for place, drawn in zip(means, draws.drawn.T, strict=True):
+                place += effects[:, drawn]
+            mean = means.mean(axis=0)
+            means -= mean
+            variance = np.einsum("dsb,dsb->sb", means, means) / collections
+            variance[variance <= self._noise[:, None] ** 2] = 0
+            mean, error = mean + overall, np.sqrt(variance / max(1, collections - 1))
+        self.resamples.mean[:, draws.some], self.resamples.error[:, draws.some] = mean, error
 
 
 def mean_interval(

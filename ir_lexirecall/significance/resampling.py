@@ -72,11 +72,20 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
     """
     mean, deviation = mean_and_deviation(x)
     sides, half = np.ones((2, *shifts.shape)), np.full(len(x), np.inf)
-    k = 0 if alpha is None else most_extreme(draws.number, alpha)
+    k, queries = 0 if alpha is None else most_extreme(draws.number, alpha), x.shape[1]
     for pairs in row_blocks(len(x), draws.number, 2 * _BLOCK):
         z, _ = scaled(x[pairs] - mean[pairs, None])
-        error, largest = deviation[pairs] / np.sqrt(x.shape[1]), np.abs(x[pairs]).max(axis=1)
-        t = _bootstrap_t(z, draws)
+        furthest, rng = np.abs(z).max(axis=1, keepdims=True), np.random.default_rng(draws.seed)
+        t = np.empty((len(z), draws.number))  # absolute, of the resamples
+        for some in draws.blocks(draws.number, queries + len(z), "bootstrap"):
+            count = times_drawn(rng.integers(queries, size=(some.stop - some.start, queries)), queries)  # of all pairs
+            of_sample = z @ count.T / queries
+            variance = z**2 @ count.T / queries - of_sample**2
+            of_sample[np.abs(of_sample) <= SUM * furthest] = 0
+            variance[variance <= SUM * furthest**2] = 0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                t[:, some] = np.where(of_sample == 0, 0.0, np.abs(of_sample) / np.sqrt(variance / (queries - 1)))
+        error, largest = deviation[pairs] / np.sqrt(queries), np.abs(x[pairs]).max(axis=1)
         for p, sign in zip(sides, (1, -1), strict=True):
             for s, shift in enumerate(shifts[:, pairs]):
                 observed = (sign * mean[pairs] + shift) / error
@@ -88,24 +97,6 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
         if k:
             half[pairs] = kth_largest(t, k) * error
     return Sides(sides[0], sides[1], two_sided(sides[0, 0], sides[1, 0]), mean, mean - half, mean + half)
-
-
-def _bootstrap_t(z: Floats, draws: Resampled) -> Floats:
-    """Absolute t of resamples of rows with mean 0, shape ``(P, n_resamples)``."""
-    queries = z.shape[1]
-    largest = np.abs(z).max(axis=1, keepdims=True)
-    rng = np.random.default_rng(draws.seed)
-    t = np.empty((len(z), draws.number))
-    for some in draws.blocks(draws.number, queries + len(z), "bootstrap"):
-        draw = rng.integers(queries, size=(some.stop - some.start, queries))
-        count = times_drawn(draw, queries)  # the same for all pairs
-        mean = z @ count.T / queries
-        variance = z**2 @ count.T / queries - mean**2
-        mean[np.abs(mean) <= SUM * largest] = 0
-        variance[variance <= SUM * largest**2] = 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t[:, some] = np.where(mean == 0, 0.0, np.abs(mean) / np.sqrt(variance / (queries - 1)))
-    return t
 
 
 def by_randomisation(
