@@ -16,7 +16,16 @@ from statsmodels.stats import multitest
 
 from ir_lexirecall import significance
 from ir_lexirecall._util.errors import called
-from ir_lexirecall.significance import TESTS, SignificanceTest, TestResult, outcomes, resampling, smallest_p, testing
+from ir_lexirecall.significance import (
+    TESTS,
+    SignificanceTest,
+    TestResult,
+    outcomes,
+    procedures,
+    resampling,
+    smallest_p,
+    testing,
+)
 from tests.simulations import significance as simulated
 
 PAIRED = [name for name in TESTS if name != "tukey"]
@@ -349,7 +358,8 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch, name, block):
         return test.of_all(PREFERENCES) if name == "tukey" else test.of_pairs(PREFERENCES)
 
     at_once = result()
-    monkeypatch.setattr(resampling, "_BLOCK", block)
+    for module in (resampling, procedures):
+        monkeypatch.setattr(module, "_BLOCK", block)
     in_blocks = result()
     assert in_blocks.p.tolist() == at_once.p.tolist()
     for array, expected in zip(in_blocks.arrays, at_once.arrays, strict=True):

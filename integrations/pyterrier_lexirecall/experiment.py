@@ -383,15 +383,15 @@ def _paired_test(test: SignificanceTest) -> str | PairedTest:
     >>> float(_paired_test(SignificanceTest("randomisation"))(a, b)[1])
     0.25
     """
-    name = test.named(measure=True).name
+    named = test.named(measure=True)
+    name = named.name
     if name in ("t", "wilcoxon"):
         return name
 
     def p(system: Floats, baseline: Floats) -> tuple[float, float]:
         """NaN where differences are not all numbers, or the test is one of all systems at once."""
         difference = (system - baseline)[None]
-        return 0.0, float(test.of_pairs(difference).p[0]) if np.isfinite(
-            difference
-        ).all() and name != "tukey" else np.nan
+        known = np.isfinite(difference).all() and not named.procedure.at_once
+        return 0.0, float(named.of_pairs(difference).p[0]) if known else np.nan
 
     return sign_test if name == "sign" else p

@@ -76,8 +76,7 @@ def compare(
         baseline: compare every other run with this one, instead of all pairs.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit, ``"2%"`` of the baseline's
             mean, or a mapping of criteria to these. Verdicts then answer one-sided questions, see ``Comparison.verdicts``.
-        test: ``'t'``, ``'sign'`` (exact, without ties), ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'``, ``'tukey'``
-            (randomised Tukey HSD), or a ``SignificanceTest`` with a correction, level, number of resamples and seed of its own.
+        test: ``'t'``, ``'sign'`` or another of ``significance.TESTS``, or a ``SignificanceTest`` with a correction, level, number of resamples and seed of its own.
             By default ``'t'`` for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
         predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are then those of people, for at
             least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:

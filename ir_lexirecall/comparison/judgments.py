@@ -26,7 +26,6 @@ from ir_lexirecall.significance.closed_form import sign_test
 
 DEPTH = 100
 """Down to which rank documents count by a criterion without a cutoff, where nobody names a depth."""
-_WITH_OUTER = ("sign", "t", "bootstrap", "randomisation")
 _MOST_SHARED = 1_000_000_000  # documents in the pool, for each pair, that are looked at unasked: a few seconds
 _MOST_APART = 20_000_000  # documents of the two rankings of each pair, where nothing is shared between pairs
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
@@ -155,22 +154,24 @@ def undecided(result: TestedRuns, name: str) -> Undecided | None:
         low, high = settled(bounds.low[:, counted], size), settled(bounds.high[:, counted], size)
         is_open = (low < 0) & (high > 0)
         ends = (*(settled(end, size.mean(axis=1)) for end in ends[:2]), *ends[2:])
-    if test.name == "sign":
+    procedure = test.procedure
+    if procedure.of == "signs":
         # Queries are judged independently, and both ends of the interval rise with every win more and every loss less.
         worst, best = (sign_test(x, test.alpha) for x in (low, high))
         ends = worst.estimate, best.estimate, worst.low, best.high
-    graded = isinstance(what, Preference) and what.NAME in PAIRWISE and test.name != "sign"
+    graded = isinstance(what, Preference) and what.NAME in PAIRWISE and procedure.of != "signs"
     if graded:  # whose mean the wins do not bound
         ends = np.full(len(places[0]), np.nan), np.full(len(places[0]), np.nan)
     # What is estimated of groups or with predictions, and by Wilcoxon's test, is another number.
     of_queries = not result.cluster and result.predicted is None
     outer = None
-    if test.name in _WITH_OUTER and of_queries and len(ends) == 4:
+    is_centre = procedure.of == "centre"
+    if not is_centre and not procedure.at_once and of_queries and len(ends) == 4:
         least, most = result.interval(name, of_mean=False)
         outer = np.minimum(ends[2], least), np.maximum(ends[3], most)
     query_ids = criterion.query_ids if criterion.is_measure else scored.judgments.query_ids
     is_shared = pool.depends_on_others(what)
-    bounded = np.full(len(places[0]), of_queries and test.name != "wilcoxon" and not graded)
+    bounded = np.full(len(places[0]), of_queries and not is_centre and not graded)
     of_pairs = np.all(exact, axis=1), bounded, np.all(reached, axis=1) & bounded
     return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, *of_pairs, is_shared)
 

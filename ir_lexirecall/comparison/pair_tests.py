@@ -106,22 +106,22 @@ class TestedRuns(ComparedRuns):
         if both is not None:
             tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
         else:
-            if test.name == "tukey" and queries:
+            if test.procedure.at_once and queries:
                 least, most = criterion.bounds or (0.0, 0.0)
                 bounds = criterion.bounds and (least - most, most - least)
                 tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
                 if criterion.sign < 0:
                     ends = -tested.estimate, -tested.high, -tested.low
                     tested = TestResult(*ends, tested.p, -tested.effect_size)
-            elif test.name == "tukey":
+            elif test.procedure.at_once:
                 tested = test.of_all(np.zeros((0, len(criterion.means))))[a, b]
             else:
                 blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
                 tested = TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
-            if test.name == "sign":
+            if test.procedure.of == "signs":
                 effect_low, effect_high = tested.low, tested.high
-            elif test.name != "wilcoxon" and test.groups is None and queries > 1:  # of d_z, for tests of means
-                p = tested.p if test.name == "t" else None
+            elif test.procedure.of == "mean" and test.groups is None and queries > 1:  # of d_z, for tests of means
+                p = None if test.resampled else tested.p
                 effect_low, effect_high = effect_interval(tested.effect_size, queries, test.alpha, p=p)
         wins, losses, incomparable = criterion.counts(a, b)
         means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
@@ -180,7 +180,7 @@ class TestedRuns(ComparedRuns):
                 d, sign = part.differences_of(by, self.places), criterion.sign
                 alone = margin_test(test, sign * d, margin)
                 tested.append(powered_margin_test(part.powered(by), d, alone, criterion.bounds, sign, margin))
-            elif test.name == "tukey":
+            elif test.procedure.at_once:
                 of_all = margin_test_of_all(test, criterion.standings.T, margin)
                 tested.append(MarginTest(*(p[self.places] for p in vars(of_all).values())))
             else:
@@ -194,7 +194,7 @@ class TestedRuns(ComparedRuns):
 
     def interval(self, by: str, of_mean: bool) -> Interval:
         """The interval of the table, or by t where that is not the interval ``of_mean``."""
-        other = of_mean and self.test_of(by).name in ("sign", "wilcoxon")
+        other = of_mean and self.test_of(by).procedure.of != "mean"
         (tested,) = (replace(self, test=replace(self.test, name="t")) if other else self).columns_of(by)
         return tested["ci_low"], tested["ci_high"]
 

@@ -25,6 +25,7 @@ from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.tables import Column, Shown
 from ir_lexirecall.present.text import escape_html
+from ir_lexirecall.significance import TESTS
 
 _WIDTH = 88
 
@@ -207,7 +208,7 @@ def describe(measure: MeasureLike) -> Description:
     >>> print(page.plain)
     sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)
     >>> describe("lexirecall").title, describe("wilcoxon").title
-    ('Lexicographic recall', "Wilcoxon's signed-rank test")
+    ('Lexicographic recall', 'Wilcoxon signed-rank test')
     >>> describe("RBUU")
     Traceback (most recent call last):
     ...
@@ -305,6 +306,12 @@ def entries(kind: str) -> dict[str, About]:
     >>> list(entries("test"))
     ['sign', 't', 'wilcoxon', 'bootstrap', 'randomisation', 'tukey']
     """
+    if kind == "test":
+        said = ("meaning", "plain", "ties", "use", "see_also")
+        return {
+            name: About(title=test.title[0].upper() + test.title[1:], **{text: getattr(test, text) for text in said})
+            for name, test in TESTS.items()
+        }
     return {
         name: About(
             **{text: section[text] for text in _TEXTS if text in section},

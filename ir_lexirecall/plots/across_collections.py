@@ -13,7 +13,7 @@ from ir_lexirecall.plots import axes
 from ir_lexirecall.plots.marks import collection_marks, joined_ranks
 from ir_lexirecall.present.macro_means import wilcoxon_words
 from ir_lexirecall.present.standings import MacroStanding
-from ir_lexirecall.present.text import confidence_words, estimate_words, provenance_line
+from ir_lexirecall.present.text import confidence_words, provenance_line
 
 
 def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
@@ -42,7 +42,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     axes.name_ticks(ax.yaxis, shown, ticks)
     ax.invert_yaxis()
-    estimate = estimate_words(next(iter(result.values())).test_of(criterion.name))
+    estimate = next(iter(result.values())).test_of(criterion.name).procedure.estimate
     confidence = confidence_words(result.provenance)
     said = f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
     ax.set_xlabel(f"{said}; {confidence} intervals, uncorrected")

@@ -214,7 +214,7 @@ def skewness_notes(
     Args:
         parts: differences, shape ``(P, Q)``, and the verdicts on the first runs of the pairs, by the name of a part of the queries.
     """
-    if test.name == "sign":
+    if test.procedure.of == "signs":
         return []
     enough, notes = SKEWED if test.name == "t" else 2 * SKEWED, []
     few: dict[str, str] = {}
@@ -226,11 +226,11 @@ def skewness_notes(
             denied, shown = g if verdict == WORSE else -g, format_number(g, 1)
             skewed, subject = f"{within}{name}, {a} and {b}: the differences", f"{within}{a} and {b} (skewness {shown})"
             skewed += f" have a skewness of {shown}"
-            if test.name == "wilcoxon":
+            if test.procedure.of == "centre":
                 if denied > 2 * np.sqrt(6 / x.shape[1]):
-                    median = "Wilcoxon's test is on their pseudomedian, not on their mean"
-                    kind = f"Skewed differences by {name}: {median}"
-                    notes.append(Note(f"{skewed}; {median}.", DOUBTFUL, kind, subject, runs=(a, b)))
+                    centre = f"the {test.procedure.title} is on the {test.procedure.estimate}, not on their mean"
+                    kind = f"Skewed differences by {name}: {centre}"
+                    notes.append(Note(f"{skewed}; {centre}.", DOUBTFUL, kind, subject, runs=(a, b)))
             elif x.shape[1] < enough:
                 few.setdefault(part, f"{verdict} rests on {some}")
             elif denied > _TOO_SKEWED * np.sqrt(x.shape[1]):

@@ -244,8 +244,8 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> list[str]:
             sentences.append(
                 f"What unjudged documents could change{by} was not looked at: {pairs} take long; see bounds."
             )
-        elif left is not None and result.test_of(name).name == "wilcoxon":
-            sentences.append(f"Signs under any judging{by} are not bounded for Wilcoxon's test.")
+        elif left is not None and (test := result.test_of(name).procedure).of == "centre":
+            sentences.append(f"Signs under any judging{by} are not bounded for the {test.title}.")
     if held:
         sentences.insert(0, f"{listed(held)} keep their sign under any judging.")
     if open_on:

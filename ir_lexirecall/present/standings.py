@@ -25,7 +25,7 @@ from ir_lexirecall.comparison.verdicts import (
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.notes import captions
-from ir_lexirecall.present.text import correction_words, estimate_words, gathered, how_tested, listed
+from ir_lexirecall.present.text import correction_words, gathered, how_tested, listed
 
 if TYPE_CHECKING:
     from ir_lexirecall.benchmarks import Benchmark
@@ -170,7 +170,7 @@ class Standing:
     @property
     def estimate(self) -> str:
         """What the test estimates, in words."""
-        return estimate_words(self.result.test_of(self.name))
+        return self.result.test_of(self.name).procedure.estimate
 
     @cached_property
     def against(self) -> pd.DataFrame:

@@ -33,14 +33,6 @@ _JOINERS = "\u200c\u200d"  # parts of words in some scripts
 MOST_NAMES = 10  # in a sentence
 FEW_NAMES = 4  # in a sentence that lists runs for several criteria
 
-_TESTS = {
-    "sign": "sign test",
-    "t": "paired t-test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "bootstrap": "paired bootstrap test",
-    "randomisation": "randomisation test",
-    "tukey": "randomised Tukey HSD test",
-}
 _CORRECTIONS = {
     "holm": "Holm's",
     "bonferroni": "Bonferroni's",
@@ -51,7 +43,6 @@ _CORRECTIONS = {
     "fdr_bh": "Benjamini and Hochberg's",
     "fdr_by": "Benjamini and Yekutieli's",
 }
-_ESTIMATES = {"sign": "net share of decided queries won", "wilcoxon": "pseudomedian of differences"}
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -325,7 +316,7 @@ def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int, *, one_s
     """
     side, units = "one-sided " if one_sided else "", " with groups of queries as units"
     by_test = gathered(
-        (f"{side}{_TESTS[str(test.name)]}{'' if test.groups is None else units}", name) for name, test in tests.items()
+        (f"{side}{test.procedure.title}{'' if test.groups is None else units}", name) for name, test in tests.items()
     )
     several = len(by_test) > 1
     words = ", ".join(f"{test} for {listed(names)}" if several else test for test, names in by_test.items())
@@ -342,10 +333,6 @@ def correction_words(method: str) -> str:
     ("Holm's correction", 'fdr_tsbh correction')
     """
     return f"{_CORRECTIONS.get(method, method)} correction"
-
-
-def estimate_words(test: SignificanceTest) -> str:
-    return _ESTIMATES.get(str(test.name), "mean difference")
 
 
 def provenance_line(provenance: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from ir_lexirecall.descriptions import Description
 from ir_lexirecall.descriptions.describing import entries
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.pt_docs import drawings
+from ir_lexirecall.significance import TESTS
 
 SHARED = ("@cutoff", "rel", "judged_only")
 """Parameters that the list of measures explains once."""
@@ -41,6 +42,16 @@ def sections() -> Iterator[tuple[str, str]]:
             text += f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n\n{body(name, bibtex)}\n"
             cited.add(source.key)
         yield page, text
+
+
+def tests() -> str:
+    """The significance tests, a row each."""
+    rows = "\n".join(
+        f"   * - ``{test.name!r}``\n     - {test.estimate}\n     - {test.effect}\n     - {test.use}"
+        for test in TESTS.values()
+    )
+    heads = "   * - ``test=``\n     - Estimate\n     - Effect size\n     - Use it"
+    return f".. list-table::\n   :header-rows: 1\n   :widths: 18 22 24 36\n\n{heads}\n{rows}\n"
 
 
 def body(name: str, bibtex: str) -> str:

@@ -12,6 +12,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.standings import standings_of
 from ir_lexirecall.present.tables import PLACES, cells_of, plain
 from ir_lexirecall.present.text import format_number, format_p
+from ir_lexirecall.significance import TESTS
 from ir_lexirecall.significance.draws import OVER
 
 _RESAMPLED = {
@@ -30,7 +31,7 @@ _MEANINGS = {
     "better_p": "one-sided, of no gain, for all criteria and pairs together",
     "within_p": "one-sided, of a loss or a gain of at least the margin, for all pairs together",
     "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
-    "effect_size": "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
+    "effect_size": "; ".join(f"{test.title}: {test.effect}" for test in TESTS.values()),
     "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
     "holds": "of significant differences: whether the sign stays the same under any judging of the unjudged documents",
     "p_not_beaten": "of the hypothesis that no run has a better mean",

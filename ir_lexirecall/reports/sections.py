@@ -20,7 +20,7 @@ from ir_lexirecall.present.macro_means import ranks_of
 from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
 from ir_lexirecall.present.tables import DAGGER, UNSURE
-from ir_lexirecall.present.text import count, estimate_words, p_words
+from ir_lexirecall.present.text import count, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus
 from ir_lexirecall.reports.svg import Scale
 
@@ -165,7 +165,7 @@ def against_baseline(result: Benchmark, rankings: Sequence[Leaderboard]) -> list
     found = []
     for ranking in rankings if result.baseline is not None and len(result.runs) > 1 else ():
         name = ranking.standing.name
-        estimate = estimate_words(next(iter(result.values())).test_of(name))
+        estimate = next(iter(result.values())).test_of(name).procedure.estimate
         found.append(Forest(ranking.standing, collection_marks(result, name), estimate))
     return found
 

@@ -16,6 +16,7 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
 from ir_lexirecall.significance.outcomes import Kernel, Sides, TestResult, mean_and_deviation, moved, two_sided
+from ir_lexirecall.significance.procedures import Procedure
 
 # -- signs -----------------------------------------------------------------------------------------
 
@@ -61,6 +62,23 @@ def _tail(wins: Ints, losses: Ints, shifts: Floats | float) -> Floats:
     p = special.bdtr(losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2)
     return np.where(np.asarray(shifts) > 1, 0.0, np.where(wins == 0, 1.0, p))
 
+
+SIGN = Procedure(
+    "sign",
+    "sign test",
+    of="signs",
+    meaning="Tests whether one run wins more queries than the other; it sees only which one is better, not by how much.",
+    plain="wins ~ Binomial(wins + losses, 1/2), exact; the interval of (wins - losses)/(wins + losses) is Clopper and Pearson's",
+    ties="tied queries are left out",
+    use="for preferences, and where differences of measures are not comparable between queries",
+    see_also=("t", "wilcoxon", "randomisation"),
+    two_sided=lambda x, alpha, _: sign_test(x, alpha),
+    one_sided=lambda x, shifts, _: (sign_p(x, shifts), sign_p(-x, shifts)),
+    estimate="net share of decided queries won",
+    effect="(wins - losses) / (wins + losses)",
+    exact=np.inf,
+    also_called=("binomial",),
+)
 
 # -- differences of one magnitude ------------------------------------------------------------------
 
@@ -216,6 +234,18 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
                 of_side[k] = np.maximum(of_side[k], special.stdtr(queries - 1, -corrected))
     half = -special.stdtrit(queries - 1, 0.5 if alpha is None else alpha / 2) * error
     return Sides(p[0], p[1], two_sided(p[0, 0], p[1, 0]), mean, mean - half, mean + half)
+
+
+T = Procedure(
+    "t",
+    "paired t-test",
+    meaning="Tests whether the mean difference per query is 0.",
+    plain="t = mean / (sd / sqrt(n)), n - 1 degrees of freedom",
+    use="for means of measures: robust from some 25 queries on",
+    see_also=("bootstrap", "randomisation", "wilcoxon"),
+    kernel=lambda x, shifts, alpha, _: by_t(x, shifts, alpha),
+    also_called=("student", "t-test", "ttest"),
+)
 
 
 def skewness(x: Floats) -> Floats:

@@ -7,13 +7,11 @@ P-values Should Never Be Zero, 2010, doi 10.2202/1544-6115.1585).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, row_blocks
-from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
 from ir_lexirecall.significance.draws import times_drawn
 from ir_lexirecall.significance.outcomes import (
@@ -26,26 +24,11 @@ from ir_lexirecall.significance.outcomes import (
     scaled,
     two_sided,
 )
+from ir_lexirecall.significance.procedures import Procedure, Resampled
 
 EXACT = 12  # queries up to which all assignments of signs are enumerated
 
-_BLOCK = 2**22  # numbers that a block of resamples may hold
-
-
-@dataclass(frozen=True)
-class Resampled:
-    """How many resamples are drawn, with which seed, and whether a bar shows how far it is."""
-
-    number: int
-    seed: int
-    progress: bool | None = False
-
-    def blocks(self, total: int, width: int, what: str) -> Iterator[slice]:
-        """Slices of resamples that hold a bounded number of values each."""
-        with progress_bar(self.progress, total=total, desc=what) as bar:
-            for some in row_blocks(total, width, _BLOCK):
-                yield some
-                bar.update(some.stop - some.start)
+_BLOCK = 2**22  # t, or means, of resamples that are held at once
 
 
 def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
@@ -97,6 +80,18 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
         if k:
             half[pairs] = kth_largest(t, k) * error
     return Sides(sides[0], sides[1], two_sided(sides[0, 0], sides[1, 0]), mean, mean - half, mean + half)
+
+
+BOOTSTRAP = Procedure(
+    "bootstrap",
+    "paired bootstrap test",
+    meaning="Tests whether the mean difference is 0 by drawing queries with replacement, studentised.",
+    plain="p = share of resamples whose |t| about the observed mean reaches the observed |t|",
+    use="when the distribution of differences is far from normal; needs n_resamples and a seed",
+    see_also=("t", "randomisation"),
+    kernel=by_bootstrap,
+    resampled=True,
+)
 
 
 def by_randomisation(
@@ -186,6 +181,20 @@ def _means_over_sets(
     return means[0], means[1], number
 
 
+RANDOMISATION = Procedure(
+    "randomisation",
+    "randomisation test",
+    meaning="Tests whether the two runs are exchangeable, by exchanging them on every subset of the queries.",
+    plain="p = share of sign patterns whose |mean| reaches the observed one: all of them up to 12 queries, else sampled",
+    use="with few assumptions: the runs are exchangeable under the null hypothesis",
+    see_also=("t", "bootstrap", "tukey"),
+    kernel=by_randomisation,
+    exact=EXACT,
+    resampled=True,
+    also_called=("permutation", "fisher"),
+)
+
+
 def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     """Randomised Tukey HSD: all pairs of systems at once, with simultaneous intervals of their mean differences.
 
@@ -216,6 +225,18 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     return TestResult(
         estimate, low, high, p, np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
     )
+
+
+TUKEY = Procedure(
+    "tukey",
+    "randomised Tukey HSD test",
+    meaning="Tests all pairs of runs at once, so that no further correction is needed.",
+    plain="p of a pair = share of permutations of the runs within queries whose largest difference of means reaches the pair's",
+    use="when all pairs of many runs are compared that are exchangeable where they do not differ",
+    see_also=("randomisation",),
+    resampled=True,
+    also_called=("hsd",),
+)
 
 
 def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> Floats:

@@ -13,6 +13,7 @@ from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.significance.outcomes import TestResult, moved
+from ir_lexirecall.significance.procedures import Procedure
 
 EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too
@@ -81,6 +82,24 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
             null = _null(differences.tied.tobytes())
             p[k, i] = null.lower_tail(null.total - differences.statistic)
     return p
+
+
+WILCOXON = Procedure(
+    "wilcoxon",
+    "Wilcoxon signed-rank test",
+    of="centre",
+    meaning="Tests whether differences per query are symmetric about 0, by the ranks of their sizes.",
+    plain="W = sum of the ranks of |x_i| over positive x_i; the estimate is the median of the Walsh averages (Hodges and Lehmann's)",
+    ties="zeros are left out; equal sizes share their mean rank",
+    use="when few queries have very large differences; it does not ask what their mean is",
+    see_also=("t", "sign"),
+    two_sided=lambda x, alpha, draws: wilcoxon(x, alpha, progress=draws.progress),
+    one_sided=lambda x, shifts, _: (wilcoxon_p(x, shifts), wilcoxon_p(-x, shifts)),
+    estimate="pseudomedian of differences",
+    effect="matched-pairs rank-biserial correlation",
+    exact=np.inf,
+    also_called=("signed-rank",),
+)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,21 +22,13 @@ from ir_lexirecall.significance.outcomes import (
     effect_of_mean,
     scaled,
 )
-from ir_lexirecall.significance.resampling import EXACT, Resampled, by_bootstrap, by_randomisation, tukey_hsd, tukey_p
-from ir_lexirecall.significance.signed_rank import wilcoxon, wilcoxon_p
+from ir_lexirecall.significance.procedures import Procedure, Resampled
+from ir_lexirecall.significance.resampling import BOOTSTRAP, RANDOMISATION, TUKEY, by_randomisation, tukey_hsd, tukey_p
+from ir_lexirecall.significance.signed_rank import WILCOXON
 
-TESTS = ("sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey")
+TESTS = {test.name: test for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)}
 
-_ALSO_CALLED = {
-    "binomial": "sign",
-    "student": "t",
-    "t-test": "t",
-    "ttest": "t",
-    "signed-rank": "wilcoxon",
-    "permutation": "randomisation",
-    "fisher": "randomisation",
-    "hsd": "tukey",
-}
+_ALSO_CALLED = {also: test.name for test in TESTS.values() for also in test.also_called}
 CLUSTERED = ("randomisation", "bootstrap")  # tests that can take groups of queries as units
 _BLOCK = 2**22  # differences that are tested at once
 
@@ -46,23 +37,11 @@ _BLOCK = 2**22  # differences that are tested at once
 class SignificanceTest:
     """How differences between systems are tested: the test, its interval, the correction, the random numbers.
 
-    =================  =============================================  ===================================================
-    test               estimate                                       p; interval
-    =================  =============================================  ===================================================
-    ``sign``           (wins - losses) / (wins + losses)              exact binomial, ties left out; Clopper-Pearson
-    ``t``              mean difference                                paired t-test; t
-    ``wilcoxon``       median of the Walsh averages (Hodges-Lehmann)  signed ranks, zeros left out; inverted test
-    ``bootstrap``      mean difference                                paired, studentised; inverted test, same resamples
-    ``randomisation``  mean difference                                signs exchanged: all ways up to 12 queries, else
-                                                                      sampled; inverted test, same signs
-    ``tukey``          mean difference                                randomised Tukey HSD, all systems at once;
-                                                                      simultaneous, same permutations
-    =================  =============================================  ===================================================
-
-    For every test an interval at confidence 1 - alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale
-    of the differences. Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign``, which looks
-    only at queries that differ, and for the others [0, 0]. While no p <= alpha is possible for lack of queries (or
-    resamples), intervals have no ends: they are infinite, or end at the bounds.
+    ``describe("wilcoxon")`` says what a test does. For every test an interval at confidence 1 - alpha leaves out 0 exactly
+    where p <= alpha, and no p depends on the scale of the differences. Where nothing differs, p is 1 and the effect 0. The
+    interval is then [-1, 1] for ``sign``, which looks only at queries that differ, and for the others [0, 0]. While no p
+    <= alpha is possible for lack of queries (or resamples), intervals have no ends: they are infinite, or end at the
+    bounds.
 
     The three tests of means (t, bootstrap, randomisation) give the same exact p where all differences other than 0 have one
     magnitude, as wins, losses and ties or binary measures have: that of the randomisation test of all signs, which is the
@@ -76,8 +55,7 @@ class SignificanceTest:
     exchangeable: near-duplicates beside noisy systems break its level (.22 for .05), and ``t`` with Holm finds more.
 
     Attributes:
-        name: ``'sign'``, ``'t'``, ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'`` or ``'tukey'``; None: the default of what
-            is compared, ``'t'`` for a measure (the question is about means), ``'sign'`` for a preference (who wins more often).
+        name: one of ``TESTS``; None: the default of what is compared, ``'t'`` for a measure (the question is about means), ``'sign'`` for a preference (who wins more often).
         correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or None.
         alpha: significance level, and 1 - confidence of the intervals.
         n_resamples, seed: of tests by resampling.
@@ -110,9 +88,10 @@ class SignificanceTest:
     @entry
     def __post_init__(self) -> None:
         if self.name is not None and (not isinstance(self.name, str) or self.name not in TESTS):
+            known = list(TESTS)
             name = _ALSO_CALLED.get(self.name.lower(), self.name) if isinstance(self.name, str) else self.name
-            meant = f"; did you mean {name!r}? Choose from {', '.join(TESTS)}" if name in TESTS else ""
-            raise ValueError(f"unknown test {self.name!r}{meant or choices(self.name, list(TESTS))}")
+            meant = f"; did you mean {name!r}? Choose from {', '.join(TESTS)}" if name in known else ""
+            raise ValueError(f"unknown test {self.name!r}{meant or choices(self.name, known)}")
         if (self.cluster or self.groups is not None) and self.name not in (None, *CLUSTERED):
             raise ValueError(
                 f"groups of queries are units of the tests randomisation and bootstrap, not of {self.name}; name one of these"
@@ -149,9 +128,14 @@ class SignificanceTest:
         return replace(self, name="t" if measure else "sign")
 
     @property
+    def procedure(self) -> Procedure:
+        """What the test is. It has to be ``named``."""
+        return TESTS[str(self.name)]
+
+    @property
     def resampled(self) -> bool:
         """Whether random numbers may be drawn (``randomisation`` draws none up to 12 queries)."""
-        return self.name in ("bootstrap", "randomisation", "tukey")
+        return self.name is not None and self.procedure.resampled
 
     @property
     def counted_correction(self) -> str | None:
@@ -179,16 +163,16 @@ class SignificanceTest:
         >>> result.estimate.round(3), result.low.round(3), result.high.round(3)
         (array([0.857]), array([0.123]), array([1.]))
         """
-        x = _checked(x, "x", bounds)
-        if self.name == "tukey":
+        x, procedure = _checked(x, "x", bounds), self.procedure
+        if procedure.at_once:
             raise ValueError("Tukey's HSD tests all systems at once; call of_all")
+        of_signs = procedure.of == "signs"
+        bounds = (-1, 1) if of_signs else bounds
         if x.shape[1] == 0:
-            return agreeing(_untested((len(x),)), self.alpha, (-1, 1) if self.name == "sign" else bounds)
-        if self.name == "sign":
-            return agreeing(closed_form.sign_test(x, self.alpha), self.alpha, (-1, 1))
-        x, exponent = scaled(x)
-        if self.name == "wilcoxon":
-            found = wilcoxon(x, self.alpha, progress=self.progress)
+            return agreeing(_untested((len(x),)), self.alpha, bounds)
+        x, exponent = (x, np.zeros((len(x), 1), dtype=np.int64)) if of_signs else scaled(x)
+        if procedure.two_sided is not None:
+            found = procedure.two_sided(x, self.alpha, self.resampling)
         else:
             sides, effect = self._of_means(x, np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
             if self.groups is None:
@@ -204,15 +188,14 @@ class SignificanceTest:
             x: finite differences of P pairs on Q queries, shape ``(P, Q)``.
             shifts: 0 or more, the first of each pair 0, shape ``(K, P)``.
         """
-        units = x.shape[1] if self.groups is None else len(set(self.groups))
-        if self.name == "sign":
-            return closed_form.sign_p(x, shifts), closed_form.sign_p(-x, shifts)
-        if units < 2:  # one query, or group, says nothing of the spread
-            return np.ones(shifts.shape), np.ones(shifts.shape)
-        x, exponent = scaled(x)
-        shifts = np.ldexp(shifts, -exponent[:, 0])
-        if self.name == "wilcoxon":
-            return wilcoxon_p(x, shifts), wilcoxon_p(-x, shifts)
+        units, procedure = x.shape[1] if self.groups is None else len(set(self.groups)), self.procedure
+        if procedure.of != "signs":
+            if units < 2:  # one query, or group, says nothing of the spread
+                return np.ones(shifts.shape), np.ones(shifts.shape)
+            x, exponent = scaled(x)
+            shifts = np.ldexp(shifts, -exponent[:, 0])
+        if procedure.one_sided is not None:
+            return procedure.one_sided(x, shifts, self.resampling)
         sides = self._of_means(x, shifts, None)
         return sides.above, sides.below
 
@@ -222,20 +205,19 @@ class SignificanceTest:
         return Resampled(self.n_resamples, self.seed, self.progress)
 
     def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
-        """The test of means, of queries or of groups as units: t, bootstrap or randomisation."""
-        if self.name == "t":
-            return closed_form.of_means(x, shifts, alpha, closed_form.by_t)
-        kernel = by_bootstrap if self.name == "bootstrap" else by_randomisation
+        """The test of means, of queries or of groups as units."""
+        kernel = self.procedure.kernel
+        assert kernel is not None
 
-        def resampled(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+        def test(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
             return kernel(x, shifts, alpha, self.resampling)
 
         if self.groups is None:
-            return closed_form.of_means(x, shifts, alpha, resampled)
+            return closed_form.of_means(x, shifts, alpha, test)
         member = closed_form.members(self.groups, x.shape[1])
         size, sums = member.sum(axis=0), settled(x @ member, np.abs(x) @ member)
         if self.name == "bootstrap":
-            found = closed_form.of_means(closed_form.group_units(x, self.groups), shifts, alpha, resampled)
+            found = closed_form.of_means(closed_form.group_units(x, self.groups), shifts, alpha, test)
         else:
             found = by_randomisation(sums, shifts, alpha, self.resampling, size)
         unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~closed_form.group_interval_holds(x, self.groups)
@@ -315,15 +297,7 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     >>> smallest_p(SignificanceTest("sign"), 5), smallest_p(SignificanceTest("t"), 5), smallest_p(SignificanceTest("bootstrap", n_resamples=999), 5)
     (0.0625, 0.0, 0.001)
     """
-    if test.groups is not None:
-        queries = len(set(test.groups))
-    if queries < 2:
-        return 1.0
-    if test.name == "t":
-        return 0.0
-    if test.name in ("sign", "wilcoxon") or (test.name == "randomisation" and queries <= EXACT):
-        return math.ldexp(1.0, 1 - queries)
-    return 1 / (test.n_resamples + 1)
+    return test.procedure.smallest_p(queries if test.groups is None else len(set(test.groups)), test.n_resamples)
 
 
 # -- margins ---------------------------------------------------------------------------------------

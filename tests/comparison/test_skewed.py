@@ -63,7 +63,10 @@ def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> Non
     loses_rarely = values(base=np.full(60, 0.5), new=0.51 - 0.01 * np.minimum(rng.exponential(size=60), 4) ** 2)
     result = irl.compare(values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon")
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
-    assert any("Wilcoxon's test is on their pseudomedian, not on their mean" in note for note in result.diagnostics)
+    assert any(
+        "the Wilcoxon signed-rank test is on the pseudomedian of differences, not on their mean" in note
+        for note in result.diagnostics
+    )
 
 
 def test_a_group_that_dominates_is_named() -> None:
