@@ -179,18 +179,21 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
 }
 
 
+for _name, _record in commands.STUDIES.items():
+    if _name not in CASES:  # then its example says all
+        _measures = _record.example.removeprefix("qrels.txt *.run -m ").split()
+        _study = getattr(studies.Study, _record.name)
+        CASES[_name] = [((*ON_RUNS, "-m", *_measures), lambda q, r, m=_measures, f=_study: f(studies.Study(m, q, r)))]
+
+
 def studied(name: str) -> Callable[..., pd.DataFrame]:
     """A function of ``meta``, or a method of ``Study``."""
-    found: Callable[..., pd.DataFrame] = getattr(studies, name, None) or getattr(studies.Study, name)
+    found: Callable[..., pd.DataFrame] = getattr(studies.Study, name, None) or getattr(studies, name)
     return found
 
 
 def parameters(name: str) -> set[str]:
     return set(inspect.signature(studied(name)).parameters)
-
-
-def test_every_command_is_tested() -> None:
-    assert set(CASES) == set(commands.STUDIES)
 
 
 @pytest.mark.parametrize("name", commands.STUDIES)

@@ -44,7 +44,7 @@ def test_below_25_queries_a_verdict_with_a_margin_has_a_caveat() -> None:
         values=many, baseline="base", margin=0.05, groups={q: g if q > "q019" else "few" for q, g in groups.items()}
     )
     assert "undecided" not in set(result.group_table()["verdict"])
-    (note,) = [note for note in result.diagnostics if "skewed" in note]
+    (note,) = [note for note in result.diagnostics if "verdicts rest on" in note]
     assert note.startswith("AP: verdicts rest on few queries in few, g0 and g1; where differences are skewed")
 
 
@@ -53,7 +53,7 @@ def test_runs_that_are_better_on_collections_of_few_queries_have_a_caveat() -> N
     parts = {f"c{n}": values(base=np.full(n, 0.3), new=0.32 + rng.exponential(0.03, n)) for n in (8, 20, 40)}
     result = irl.benchmark(values=parts, baseline="base")
     assert result.replicated()["better_on_at_least"].tolist() == [3]
-    (note,) = [note for note in result.diagnostics if "skewed" in note]
+    (note,) = [note for note in result.diagnostics if "verdicts rest on" in note]
     assert note.startswith("AP: verdicts rest on few queries in c8 and c20; where differences are skewed")
     assert not any("skewed" in note for note in irl.benchmark(values=parts, baseline="base", test="sign").diagnostics)
 

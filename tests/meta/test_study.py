@@ -16,12 +16,8 @@ from ir_lexirecall.meta.records import RECORDS, Headline
 from ir_lexirecall.plots.studies import Picture
 
 MEASURES = ["AP", "nDCG@10", "lexirecall"]
-STUDIES: dict[str, dict[str, Any]] = {
-    "ties": {},
-    "agreement": {},
+STUDIES: dict[str, dict[str, Any]] = {name: {} for name in vars(meta.Study) if name in RECORDS} | {
     "unanimity": {"among": ["AP", "RR", "rpp"]},
-    "correlation": {},
-    "per_query_kendall": {},
     "split_half": {"targets": "RR", "n_splits": 20},
     "discriminative_power": {"test": "t"},
     "achieved_significance": {"test": "sign"},
