@@ -23,7 +23,6 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, matching, rereadable
-from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures.parsing import is_measures
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
@@ -106,11 +105,6 @@ OPTIONS = {
         "qrels",
         metavar="QRELS",
         help="qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
-    ),
-    "columns": _option(
-        "--columns",
-        metavar="NAME,NAME,...",
-        help="columns of a wide qrels file without a header line, e.g. query_id,iteration,doc_id,relevance,quality",
     ),
     "aspect": _option(
         "--aspect",
@@ -228,7 +222,7 @@ _MORE = {
     "measures": "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
 }
 """What the help of an option says in every command."""
-JUDGMENTS = ("qrels", "columns", "aspect", "judged")
+JUDGMENTS = ("qrels", "aspect", "judged")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed")
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
 
@@ -348,10 +342,7 @@ class Inputs:
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         runs = dict(zip(run_names(options.runs), paths, strict=True))
         source = options.qrels
-        if options.columns:
-            names = [name.strip() for name in options.columns.split(",")]
-            source = qrel_table(read_qrels(source, columns=names))
-        elif not aspects and not is_file(source):
+        if not aspects and not is_file(source):
             source = load_collection(source)
         if aspects:
             parts = [("relevance", qrel_table(source)), *((name, qrel_table(path)) for name, _, path in aspects)]
@@ -402,7 +393,7 @@ def inputs_or_values(options: argparse.Namespace) -> Inputs | None:
         if options.smaller_is_better is not None:
             raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
         return Inputs.from_options(options)
-    if options.qrels is not None or options.columns or options.aspect or options.judged:
+    if options.qrels is not None or options.aspect or options.judged:
         raise ValueError("give QRELS and RUN, or --values FILE, not both")
     return None
 

@@ -205,16 +205,12 @@ def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> No
     known |= {"measures", "qrels", "runs", *record.runs} if record.runs else set()
     if record.test is not None:
         known |= {"correction", "alpha", "n_resamples", "seed"}
-    if record.measures == "measure":
-        known -= {"measures"}
     for parameter in known:
-        written = {"qrels": "QRELS", "runs": "RUN", "measure": "--measures"}.get(
-            parameter, f"--{parameter.replace('_', '-')}"
-        )
+        written = {"qrels": "QRELS", "runs": "RUN"}.get(parameter, f"--{parameter.replace('_', '-')}")
         assert written in said.out, parameter
     options = {word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))}
     shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--measures"}
-    shared |= {"--columns", "--aspect", "--judged"}
+    shared |= {"--aspect", "--judged"}
     examples = said.out.partition("example:")[2]
     assert {option for option in options - shared if option not in examples} <= {
         f"--{parameter.replace('_', '-')}" for parameter in known

@@ -216,7 +216,7 @@ def test_the_command_compares_files(capsys: pytest.CaptureFixture[str], tmp_path
     [
         (["-p", "rpp"], "the preference 'rpp' compares rankings"),
         (["-p", "rpp", "--cutoff", "5"], "the preference 'rpp@5' compares rankings"),
-        (["--columns", "a,b"], "give QRELS and RUN, or --values FILE, not both"),
+        (["--aspect", "a=b"], "give QRELS and RUN, or --values FILE, not both"),
         (["--explain", "bm25", "dph"], "unknown run 'dph'"),
     ],
 )
