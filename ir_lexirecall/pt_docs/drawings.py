@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -195,7 +195,8 @@ def worth(ax: Any, measure: str, grade: int) -> None:
 # -- comparisons -----------------------------------------------------------------------------------------------------------
 
 
-def means(_: str = "") -> Drawing:
+def means() -> Drawing:
+    """How much each embedded run is preferred to all others."""
     figure = new_figure(6.4, 2.8)
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
@@ -204,7 +205,7 @@ def means(_: str = "") -> Drawing:
     return Drawing(in_colour_of_page(figure), words, "path")
 
 
-def pair(_: str = "") -> Drawing:
+def pair() -> Drawing:
     """What separates two embedded runs, query by query."""
     figure = new_figure(6.4, 3.4)
     result = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")})
@@ -231,7 +232,7 @@ def in_colour_of_page(figure: Figure) -> Figure:
     return figure
 
 
-def overview(_: str = "") -> Drawing:
+def overview() -> Drawing:
     """Two rankings of one query and what decides between them; and all queries, against a baseline."""
     runs, qrels = demo.runs(), demo.qrels()
     names = {"A": "bm25", "B": "bm25_rerank"}
@@ -276,7 +277,7 @@ def overview(_: str = "") -> Drawing:
     )
 
 
-DRAWINGS: dict[str, Callable[[str], Drawing]] = {"rewards": rewards, "means": means, "pair": pair, "overview": overview}
+DRAWINGS = {"means": means, "pair": pair}
 
 
 def main() -> None:

@@ -268,7 +268,7 @@ def file(argument: str) -> str:
 
 def picture(name: str) -> str:
     """A picture that is drawn now, from the embedded collection."""
-    drawing = drawings.DRAWINGS[name]("")
+    drawing = drawings.DRAWINGS[name]()
     return measure_pages.figure(drawing.inline(name), drawing.text + ".")
 
 
