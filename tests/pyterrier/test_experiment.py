@@ -1,4 +1,4 @@
-"""``pt.lexirecall.Experiment`` against ``irl.compare`` bit for bit, against brute force, and against ``pt.Experiment``.
+"""``pt.lexirecall.Experiment`` against ``irl.compare`` bit for bit, and against ``pt.Experiment``.
 
 PyTerrier adds values up in another order, calls differences that rounding makes wins, and has no p-value where nothing differs.
 """
@@ -12,7 +12,6 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,11 +21,9 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 import pytest
-import reference
 from ir_measures import AP, nDCG
 from pandas.testing import assert_frame_equal
 from scipy.stats import binomtest
-from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
 from ir_lexirecall import LR, TSE
@@ -216,106 +213,35 @@ def columns_asked(metrics: Sequence[Any], preferences: Sequence[str], statistics
     return columns + [f"pref:{name}{end}" for name in preferences for end in ["", *(f" {kind}" for kind in statistics)]]
 
 
-# -- brute force -----------------------------------------------------------------------------------
+# -- what the systems gave, compared by itself -----------------------------------------------------
 
 
-def _padded(positions: Sequence[int], m: int) -> list[float]:
-    return [*positions, *[math.inf] * (m - len(positions))]
-
-
-def lexirecall(a: Sequence[int], b: Sequence[int], m: int) -> float:
-    return reference.lexirecall_preference(a, b)
-
-
-def rpp(a: Sequence[int], b: Sequence[int], m: int) -> float:
-    """Mean over recall levels of the sign of p'_i - p_i."""
-    return sum((p < q) - (p > q) for p, q in zip(_padded(a, m), _padded(b, m), strict=True)) / m
-
-
-PREFER = {"lexirecall": lexirecall, "rpp": rpp}
-
-
-@dataclass(frozen=True)
-class BruteForce:
-    """Preferences between systems, pair by pair and query by query."""
-
-    runs: Sequence[Mapping[str, Mapping[str, float]]]
-    grades: Mapping[str, Mapping[str, int]]
-
-    def queries(self) -> list[str]:
-        return [q for q, judged in self.grades.items() if reference.relevant(judged, 1)]
-
-    def preference(self, a: int, b: int, query: str, name: str = "lexirecall") -> float:
-        judged = self.grades[query]
-        first, second = (
-            reference.positions(reference.order(self.runs[system].get(query, {})), judged, 1, None) for system in (a, b)
-        )
-        return PREFER[name](first, second, reference.relevant(judged, 1))
-
-    def against_others(self, system: int, query: str, name: str = "lexirecall") -> float:
-        others = [other for other in range(len(self.runs)) if other != system]
-        return sum(self.preference(system, other, query, name) for other in others) / len(others)
-
-    def mean(self, system: int, name: str = "lexirecall") -> float:
-        return float(np.mean([self.against_others(system, query, name) for query in self.queries()]))
-
-    def means(self, name: str = "lexirecall", baseline: int | None = None) -> list[float]:
-        """Each system's mean preference against all others, or over the baseline."""
-        systems = range(len(self.runs))
-        if baseline is None:
-            return [self.mean(system, name) for system in systems]
-        return [float(np.mean([self.preference(s, baseline, q, name) for q in self.queries()])) for s in systems]
-
-    def statistics(self, baseline: int, name: str = "lexirecall") -> pd.DataFrame:
-        """Wins, losses and p-value of every system against the baseline."""
-        rows = []
-        for system in range(len(self.runs)):
-            values = [self.preference(system, baseline, q, name) for q in self.queries()]
-            wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
-            p = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
-            rows.append([math.nan] * 3 if system == baseline else [wins, losses, p])
-        return pd.DataFrame(rows, columns=["+", "-", "p-value"])
-
-    def corrected(self, baseline: int, method: str, alpha: float = 0.05, **parameters: Any) -> pd.DataFrame:
-        """``statistics`` with the columns of a correction over all systems but the baseline."""
-        table = self.statistics(baseline, **parameters)
-        others = table.index != baseline
-        reject, p, *_ = multipletests(table.loc[others, "p-value"], alpha=alpha, method=method)
-        table["reject"], table["p-value corrected"] = False, math.nan
-        table.loc[others, "reject"], table.loc[others, "p-value corrected"] = reject, p
-        return table
-
-
-def brute_force(systems: Systems, plan: str = "linear", filter_by_topics: bool = True) -> BruteForce:
-    """``BruteForce`` for what an experiment must have seen."""
-    return _brute_force(systems, plan, filter_by_topics)
+def seen(systems: Systems, plan: str = "linear", filter_by_topics: bool = True) -> tuple[Any, dict[str, Any]]:
+    """Judgments and rankings that an experiment must have seen, by names of systems or their places."""
+    return _seen(systems, plan, filter_by_topics)
 
 
 @cache
-def _brute_force(systems: Systems, plan: str, filter_by_topics: bool) -> BruteForce:
+def _seen(systems: Systems, plan: str, filter_by_topics: bool) -> tuple[Any, dict[str, Any]]:
     made = systems([])
-    runs = []
-    for system in made.values() if isinstance(made, Mapping) else made:
+    runs = {}
+    for name, system in made.items() if isinstance(made, Mapping) else enumerate(made):
         results = system if isinstance(system, pd.DataFrame) else system.transform(topics())
         if plan == "tree":  # a DataFrame is asked for the topics
             results = results[results["qid"].isin(TOPIC_IDS)]
-        runs.append({q: dict(zip(rows["docno"], rows["score"], strict=True)) for q, rows in results.groupby("qid")})
-    grades = {q: judged for q, judged in GRADES.items() if q != NO_TOPIC or not filter_by_topics}
-    return BruteForce(runs, grades)
+        by_query = results.groupby("qid")
+        runs[str(name)] = {q: dict(zip(rows["docno"], rows["score"], strict=True)) for q, rows in by_query}
+    return {q: judged for q, judged in GRADES.items() if q != NO_TOPIC or not filter_by_topics}, runs
 
 
-def assert_statistics(table: pd.DataFrame, name: str, expected: pd.DataFrame, end: str = "") -> None:
-    """The columns of one measure or preference; numbers may differ in the last bits."""
-    columns = [column for column in table if column.startswith(f"{name} ") and column.endswith(end)]
-    columns = [column for column in columns if column != f"{name}{end}"]
-    assert columns == [f"{name} {column}{end}" for column in expected]
-    assert_frame_equal(table[columns], expected.set_axis(columns, axis=1), rtol=1e-12, check_dtype=True)
-
-
-def assert_preference(table: pd.DataFrame, means: list[float], statistics: pd.DataFrame, name: str = PREF) -> None:
-    """All columns of one preference."""
-    assert table[name].tolist() == pytest.approx(means)
-    assert_statistics(table, name, statistics)
+def compared(systems: Systems, by: Any = ("lexirecall", "rpp"), *, baseline: int | None = None, **options: Any) -> Any:
+    """What ``irl.compare`` says of the same rankings; options of ``seen`` and of the test."""
+    grades, runs = seen(systems, *(options.pop(name) for name in ("plan", "filter_by_topics") if name in options))
+    margin = options.pop("margin", None)
+    test = irl.SignificanceTest(options.pop("test", None), **{"correction": "holm", **options})
+    by = by if isinstance(by, Mapping) else list(by)
+    name = None if baseline is None else list(runs)[baseline]
+    return irl.compare(grades, runs, by, baseline=name, margin=margin, test=test)
 
 
 def assert_same_columns(ours: pd.DataFrame, plain: pd.DataFrame, rounded: bool = False) -> None:
@@ -362,9 +288,9 @@ def of_one_magnitude(compared: Comparison | None, measure: str) -> Any:
 KINDS = {"+": "wins", "-": "losses", "p-value": "p", "p-value corrected": "p_corrected"}
 
 
-def assert_one_answer(table: pd.DataFrame) -> None:
-    """What a table says of measures and preferences is what its Comparison says, bit for bit."""
-    compared = table.attrs["comparison"]
+def assert_one_answer(table: pd.DataFrame, compared: Comparison | None = None, end: str = "") -> None:
+    """What a table says of measures and preferences is what a Comparison says, its own or another one, bit for bit."""
+    compared = table.attrs["comparison"] if compared is None else compared
     if compared is None:
         return
     for place, name in enumerate(compared.criteria):
@@ -372,17 +298,16 @@ def assert_one_answer(table: pd.DataFrame) -> None:
         column = name if is_measure else f"pref:{name}"
         if is_measure or (compared.baseline is None and column in table):
             assert table[column].tolist() == means(compared, place)
-        if compared.baseline is None or f"{column} +" not in table or len(compared.runs) < 2:
+        if compared.baseline is None or f"{column} +{end}" not in table or len(compared.runs) < 2:
             continue
         rows = compared.table(name).set_index("run_a").reindex(compared.runs)
         if not is_measure:
-            others = rows["difference"].fillna(0).tolist()
-            assert table[column].tolist() == others
+            assert table[f"{column}{end}"].tolist() == rows["difference"].fillna(0).tolist()
         for kind, ours in KINDS.items():
-            if f"{column} {kind}" in table:
-                np.testing.assert_array_equal(table[f"{column} {kind}"], rows[ours].to_numpy(dtype=float))
-        if f"{column} reject" in table:
-            assert table[f"{column} reject"].tolist() == rows["verdict"].isin(["better", "worse"]).tolist()
+            if f"{column} {kind}{end}" in table:
+                np.testing.assert_array_equal(table[f"{column} {kind}{end}"], rows[ours].to_numpy(dtype=float))
+        if f"{column} reject{end}" in table:
+            assert table[f"{column} reject{end}"].tolist() == rows["verdict"].isin(["better", "worse"]).tolist()
 
 
 def means(compared: Comparison, place: int) -> list[float]:
@@ -422,9 +347,9 @@ def test_averages(systems: Systems, filters: dict[str, bool], batch_size: int | 
         **filters,
     }
     ours, plain = both(systems, ["map", LR], **options)
-    brute = brute_force(systems, plan, filters.get("filter_by_topics", True))
     assert_same_columns(ours, plain)
-    assert_preference(ours, brute.means(baseline=1), brute.corrected(1, "holm"))
+    of_topics = filters.get("filter_by_topics", True)
+    assert_one_answer(ours, compared(systems, ["lexirecall"], baseline=1, plan=plan, filter_by_topics=of_topics))
     assert len(ours.columns) == len(plain.columns) + 1 + 5
 
 
@@ -445,12 +370,8 @@ def test_statistics_of_measures_are_those_of_pyterrier(
     ).result
     assert list(ours) == columns_asked(metrics, ["lexirecall"], statistics_asked(baseline, correction))
     assert_same_columns(ours, plain)
-    brute = brute_force(interleaved)
-    assert ours[PREF].tolist() == pytest.approx(brute.means(baseline=baseline))
-    expected = brute.corrected(baseline, correction, 0.6) if correction else brute.statistics(baseline)
-    assert_statistics(ours[[PREF, f"{PREF} +", f"{PREF} -"]], PREF, expected[["+", "-"]])
-    if test == "sign":
-        assert_statistics(ours, PREF, expected)
+    alone = compared(interleaved, ["lexirecall"], baseline=baseline, test=test, correction=correction, alpha=0.6)
+    assert_one_answer(ours, alone)
 
 
 @pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"])
@@ -462,26 +383,17 @@ def test_one_answer(test: str | None, options: dict[str, Any], plan: str) -> Non
     """The numbers of ``irl.compare`` for the same qrels, runs, criteria, test and correction, bit for bit."""
     metrics = ["map", nDCG @ 3, LR(rel=2) @ 4, "SL3(n=20)", "P_1", ir_measures.ERR @ 3, "num_rel_ret"]
     call = {"baseline": 1, "test": test, "plan": plan, "preferences": ["lexirecall", "rpp"], **options}
-    table = outcome(pt.lexirecall.Experiment, interleaved, metrics, **call).result
-    brute = brute_force(interleaved)
-    names = [str(system) for system in interleaved([])]
+    table = outcome(pt.lexirecall.Experiment, named, metrics, **call).result
     by = {"map": AP, **{str(m): m for m in metrics[1:4]}, "P_1": "P@1", "ERR@3": "ERR@3", "num_rel_ret": "NumRelRet"}
-    compared = irl.compare(
-        brute.grades,
-        dict(zip(names, brute.runs, strict=True)),
-        {**by, "lexirecall": "lexirecall", "rpp": "rpp"},
-        baseline=names[1],
-        test=irl.SignificanceTest(
-            test, correction=options.get("correction", "holm"), alpha=options.get("correction_alpha", 0.05)
-        ),
-    )
+    test_options = {"correction": options.get("correction", "holm"), "alpha": options.get("correction_alpha", 0.05)}
+    both = {**by, "lexirecall": "lexirecall", "rpp": "rpp"}
+    alone = compared(named, both, baseline=1, test=test, plan=plan, **test_options)
     attached = table.attrs["comparison"]
     for frame in ("means", "table", "verdicts"):
-        assert_frame_equal(getattr(attached, frame)(), getattr(compared, frame)(), check_exact=True)
+        assert_frame_equal(getattr(attached, frame)(), getattr(alone, frame)(), check_exact=True)
     assert_one_answer(table)
     assert [column for column in table if " " not in column][1:] == [*by, "pref:lexirecall", "pref:rpp"]
-    costs = compared.table("SL3(n=20)").set_index("run_a")["wins"]
-    assert table["SL3(n=20) +"].drop(1).tolist() == costs[[n for n in names if n != names[1]]].tolist()
+    assert table["SL3(n=20) +"].drop(1).tolist() == alone.table("SL3(n=20)")["wins"].tolist()
 
 
 @PLANS
@@ -489,13 +401,11 @@ def test_margins(plan: str) -> None:
     margin = {"map": "5%", "LexiRecall": 0.02, "lexirecall": 0.1}
     call = {"baseline": [1, 2], "correction": "holm", "margin": margin, "plan": plan}
     table = outcome(pt.lexirecall.Experiment, named, ["map", LR], **call).result
-    brute, names = brute_force(named), list(named([]))
+    names, by = list(named([])), {"map": AP, "LexiRecall": LR, "lexirecall": "lexirecall"}
     for place in (1, 2):
-        options: dict[str, Any] = {"baseline": names[place], "margin": margin}
-        by = {"map": AP, "LexiRecall": LR, "lexirecall": "lexirecall"}
-        compared = irl.compare(brute.grades, dict(zip(names, brute.runs, strict=True)), by, **options)
+        alone = compared(named, by, baseline=place, margin=margin)
         for criterion in by:
-            rows = compared.table(criterion).set_index("run_a").reindex(names)
+            rows = alone.table(criterion).set_index("run_a").reindex(names)
             column = f"pref:{criterion}" if criterion == "lexirecall" else criterion
             p_values = {
                 f"{what} p-value (one-sided, corrected)": f"{what.replace(' ', '_')}_p"
@@ -569,17 +479,6 @@ def assert_rows_in_order(rows: pd.DataFrame, measures: Sequence[Any]) -> None:
         assert places == sorted(places)
 
 
-def assert_preference_rows(rows: pd.DataFrame, brute: BruteForce, name: str = "lexirecall") -> None:
-    """A row for each system and query with relevant documents."""
-    values = rows[rows["measure"] == f"pref:{name}"].set_index(["name", "qid"])["value"].to_dict()
-    expected = {
-        (system, q): brute.against_others(s, q, name)
-        for s, system in enumerate(dict.fromkeys(named([])))
-        for q in brute.queries()
-    }
-    assert values == pytest.approx(expected)
-
-
 @METRICS
 @pytest.mark.parametrize("perquery", [False, True, "both"])
 @BATCHES
@@ -587,20 +486,21 @@ def assert_preference_rows(rows: pd.DataFrame, brute: BruteForce, name: str = "l
 def test_tables(metrics: list[Any], perquery: bool | str, batch_size: int | None, plan: str) -> None:
     options = {"perquery": perquery, "batch_size": batch_size, "plan": plan, "filter_by_topics": False}
     ours, plain = both(named, metrics, preferences=["lexirecall", "rpp"], **options)
-    brute = brute_force(named, plan, filter_by_topics=False)
+    alone = compared(named, plan=plan, filter_by_topics=False)
     assert type(ours) is type(plain)
     if perquery is not True:
         averages, expected = (ours.averages, plain.averages) if perquery else (ours, plain)
         assert_same_columns(averages, expected)
-        for name in PREFER:
-            assert averages[f"pref:{name}"].tolist() == pytest.approx(brute.means(name))
+        assert_one_answer(averages, alone)
         assert averages.attrs["comparison"].runs == list(named([]))
     if perquery:
         rows, expected = (ours.perquery, plain.perquery) if perquery == "both" else (ours, plain)
         assert_plain_rows(rows, expected, ["pref:lexirecall", "pref:rpp"])
         assert_rows_in_order(rows, [*metrics, "pref:lexirecall", "pref:rpp"])
-        for name in PREFER:
-            assert_preference_rows(rows, brute, name)
+        for name in alone.criteria:
+            found = rows[rows["measure"] == f"pref:{name}"].pivot(index="qid", columns="name", values="value")
+            expected = alone.per_query(name)
+            assert found.sort_index()[list(expected)].to_numpy().tolist() == expected.sort_index().to_numpy().tolist()
         assert rows.attrs["comparison"].runs == list(named([]))
 
 
@@ -610,7 +510,7 @@ def test_tables(metrics: list[Any], perquery: bool | str, batch_size: int | None
 @BATCHES
 @PLANS
 def test_dicts(metrics: list[Any], perquery: bool | str, preferences: list[str], batch_size: Any, plan: str) -> None:
-    """The numbers of the tables, which are PyTerrier's and those of brute force, in PyTerrier's dicts."""
+    """The numbers of the tables, in PyTerrier's dicts."""
     options = {"perquery": perquery, "batch_size": batch_size, "plan": plan, "filter_by_topics": False}
     ours, plain = both(named, metrics, preferences=preferences, dataframe=False, **options)
     tables = outcome(pt.lexirecall.Experiment, named, metrics, preferences=preferences, **options).result
@@ -659,12 +559,13 @@ def test_rounded_averages(places: Any, plan: str) -> None:
     options = {"round": places, "baseline": 1, "plan": plan, "preferences": ["lexirecall", "rpp"]}
     ours, plain = both(interleaved, ["map", LR], **options)
     assert_same_columns(ours, plain, rounded=True)
-    brute = brute_force(interleaved)
-    for name in PREFER:
+    alone = compared(interleaved, baseline=1)
+    for name in alone.criteria:
         digits = places if isinstance(places, int) else places.get(f"pref:{name}", 15)
-        exact = brute.means(name, 1)
-        assert ours[f"pref:{name}"].tolist() == pytest.approx([round(value, digits) for value in exact], abs=1e-12)
-        assert_statistics(ours, f"pref:{name}", brute.statistics(1, name))
+        rows = alone.table(name).set_index("run_a").reindex(alone.runs)
+        exact = [round(value, digits) for value in rows["difference"].fillna(0)]
+        assert ours[f"pref:{name}"].tolist() == pytest.approx(exact, abs=1e-12)
+        np.testing.assert_array_equal(ours[f"pref:{name} p-value"], rows["p"])
     if isinstance(places, int):
         rows, expected = both(interleaved, ["map", LR], round=places, perquery=True, plan=plan)
         assert_plain_rows(rows, expected)
@@ -710,7 +611,7 @@ def test_every_stage_runs_as_often_as_in_pyterrier(options: dict[str, Any]) -> N
     for systems in (shared_prefix, interleaved):
         ours, plain = both(systems, ["map", LR], baseline=0, **options)
         assert_same_columns(ours, plain)
-        assert_preference(ours, brute_force(systems).means(baseline=0), brute_force(systems).statistics(0))
+        assert_one_answer(ours, compared(systems, ["lexirecall"], baseline=0))
     calls = outcome(pt.lexirecall.Experiment, interleaved, ["map"], plan="tree", baseline=0).calls
     assert sorted(name for name, _ in calls) == ["a", "b", "x", "x", "y"]
 
@@ -719,26 +620,23 @@ def test_every_stage_runs_as_often_as_in_pyterrier(options: dict[str, Any]) -> N
 @PLANS
 def test_the_comparison_is_of_whole_runs(batch_size: int | None, plan: str, tmp_path: Path) -> None:
     """Every row is kept, unjudged documents included, so that bounds, documents to judge and reports can be had."""
-    options = {"batch_size": batch_size, "plan": plan, "baseline": 0}
-    compared = outcome(pt.lexirecall.Experiment, mixed, ["map"], **options).result.attrs["comparison"]
-    brute, names = brute_force(mixed, plan), [str(system) for system in mixed([])]
-    alone = irl.compare(
-        brute.grades, dict(zip(names, brute.runs, strict=True)), ["AP", "lexirecall"], baseline=names[0]
-    )
-    for run, wanted in zip(compared.scored.runs.values(), alone.scored.runs.values(), strict=True):
+    options = {"batch_size": batch_size, "plan": plan, "baseline": 0, "names": list("0123")}
+    attached = outcome(pt.lexirecall.Experiment, mixed, ["map"], **options).result.attrs["comparison"]
+    alone = compared(mixed, ["AP", "lexirecall"], baseline=0, plan=plan)
+    for run, wanted in zip(attached.scored.runs.values(), alone.scored.runs.values(), strict=True):
         for column in ("query", "doc", "rank", "depth"):
             np.testing.assert_array_equal(getattr(run, column), getattr(wanted, column), strict=True)
         for ours, theirs in zip(run.tied(), wanted.tied(), strict=True):
             np.testing.assert_array_equal(ours, theirs)
     for ours, by in (("map", "AP"), ("lexirecall", "lexirecall")):
         wanted = alone.bounds(by, depth=5)
-        assert_frame_equal(compared.bounds(ours, depth=5).drop(columns="criterion"), wanted.drop(columns="criterion"))
+        assert_frame_equal(attached.bounds(ours, depth=5).drop(columns="criterion"), wanted.drop(columns="criterion"))
         for found, wanted in (
-            (compared.to_judge(5, ours), alone.to_judge(5, by)),
-            (compared.sequential(ours), alone.sequential(by)),
+            (attached.to_judge(5, ours), alone.to_judge(5, by)),
+            (attached.sequential(ours), alone.sequential(by)),
         ):
             assert_frame_equal(found, wanted)
-    irl.report(compared, tmp_path / "report.html")
+    irl.report(attached, tmp_path / "report.html")
 
 
 # -- runs and summaries on disk --------------------------------------------------------------------
@@ -778,7 +676,7 @@ SAVED = pytest.mark.parametrize(  # PyTerrier saves batches as trec only
 def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: list[Path]) -> None:
     """Twice into the same folder: the same files as PyTerrier writes; what is read back is compared as what was run."""
     own, other = folders
-    brute = brute_force(named)
+    alone = compared(named, ["lexirecall"], baseline=1)
     for turn in range(2):
         options = {"save_mode": mode, "batch_size": batch_size, "baseline": "two", "save_format": save_format}
         ours = outcome(pt.lexirecall.Experiment, named, ["map", "mrt", LR], save_dir=str(own), **options)
@@ -787,7 +685,7 @@ def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: lis
         assert (ours.calls == []) == (turn == 1 and mode == "reuse")
         assert ours.warnings == plain.warnings
         assert_same_columns(ours.result, plain.result)
-        assert_preference(ours.result, brute.means(baseline=1), brute.statistics(1))
+        assert_one_answer(ours.result, alone)
         assert files(own).keys() == files(other).keys()
         assert summaries(own) == summaries(other)
         assert not ours.result.attrs["comparison"].bounds("map").empty
@@ -866,7 +764,7 @@ def test_several_baselines(baselines: Sequence[Any], correction: str | None, pla
     metrics = [LR(rel=2) @ 5, "map", "mrt", nDCG @ 3]
     options = {"correction": correction, "plan": plan, "test": "wilcoxon"}
     ours = outcome(pt.lexirecall.Experiment, named, metrics, baseline=baselines, **options).result
-    brute, statistics = brute_force(named), statistics_asked(0, correction)
+    statistics = statistics_asked(0, correction)
     measures = [str(metric) for metric in metrics]
     assert list(ours) == [
         *["name", *measures],
@@ -876,15 +774,13 @@ def test_several_baselines(baselines: Sequence[Any], correction: str | None, pla
     for place in places:
         end = f" ({names[place]})"
         plain = outcome(pt.Experiment, named, metrics, baseline=place, **options).result
-        assert_frame_equal(
-            ours[["LexiRecall(rel=2)@5", "map", "nDCG@3"]], plain[["LexiRecall(rel=2)@5", "map", "nDCG@3"]]
-        )
-        for name in ("LexiRecall(rel=2)@5", "map", "nDCG@3"):
-            columns = [f"{name} {kind}" for kind in statistics]
-            assert_statistics(ours, name, plain[columns].set_axis(statistics, axis=1), end)
-        expected = brute.corrected(place, correction) if correction else brute.statistics(place)
-        assert ours[f"{PREF}{end}"].tolist() == pytest.approx(brute.means(baseline=place))
-        assert_statistics(ours, PREF, expected, end)
+        scored = [measure for measure in measures if measure != "mrt"]
+        columns = [f"{name} {kind}" for name in scored for kind in statistics]
+        assert_frame_equal(ours[scored], plain[scored])
+        got = ours[[column + end for column in columns]].set_axis(columns, axis=1)
+        assert_frame_equal(got, plain[columns], rtol=1e-12)
+        alone = compared(named, ["lexirecall"], baseline=place, correction=correction, test="wilcoxon")
+        assert_one_answer(ours, alone, end)
 
 
 def test_whatever_pyterrier_takes_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -928,10 +824,9 @@ def test_any_function_is_a_test(plan: str) -> None:
         ours, plain = both(transformers, ["map", LR], **options)
         for column in [column for column in plain if "p-value" in column or "reject" in column]:
             assert_frame_equal(ours[[column]], plain[[column]], check_exact=True)
-        brute = brute_force(transformers)
-        assert_statistics(ours, PREF, brute.corrected(1, correction) if correction else brute.statistics(1))
-        compared = ours.attrs["comparison"]
-        assert [compared.test_of(name).name for name in compared.criteria] == ["t", "t", "sign"]
+        assert_one_answer(ours, compared(transformers, ["lexirecall"], baseline=1, correction=correction))
+        attached = ours.attrs["comparison"]
+        assert [attached.test_of(name).name for name in attached.criteria] == ["t", "t", "sign"]
 
 
 # -- sign_test -------------------------------------------------------------------------------------
@@ -1165,8 +1060,8 @@ def test_a_frame_yields_to_the_file_that_is_reused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("names", [["v", "v", "w", "w"], ["0: v", "v", "v", "w"]], ids=["pairs", "numbered"])
 def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
     table = outcome(pt.lexirecall.Experiment, interleaved, ["map"], names=names, baseline=[0, 1]).result
-    brute = brute_force(interleaved)
     first, second = [column for column in table if column.startswith(f"{PREF} (")]
     assert first != second
-    assert table[first].tolist() == pytest.approx(brute.means(baseline=0))
-    assert table[second].tolist() == pytest.approx(brute.means(baseline=1))
+    for place, column in enumerate((first, second)):
+        end = column.removeprefix(PREF)
+        assert_one_answer(table, compared(interleaved, ["lexirecall"], baseline=place), end)
