@@ -89,11 +89,6 @@ def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
     assert {name: round(found[name], 3) for name in ROBUST} == ROBUST
 
 
-def test_agreement_needs_two_measures() -> None:
-    with pytest.raises(ValueError, match=r"^agreement: at least 2 different measures are needed, not 1"):
-        meta.Study("AP", {"q": {"a": 1}}, {"x": {"q": {"a": 1}}, "y": {"q": {"b": 2, "a": 1}}}).agreement()
-
-
 # -- per query -------------------------------------------------------------------------------------
 
 

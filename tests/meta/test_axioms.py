@@ -562,23 +562,3 @@ def test_a_measure_of_a_small_collection_is_searched_within_it() -> None:
     assert results.loc["swap", "search"].endswith("of size 9 to 10")
     assert results.loc["deepness threshold", "search"].startswith("n = 1, 2, 4, ..., 4;")
     assert results.loc["realizability", "search"] == "m = 1 to 12"
-
-
-@pytest.mark.parametrize(
-    ("measure", "options", "message"),
-    [
-        ("nothing", {}, "unknown measure 'nothing'"),
-        ("CWL_ERR10", {}, "max_rel"),
-        ("AP", {"grades": [1, 2]}, "grades must be 0 and some larger integers"),
-        ("AP", {"grades": [0, 1.5]}, "grades must be 0 and some larger integers"),
-        ("CWL_ERR10(max_rel=1)", {"grades": [0, 1, 2]}, "above max_rel=1"),
-        (f"CAM({TWO})", {"grades": [0, 2]}, "leave out grades"),
-        ("AP", {"cases": -1}, "cases must be an integer of at least 0, not -1"),
-        ("AP", {"size": 0}, "size must be an integer of at least 1, not 0"),
-        ("AP", {"seed": -1}, "seed must be an integer of at least 0, not -1"),
-        ("AP", {"grades": 5}, "grades must be 0 and some larger integers in order, not 5"),
-    ],
-)
-def test_bad_input_is_named(measure: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^axioms: .*{message}"):
-        axioms(measure, **options)

@@ -84,21 +84,6 @@ def test_the_balancing_index_of_ap_by_its_definition(n: int) -> None:
     assert index("AP", n) == max(b for b, value in tail.items() if value >= 1)
 
 
-@pytest.mark.parametrize(
-    ("measure", "options", "message"),
-    [
-        ("AP", {"top": 1, "lowest": 2}, "lowest relevant grade, 2, is above the top grade, 1"),
-        ("AP", {"top": 0}, "lowest must be a number above 0, not 0"),
-        ("AP", {"top": "a", "lowest": 1}, "top must be a number above 0, not 'a'"),
-        ("CAM(aspects={'a':1})", {}, "judges several aspects"),
-        ("ERR", {"top": 5}, "ERR has grades up to 4, not 5"),
-    ],
-)
-def test_bad_input_is_named(measure: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^balancing_index: .*{message}"):
-        balancing_index(measure, 5, **options)
-
-
 # Ferrante, Ferro, Maistro, ICTIR 2015, Figure 1 (a), whose curves are not printed as numbers: an independent computation.
 FIGURE_1A = {
     "RBP(p=0.5)": [1, 1, 1, 1, 2, 2, 2],  # 1 in exact arithmetic: floats lose p^n from n = 41 on

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from studying import studied, values_of
+from studying import values_of
 
 from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta import Study
@@ -90,26 +90,3 @@ def test_equal_means_of_runs_tie_whatever_the_order_of_their_sums():
 
 
 # -- input and pictures ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"measures": ["AP"]}, "at least 2 different measures are needed, not 1"),
-        ({"by": "topics"}, "unknown by 'topics'; choose from values, runs"),
-        ({"measures": ["AP", "Nope"]}, "unknown measure 'Nope'"),
-        ({"rel": -1}, "rel must be a number above 0, not -1"),
-        ({"rel": "a"}, "rel must be a number above 0, not 'a'"),
-        ({"measures": 5}, "expected a measure .* got 5"),
-        ({"runs": {1: {"q": {"a": 1.0}}, "1": {"q": {"a": 1.0}}}}, "two runs have the same name"),
-        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
-    ],
-)
-def test_bad_input_is_named(changes, message):
-    arguments = {
-        "measures": ["AP", "RR"],
-        "qrels": {"q": {"a": 1}},
-        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}},
-    } | changes
-    with pytest.raises(ValueError, match=f"^(Study|correlation): {message}"):
-        studied("correlation", **arguments)

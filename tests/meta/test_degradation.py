@@ -144,24 +144,6 @@ def test_labels_of_all_aspects_go():
         assert scoring.values(parse_measure(measure), align(judgments, run)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"fractions": [1.5]}, "fractions must be numbers between 0 and 1, not 1.5"),
-        ({"fractions": []}, "between 0 and 1"),
-        ({"fractions": 0.5}, "between 0 and 1, not 0.5"),
-        ({"fractions": [None]}, "between 0 and 1, not None"),
-        ({"fractions": [float("nan")]}, "between 0 and 1"),
-        ({"policy": "depth"}, "unknown policy 'depth'; choose from random, pool, frequency"),
-        ({"n_samples": 0}, "n_samples"),
-        ({"seed": -1}, "seed"),
-    ],
-)
-def test_bad_input_is_named(changes, message):
-    with pytest.raises(ValueError, match=f"^degrade: .*{message}"):
-        Study("LR", QRELS, RUNS).degrade(**changes)
-
-
 @pytest.mark.parametrize("policy", ["random", "pool"])
 def test_aggregates_are_the_means_over_samples(policy):
     options = {"policy": policy, "n_samples": 3, "seed": 2}

@@ -134,19 +134,3 @@ def test_the_control_removes_as_many_labels_of_each_query(seed: int) -> None:
     assert not (chosen & ~relevant).any()
     of_query = [np.bincount(judgments.query[some], minlength=len(judgments)).tolist() for some in (removed, chosen)]
     assert of_query[0] == of_query[1]
-
-
-@pytest.mark.parametrize(
-    ("study", "message"),
-    [
-        (lambda: Study("AP", QRELS, RUNS).stability([0.5], groups={"bm25": "x"}), "stability: run '.*' has no group"),
-        (lambda: Study("AP", QRELS, RUNS).stability([0.5], contrasts=[("AP", "RR")]), "stability: 'RR' in contrasts"),
-        (lambda: Study("AP", QRELS, RUNS).stability([0.5], policies=["depth"]), "stability: .*'depth'"),
-        (lambda: Study("AP", QRELS, RUNS).stability([1.5]), "fractions must be numbers between 0 and 1"),
-        (lambda: Study("AP", QRELS, RUNS).left_out(dict.fromkeys(RUNS, "x")), "left_out: at least 2 groups"),
-        (lambda: Study("AP", QRELS, RUNS).left_out(GROUPS, depth=0), "left_out: depth"),
-    ],
-)
-def test_bad_input_is_refused(study, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        study()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -89,18 +88,3 @@ def test_orientation_of_average_precision_is_that_of_its_formula() -> None:
     row = orientation("AP", m=m, n=n).iloc[0]
     assert row["precision"] == pytest.approx(float(ap(1, 28, 29, 30) - ap(27, 28, 29, 30)))
     assert row["recall"] == pytest.approx(float(ap(1, 2, 3, 4) - ap(1, 2, 3, 30)))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("AP", 3, 4), "m=4 relevant documents do not fit into n=3"),
-        (("AP", 10**20, 1), "n=100000000000000000000 documents are more ranks"),
-        ((5,), "expected a measure .* got 5"),
-        (([],), "no measure is named"),
-        (("AP", 9, 0), "m must be an integer of at least 1, not 0"),
-    ],
-)
-def test_bad_input_is_named(arguments: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^orientation: {message}"):
-        orientation(*arguments)

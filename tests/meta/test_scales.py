@@ -38,8 +38,3 @@ def test_relevance_is_what_the_measure_takes_for_it() -> None:
     found = meta.interval_scale(["P(rel=2)@3", "TOMA(aspects={'a': 1, 'b': 1})@3", "SL3"], 3).set_index("measure")
     assert found["values"].tolist() == [4, 8, 2]
     assert found["equally_spaced"].tolist() == [True, False, False]  # the other value of SL3 is infinite
-
-
-def test_lengths_out_of_range_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^interval_scale: n must be an integer from 1 to 12, not 13$"):
-        meta.interval_scale("AP", 13)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from studying import studied
 
 from ir_lexirecall import SignificanceTest, compare, evaluate
 from ir_lexirecall.meta import Study
@@ -104,30 +103,6 @@ def test_queries_without_relevant_documents_take_no_part():
     assert table["difference"].tolist() == [0.5]
     assert table.attrs["queries"] == 2
     assert table.attrs["excluded_queries"] == 1
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"measures": []}, "no measure is"),
-        ({"measures": "nonsense"}, "unknown measure 'nonsense'"),
-        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
-        ({"runs": ["x", "y"]}, "give the runs as a mapping"),
-        ({"test": "foo"}, "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey"),
-        ({"test": 3}, "unknown test 3"),
-        ({"rel": 0}, "rel must be a number above 0, not 0"),
-        ({"rel": 3}, "no query of the qrels has a relevant document"),
-    ],
-)
-def test_bad_input_is_named(changes, message):
-    arguments = {
-        "measures": "AP",
-        "qrels": {"q": {"a": 1}},
-        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}},
-    } | changes
-    for function in ("discriminative_power", "achieved_significance"):
-        with pytest.raises(ValueError, match=f"^(Study|{function}): {message}"):
-            studied(function, **arguments)
 
 
 def test_ranks_of_other_judgments_are_refused():

@@ -117,30 +117,3 @@ def test_rankings_too_deep_for_scores_are_refused_as_tables_only():
     assert len(rankings.aligned["s1"].rank) == 2
     with pytest.raises(ValueError, match="deeper than 32-bit scores"):
         _ = rankings.runs
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n": 0}, "n must be"),
-        ({"m": 101}, "m must be an integer from 1 to 100, not 101"),
-        ({"m": 1.5}, "m must be"),
-        ({"depth": 0}, "depth must be"),
-        ({"queries": True}, "queries must be"),
-        ({"systems": 0}, "systems must be"),
-        ({"systems": "a"}, "systems must be"),
-        ({"systems": 2.5}, "systems must be"),
-        ({"n": 10**19}, "n must be an integer from 1 to 9007199254740992"),
-        ({"systems": {"a": 1e-320}}, "quality of a must be a number of at least 1e-300"),
-        ({"systems": {"a": float("nan")}}, "quality of a must be"),
-        ({"seed": -1}, "seed must be"),
-        ({"m": range(0)}, "m must be an integer from 1"),
-        ({"m": range(5)}, "m must be an integer from 1"),
-        ({"m": range(5, 102)}, "m must be an integer from 1 to 100, not 101"),
-        ({"m": "ab"}, "m must be an integer from 1"),
-    ],
-)
-def test_bad_input_is_named(changes, message):
-    arguments = {"n": 100, "m": 5, "depth": 10, "queries": 3, "systems": 2, "seed": 0} | changes
-    with pytest.raises(ValueError, match=message):
-        simulate_rankings(**arguments)

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
-from studying import studied
 
 from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta import Study
@@ -78,24 +77,3 @@ def test_targets_may_be_other_measures(small):
     assert table.set_index(["measure", "target"])["kendall"].to_dict() == pytest.approx(
         whole.loc[[("AP", "nDCG"), ("AP", "AP")], "kendall"].to_dict()
     )
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n_queries": 3}, "n_queries must be an integer from 1 to 2, not 3"),
-        ({"n_splits": 0}, "n_splits must be an integer of at least 1, not 0"),
-        ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
-        ({"rel": 0}, "rel must be a number above 0"),
-        (
-            {"measures": {"m": "AP"}, "targets": {"m": "RR"}},
-            "'m' names one measure in measures and another one in targets",
-        ),
-        ({"measures": "Nope"}, "unknown measure 'Nope'"),
-        ({"qrels": {"q0": {"d0": 1}}}, "at least 2 queries with relevant documents are needed, not 1"),
-    ],
-)
-def test_bad_input_is_named(small, changes, message):
-    arguments = {"measures": "AP", "qrels": small[0], "runs": small[1]} | changes
-    with pytest.raises(ValueError, match=f"^(Study|split_half): {message}"):
-        studied("split_half", **arguments)

@@ -98,23 +98,6 @@ def test_tie_probabilities_of_large_collections_are_exact() -> None:
     assert exact(meta.tie_probabilities(5, 5))["TSE"] == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n": 3, "m": 4}, "m=4 relevant documents do not fit into n=3"),
-        ({"n": 0, "m": 1}, "n must be an integer of at least 1, not 0"),
-        ({"n": 3, "m": 1.5}, "m must be an integer of at least 1, not 1.5"),
-        ({"n": 3, "m": []}, "m: give at least one number"),
-        ({"n": 3, "m": 1, "k": True}, "k must be an integer of at least 1, not True"),
-        ({"n": 3, "m": 1, "depth": 4}, "depth=4 is more than the n=3 documents"),
-        ({"n": 3, "m": 1, "depth": 0}, "depth must be an integer of at least 1, not 0"),
-    ],
-)
-def test_impossible_collections_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^tie_probabilities: {message}"):
-        meta.tie_probabilities(**arguments)
-
-
 # -- runs ------------------------------------------------------------------------------------------
 
 DOCS = ["a", "b", "c", "d", "e", "f"]
@@ -167,31 +150,3 @@ def test_lexirecall_ties_least_on_robust_2003(robust: Any) -> None:
     assert share.round(4)[:3].to_dict() == {name: ROBUST[name] for name in list(ROBUST)[:3]}
     assert share.round(3)[3:].to_dict() == {name: ROBUST[name] for name in list(ROBUST)[3:]}
     assert share["lexirecall"] == share.min()
-
-
-@pytest.mark.parametrize(
-    ("measures", "options", "message"),
-    [
-        (None, {}, "expected a measure .* got None"),
-        ("lexirecall", {"rel": None}, "rel must be a number above 0, not None"),
-        ("lexirecall@0", {}, "cutoff"),
-        ({"rpp": "AP"}, {}, "'rpp' is the name of a preference; label the measure AP otherwise"),
-        ("lexirecal", {}, "unknown measure 'lexirecal'"),
-    ],
-)
-def test_bad_input_is_named(measures: Any, options: dict[str, Any], message: str) -> None:
-    runs = {"r": {"q": {"b": 2, "a": 1}}, "s": {"q": {"a": 1}}}
-    with pytest.raises(ValueError, match=f"^Study: .*{message}"):
-        meta.Study(measures, {"q": {"a": 1}}, runs, **options)
-
-
-def test_studies_refuse_what_they_cannot_do_with_what_there_is() -> None:
-    run = {"r": {"q": {"a": 1}}}
-    with pytest.raises(ValueError, match=r"^ties: no measure is named; give at least one"):
-        meta.Study((), {"q": {"a": 1}}, run).ties()
-    with pytest.raises(ValueError, match=r"^ties: at least 2 runs are needed, not 1"):
-        meta.Study("AP", {"q": {"a": 1}}, run).ties()
-    with pytest.raises(
-        TypeError, match=r"^Study: unexpected argument 'cutoff'; write it into the name of a preference"
-    ):
-        meta.Study("AP", {"q": {"a": 1}}, run, cutoff=10)  # type: ignore[call-arg]

@@ -6,7 +6,7 @@ import itertools
 import math
 
 import pytest
-from studying import studied, values_of
+from studying import values_of
 
 from ir_lexirecall.meta import Study
 
@@ -111,24 +111,3 @@ def test_measures_that_never_agree_have_no_unanimity():
     assert table.loc["P@1", "unanimous"] == 0
     assert math.isnan(table.loc["P@1", "unanimity"])
     assert Study("RR", qrels, runs).unanimity(among="R@3")["unanimity"].tolist() == [-math.inf]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"measures": {"m": "AP"}, "among": {"m": "RR"}}, "'m' names one measure in measures and another one in among"),
-        ({"among": []}, "no measure is"),
-        ({"measures": "AP"}, "AP needs at least one other measure"),
-        ({"among": ["AP"]}, "AP needs at least one other measure"),
-        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
-        ({"runs": {1: {"q": {"a": 1.0}}, "1": {"q": {"a": 1.0}}}}, "two runs have the same name"),
-    ],
-)
-def test_bad_input_is_named(changes, message):
-    arguments = {
-        "measures": ["AP", "RR"],
-        "qrels": {"q": {"a": 1}},
-        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}},
-    } | changes
-    with pytest.raises(ValueError, match=f"^(Study|unanimity): {message}"):
-        studied("unanimity", **arguments)
