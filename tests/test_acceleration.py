@@ -204,19 +204,6 @@ def test_pytrec_eval_gets_no_empty_ranking_first(monkeypatch: pytest.MonkeyPatch
 # -- one alignment -----------------------------------------------------------------------------------
 
 
-def test_ours_and_standard_share_one_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = []
-    align = acceleration.align
-    monkeypatch.setattr(acceleration, "align", lambda *arguments: counted.append(1) or align(*arguments))
-    with irl.accelerate():
-        evaluator = ir_measures.evaluator([*IDENTICAL, *OURS], QRELS)
-        assert counted == []
-        evaluator.calc_aggregate(RUN)
-        assert len(counted) == 1
-        list(evaluator.iter_calc(RUN))
-        assert len(counted) == 2
-
-
 def test_pytrec_eval_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any) -> None:
         raise AssertionError("pytrec_eval was asked")

@@ -1,4 +1,4 @@
-"""Tests and intervals against SciPy, statsmodels, enumeration by slow and obvious code, laws, and simulated data."""
+"""Tests and intervals against SciPy, statsmodels, enumeration by slow and obvious code, and laws."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from ir_lexirecall.significance import (
     smallest_p,
     testing,
 )
-from tests.simulations import significance as simulated
 
 PAIRED = [name for name in TESTS if name != "tukey"]
 SIGNS = st.lists(st.integers(-1, 1), min_size=2, max_size=60)
@@ -497,64 +496,6 @@ def test_of_all_tests_every_pair(monkeypatch, name):
         for matrix, (expected,) in zip(result.arrays, pair.arrays, strict=True):
             assert matrix[i, j] == pytest.approx(expected, abs=1e-15)
     assert np.diag(result.p).tolist() == [1] * 4
-
-
-# -- under no difference, and where the truth is known -----------------------------------------------
-
-# t and bootstrap suppose normal means: for preferences of few queries they may reject too often.
-EXACT = ["sign", "wilcoxon", "randomisation"]
-LEVELS = [
-    *itertools.product(EXACT, simulated.SYMMETRIC, (9, 40)),
-    *itertools.product(["t", "bootstrap"], ["normal", "heavy tails (t, 3 df)", "tenths (P@10)"], (9, 40)),
-    *itertools.product(["t", "bootstrap"], ["preferences, 10 % ties"], (60,)),
-]
-
-
-@pytest.mark.parametrize(("name", "kind", "queries"), LEVELS)
-def test_under_no_difference_a_test_rejects_no_more_often_than_alpha(name, kind, queries):
-    samples = 1500
-    test = SignificanceTest(name, alpha=0.1, n_resamples=399)
-    share = simulated.rejections(test, simulated.SYMMETRIC[kind], queries, samples)
-    assert share <= 0.1 + 3 * math.sqrt(0.09 / samples)
-    if kind == "normal" and name != "sign":  # and hardly less often
-        assert share >= 0.1 - 0.02 - 3 * math.sqrt(0.09 / samples)
-
-
-@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning:statsmodels")
-@pytest.mark.parametrize(
-    ("name", "correction"),
-    [*itertools.product(PAIRED, ["holm", "bonferroni", "holm-sidak"]), ("tukey", "holm")],  # which corrects itself
-)
-def test_a_family_under_no_difference_has_a_rejection_no_more_often_than_alpha(name, correction):
-    samples = 150
-    test = SignificanceTest(name, correction, 0.1, n_resamples=199)
-    share = simulated.family_rejections(test, simulated.SYMMETRIC["normal"], 20, 4, samples)
-    assert share <= 0.1 + 3 * math.sqrt(0.09 / samples)
-
-
-@pytest.mark.parametrize("queries", [9, 40])
-@pytest.mark.parametrize("kind", ["normal", "heavy tails (t, 3 df)", "tenths (P@10)"])
-@pytest.mark.parametrize("name", ["t", "wilcoxon", "bootstrap", "randomisation"])
-def test_intervals_hold_the_truth_as_often_as_they_say(name, kind, queries):
-    samples = 1500
-    test = SignificanceTest(name, alpha=0.1, n_resamples=399)
-    share = simulated.coverage(test, simulated.SYMMETRIC[kind], queries, samples, truth=0.1)
-    assert share >= 0.9 - 3 * math.sqrt(0.09 / samples)
-    if kind == "normal":
-        assert share <= 0.9 + 0.02 + 3 * math.sqrt(0.09 / samples)
-
-
-@pytest.mark.parametrize("queries", [9, 40])
-@pytest.mark.parametrize(("win", "loss"), [(0.4, 0.4), (0.6, 0.2), (0.3, 0.02)])
-def test_intervals_of_the_sign_test_hold_the_truth_at_least_as_often_as_they_say(win, loss, queries):
-    assert simulated.sign_coverage(0.1, win, loss, queries, 4000) >= 0.9 - 3 * math.sqrt(0.09 / 4000)
-
-
-@pytest.mark.parametrize("effects", [[0, 0, 0, 0], [0, 0, 1, 1.5]])
-def test_simultaneous_intervals_hold_all_differences_as_often_as_they_say(effects):
-    test = SignificanceTest("tukey", alpha=0.1, n_resamples=199)
-    share = simulated.family_coverage(test, simulated.SYMMETRIC["normal"], 20, np.array(effects), 150)
-    assert share >= 0.9 - 3 * math.sqrt(0.09 / 150)
 
 
 # -- bad input ---------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 from unittest import mock
 
-import ir_measures
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -156,13 +155,3 @@ DICTS = "{'q': {'a': 1, 'b': 0}}, {'q': {'b': 2.0, 'a': 1.0}}"
 )
 def test_small_dicts_start_no_query_engine(program: str) -> None:
     assert imported(program) == set()
-
-
-def test_a_kept_evaluator_reads_the_qrels_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
-    from_qrels = Judgments.from_qrels
-    monkeypatch.setattr(Judgments, "from_qrels", lambda *arguments: read.append(1) or from_qrels(*arguments))
-    evaluator = ir_measures.evaluator([irl.TSE, irl.LR], QRELS)
-    for _ in range(3):
-        evaluator.calc_aggregate({"q1": {"a": 1.0}})
-    assert len(read) == 1

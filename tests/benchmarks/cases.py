@@ -13,7 +13,6 @@ import ir_measures
 
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, LexiRecall
-from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.preferences.counts import PreferenceCounts
@@ -21,6 +20,7 @@ from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from tests.benchmarks import data, peers, suite
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
+from tests.reference import lexirecall_preference
 
 _OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
 _SEVEN = [*peers.STANDARD, *_OURS]
@@ -83,14 +83,6 @@ def _seven_of_files(paths: Files) -> Any:
     return [irl.evaluate(_SEVEN, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
 
 
-def _twenty(inputs: Collection) -> Any:
-    return irl.evaluate(peers.TWENTY, inputs.qrels, inputs.run)
-
-
-def _kept(inputs: Dicts) -> Any:
-    return peers.time_of_kept(_OURS, inputs)
-
-
 def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
     def run(inputs: data.Experiment) -> Any:
         import pyterrier as pt
@@ -101,24 +93,12 @@ def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
     return run
 
 
-def _cwl(inputs: Collection) -> Any:
-    return ir_measures.calc_aggregate(_CWL, inputs.qrels, inputs.run)
-
-
-def _rbu(inputs: Collection) -> Any:
-    return ir_measures.calc_aggregate([RBU @ 20], inputs.qrels, inputs.run)
-
-
 def _evaluate(inputs: Collection | Dicts) -> Any:
     return irl.evaluate(_OURS, inputs.qrels, inputs.run)
 
 
 def _evaluate_files(paths: Files) -> Any:
     return [irl.evaluate(_OURS, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
-
-
-def _import(_: None) -> Any:
-    return peers.time_of_import("ir_lexirecall")
 
 
 def _compare(preference: str) -> Callable[[Systems], Any]:
@@ -132,18 +112,6 @@ def _compare(preference: str) -> Callable[[Systems], Any]:
 
 def _comparison(preference: str, counts: PreferenceCounts) -> Comparison:
     return Comparison(list(counts.runs), {preference: PreferenceCriterion(preference, Preference(preference), counts)})
-
-
-def _compare_to_table(systems: Systems) -> Any:
-    return _comparison("lexirecall", PreferenceCounts(systems.ranks, 1, None)).table()
-
-
-def _compare_files(paths: Files) -> Any:
-    return irl.compare(paths.qrels, paths.runs, test=irl.SignificanceTest(progress=False)).table()
-
-
-def _tukey(scores: Floats) -> Any:
-    return SignificanceTest("tukey").of_all(scores)
 
 
 _IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")
@@ -196,7 +164,7 @@ CASES = [
     Case(
         "twenty",
         "twenty of trec_eval's measures through evaluate; peer: the same",
-        _twenty,
+        lambda inputs: irl.evaluate(peers.TWENTY, inputs.qrels, inputs.run),
         lambda size, _: data.collection(size),
         (Contender("ir_measures (pytrec_eval)", peers.twenty, "pytrec_eval"),),
         target=0.08,
@@ -238,7 +206,7 @@ CASES = [
     Case(
         "cwl",
         "CWL_ERR8 to CWL_ERR11; peer: NERR8 to NERR11",
-        _cwl,
+        lambda inputs: ir_measures.calc_aggregate(_CWL, inputs.qrels, inputs.run),
         lambda size, _: data.collection(size),
         (Contender("ir_measures (cwl_eval)", peers.cwl_eval, "cwl"),),
         target=1 / 30,
@@ -246,7 +214,7 @@ CASES = [
     Case(
         "diversity",
         "RBU@20 on subtopics; peer: alpha_nDCG@20",
-        _rbu,
+        lambda inputs: ir_measures.calc_aggregate([RBU @ 20], inputs.qrels, inputs.run),
         lambda size, _: data.diversity_collection(size),
         (Contender("ir_measures (pyndeval)", peers.pyndeval, "pyndeval"),),
     ),
@@ -289,7 +257,7 @@ CASES = [
     Case(
         "small-kept",
         "the same with an evaluator that is kept",
-        _kept,
+        lambda inputs: peers.time_of_kept(_OURS, inputs),
         lambda size, _: data.dicts(size),
         (Contender("ir_measures (pytrec_eval)", peers.kept, "pytrec_eval"),),
         target=3,
@@ -316,7 +284,7 @@ CASES = [
     Case(
         "import",
         "import of ir_lexirecall, and with it of ir_measures",
-        _import,
+        lambda _: peers.time_of_import("ir_lexirecall"),
         lambda _, __: None,
         (Contender("import ir_measures", peers.import_ir_measures),),
         target=1.3,
@@ -349,7 +317,7 @@ CASES = [
         "17 systems x 100 queries, aligned, to the mean preference of every pair",
         _compare("lexirecall"),
         data.systems,
-        (Contender("Python loop", peers.loop_over_pairs(peers.lexirecall)),),
+        (Contender("Python loop", peers.loop_over_pairs(lambda a, b, m: lexirecall_preference(a, b))),),
         size=data.ROBUST_2003,
     ),
     Case(
@@ -365,7 +333,7 @@ CASES = [
         "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the mean preferences",
         _compare("lexirecall"),
         data.systems,
-        (Contender("Python loop", peers.loop_over_pairs(peers.lexirecall)),),
+        (Contender("Python loop", peers.loop_over_pairs(lambda a, b, m: lexirecall_preference(a, b))),),
         size=data.ROBUST_2004,
     ),
     Case(
@@ -379,14 +347,14 @@ CASES = [
     Case(
         "compare-110-table",
         "lexirecall of the same, to the table with sign tests",
-        _compare_to_table,
+        lambda systems: _comparison("lexirecall", PreferenceCounts(systems.ranks, 1, None)).table(),
         data.systems,
         size=data.ROBUST_2004,
     ),
     Case(
         "compare-files",
         "lexirecall, 17 run files to the table",
-        _compare_files,
+        lambda paths: irl.compare(paths.qrels, paths.runs, test=irl.SignificanceTest(progress=False)).table(),
         data.comparison_files,
         size=data.ROBUST_2003,
     ),
@@ -402,7 +370,7 @@ CASES = [
     Case(
         "tukey",
         "randomised Tukey HSD, 10,000 permutations of 110 systems x 249 queries",
-        _tukey,
+        lambda scores: SignificanceTest("tukey").of_all(scores),
         lambda size, _: data.system_scores(size),
         size=data.ROBUST_2004,
     ),

@@ -20,18 +20,8 @@ import numpy as np
 from tabulate import tabulate
 
 DEPTH, JUDGED = 1000, 30
-OURS = [
-    str(Path(sys.executable).with_name("ir-lexirecall")),
-    "eval",
-    "qrels.txt",
-    "a.run",
-    "-m",
-    "AP",
-    "nDCG@10",
-    "R@1000",
-    "TSE",
-    "LR",
-]
+OURS = [str(Path(sys.executable).with_name("ir-lexirecall"))]
+OURS += ["eval", "qrels.txt", "a.run", "-m", "AP", "nDCG@10", "R@1000", "TSE", "LR"]
 THEIRS = ["-m", "map", "-m", "ndcg_cut.10", "-m", "recall.1000", "qrels.txt", "a.run"]
 _BLOCK = 1000  # queries that are written at once
 

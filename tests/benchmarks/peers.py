@@ -200,16 +200,6 @@ def loop_over_pairs(preference: Callable[[list[int], list[int], int], float]) ->
     return means
 
 
-def lexirecall(a: list[int], b: list[int], m: int) -> float:
-    """Sign of the first difference from the last relevant document upwards; a ranking with more of them is better."""
-    if len(a) != len(b):
-        return 1 if len(a) > len(b) else -1
-    for p, q in zip(reversed(a), reversed(b), strict=True):
-        if p != q:
-            return 1 if p < q else -1
-    return 0
-
-
 def recall_paired(a: list[int], b: list[int], m: int) -> float:
     """Share of the recall levels at which ``a`` is ahead, less that at which ``b`` is."""
     ahead = sum((p < q) - (p > q) for p, q in zip(a, b, strict=False))

@@ -499,8 +499,6 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
         ({"by": "LR(form='round')"}, "round"),
         ({"by": 5}, "5"),
         ({"by": []}, "no criterion"),
-        ({"by": {"gain": "nDCG@10", "run": "AP"}}, "'run' is the name of a column"),
-        ({"by": {"rpp": "AP"}}, "'rpp' is the name of a preference"),
         ({"margin": 0.1}, "margin needs a baseline"),
         ({"margin": -0.1, "baseline": "good"}, "margin of lexirecall.*-0.1"),
         ({"margin": math.nan, "baseline": "good"}, "margin of lexirecall.*nan"),

@@ -13,12 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from simulations.judging import (
-    coverage,
-    coverage_of_preferences,
     coverage_of_values,
     false_decisions,
     false_decisions_of_any,
-    false_margin_verdicts,
 )
 
 import ir_lexirecall
@@ -101,14 +98,6 @@ def test_too_few_queries_and_queries_without_predictions_are_refused() -> None:
         human_queries([*"abcdefghij", "z", "y"], list("abcdefghij"))
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.8])
-def test_intervals_cover_with_a_biased_judge(rho: float) -> None:
-    row = coverage(rho, 20, 500, bias=0.05, samples=1500)
-    assert 0.93 <= row["coverage"] <= 0.97
-    assert row["predictions alone"] < 0.3
-    assert (row["n_effective"] > 30) == (rho > 0.5)
-
-
 # -- compare(predicted=) -----------------------------------------------------------------------------
 
 QRELS = {q: {d: int((3 * i + j) % 4 == 0) for j, d in enumerate("abcdefgh")} for i, q in enumerate(map(str, range(30)))}
@@ -178,12 +167,6 @@ def test_intervals_of_values_from_people_and_a_program_cover() -> None:
         coverage=row["coverage"], width=row["width"], people=row["people: width"]
     )
     assert said.replace("0.", ".") in " ".join(page.split())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rare", [False, True])
-def test_a_loss_of_the_margin_is_not_called_not_worse_too_often(rare: bool) -> None:
-    assert false_margin_verdicts(30, 200, 4000, rare=rare) <= 0.06
 
 
 @given(seed=SEEDS, margin=st.floats(0, 0.3), sign=st.sampled_from([1, -1]))
@@ -281,12 +264,6 @@ def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
     assert row["estimate"] == 1 <= row["ci_high"]
     assert 0.4 < row["ci_low"] < 0.8
     assert row["p"] == 2**-9
-
-
-@pytest.mark.parametrize(("human", "queries"), [(10, 40), (25, 100), (50, 500)])
-@pytest.mark.parametrize("mean", [0.0, 0.9])
-def test_intervals_of_preferences_hold_what_they_say(human: int, queries: int, mean: float) -> None:
-    assert coverage_of_preferences(human, queries, mean, 2000) >= 0.935
 
 
 def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> None:

@@ -246,19 +246,6 @@ def test_what_overall_cannot_say_is_refused(suite: Benchmark) -> None:
         without.by_collection()
 
 
-# -- for readers -----------------------------------------------------------------------------------------
-
-
-def test_texts_and_pictures_show_every_run(suite: Benchmark) -> None:
-    for shown in (suite.to_markdown(), suite.to_latex("collections"), suite._repr_html_()):
-        assert all(run in shown for run in RUNS)
-    for measure in ("LR", "lexirecall"):
-        forest = suite.plot(measure)
-        assert {text.get_text() for text in forest.get_yticklabels()} >= {"one: ql", "all: tfidf"}
-    assert next(text.get_text() for text in suite.plot_ranks("LR").get_yticklabels()) == "tfidf"
-    assert "critical difference" in suite.plot_cd().get_title("left")
-
-
 def test_of_a_single_collection_everything_is_its_comparison() -> None:
     single = irl.benchmark("lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS)
     alone = irl.compare("lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS)
@@ -424,3 +411,27 @@ def test_a_single_run_has_no_preferences_over_collections() -> None:
         ValueError, match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure"
     ):
         result.overall()
+
+
+# -- from an id to an answer ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", ["lexirecall/demo", irl.load("lexirecall/demo")])
+def test_a_collection_recommends_its_measures(dataset: object) -> None:
+    result = irl.benchmark(dataset, {"ql": RUNS["ql"]})
+    recommended = [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
+    assert result.criteria == [*recommended, "lexirecall"]
+
+
+def test_qrels_without_an_id_need_measures() -> None:
+    with pytest.raises(ValueError, match="name the measures"):
+        irl.benchmark(demo.qrels(), RUNS)
+
+
+@pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
+def test_infinite_values_are_not_tested_but_named(test: str) -> None:
+    result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=irl.SignificanceTest(test, n_resamples=99))
+    for table in (result.table, lambda: result.best_set("SL3")):
+        with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"):
+            table()
+    assert "Left out, as not every value is a finite number: SL3." in result.summary()

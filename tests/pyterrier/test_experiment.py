@@ -910,16 +910,13 @@ def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: P
             self.asked.extend(table["docno"])
             return table.assign(text="text of " + table["docno"])
 
-    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
-    ours = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    systems = [run.rename(columns=ours).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
-    qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
-    topics = pd.DataFrame({"qid": sorted(qrels["query_id"].unique())})
-    topics["query"] = "query " + topics["qid"]
-    loader = Loader()
-    table = pt.lexirecall.Experiment(
-        systems, topics, qrels.rename(columns=ours), ["nDCG@10"], names=list(runs), texts=loader
+    qrels, ids, runs, systems = from_demo()
+    topics, judged = (
+        pd.DataFrame({"qid": ids, "query": [f"query {query}" for query in ids]}),
+        qrels.rename(columns=OURS),
     )
+    loader = Loader()
+    table = pt.lexirecall.Experiment(systems, topics, judged, ["nDCG@10"], names=list(runs), texts=loader)
     assert loader.asked == []  # nothing is looked up before it is shown
     pool = table.attrs["comparison"].to_judge(3, "lexirecall", depth=20)
     page = write_pool_page(pool, tmp_path / "pool.html").read_text()

@@ -94,15 +94,3 @@ def test_an_interval_is_given_where_size_cannot_go_with_the_effect(name: str) ->
         found = clustered(name, x, (f"{g:02}" for g in groups), n_resamples=199)
         assert np.isfinite(found.low[0]) == given_
         assert np.isfinite(found.p[0])
-
-
-@pytest.mark.parametrize("sizes", [[20] * 7, [1, 1, 2, 2, 3, 5, 8, 13, 25, 40], [1] * 20 + [5] * 5 + [20] * 5])
-def test_the_test_keeps_its_level_where_queries_of_a_group_are_alike(sizes: list[int]) -> None:
-    rng = np.random.default_rng(1)
-    groups = np.repeat(np.arange(len(sizes)), sizes)
-    x = 0.5 * rng.normal(size=(1000, len(sizes)))[:, groups] + rng.normal(size=(1000, len(groups)))
-    found = clustered("randomisation", x, (f"{g:02}" for g in groups), n_resamples=399)
-    assert 0.02 <= np.mean(found.p <= 0.05) <= 0.07
-    assert np.mean(SignificanceTest("t").of_pairs(x).p <= 0.05) > 0.2
-    resampled = clustered("bootstrap", x[:400], groups, n_resamples=199, seed=0)
-    assert 0.02 <= np.mean(resampled.p <= 0.05) <= 0.09

@@ -15,6 +15,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo, meta
 from tests.simulations import coverage, real_runs
+from tests.simulations.groups import clusters
 
 STORED = Path(irl.__file__).parent / "pt_docs" / "coverage_table.txt"
 
@@ -153,6 +154,22 @@ def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> Non
         assert 0 <= row.share <= 1
         assert row.level in ((0.8,) if row.reached else (coverage.ALPHA, 1 - coverage.ALPHA))
         assert (row.statement, row.setting, f"{row.level:.2f}") in stored
+
+
+OTHER_SAMPLES = {coverage.tests: 1000, coverage.families: 200, coverage.margins: 1000, coverage.means: 1000}
+OTHER_SAMPLES |= {coverage.effects: 1000, clusters: 200, coverage.best: 100, coverage.many_collections: 150}
+OTHER_SAMPLES |= {coverage.replicability: 200, coverage.missing_judgments: 500, coverage.parts: 500}
+OTHER_SAMPLES |= {coverage.few_units: 100, coverage.predicted_values: 1000}
+
+
+@pytest.mark.parametrize("simulate", OTHER_SAMPLES, ids=lambda function: function.__name__)
+def test_other_samples_say_what_is_stored(simulate) -> None:
+    """A test that rejects, or an interval that holds, more or less often than when the table was made is another one."""
+    stored = {(row[0], row[1]): float(row[3]) for row in stored_rows()}
+    for row in simulate(OTHER_SAMPLES[simulate], np.random.default_rng(2)):
+        share = stored[row.statement, row.setting]
+        deviation = np.sqrt(np.clip(share * (1 - share), 0.01, None) * (1 / row.samples + 1 / 1000))
+        assert row.share == pytest.approx(share, abs=4 * deviation), (row.statement, row.setting)
 
 
 def test_a_stored_row_that_is_off_says_what_to_do_instead() -> None:

@@ -252,17 +252,7 @@ def test_a_fall_of_exactly_the_margin_is_not_more(before: int, after: int, margi
     assert found == (before - after > margin)
 
 
-# -- under no difference, and at the margin ----------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_false_alarms_are_at_most_alpha(name: str) -> None:
-    """*worse* where there is no difference, *not worse* where the difference is the margin."""
-    x = np.random.default_rng(3).normal(0, 0.1, (1500, 30))
-    allowed = 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(x))
-    assert np.mean(one_sided(name, x, n_resamples=199).worse <= 0.05) <= allowed
-    if name != "sign":
-        assert np.mean(one_sided(name, x - 0.02, 0.02, n_resamples=199).not_worse <= 0.05) <= allowed
+# -- at the margin ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["sign", "t"])

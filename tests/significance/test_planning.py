@@ -91,13 +91,6 @@ def test_of_fewer_than_five_queries_the_variance_is_not_known() -> None:
     assert (planned.low[0], planned.high[0]) == (2, math.inf)
 
 
-def test_intervals_of_planning_hold_for_heavy_tails() -> None:
-    x = np.random.default_rng(0).standard_t(5, size=(2000, 50))
-    planned = detectable_difference(x)
-    truth = planned.estimate / x.std(axis=1, ddof=1) * math.sqrt(5 / 3)
-    assert np.mean((planned.low <= truth) & (truth <= planned.high)) >= 0.91
-
-
 def test_without_a_variance_nothing_is_planned() -> None:
     for x in (np.full((1, 20), 0.1), np.zeros((1, 1)), np.zeros((1, 9))):
         for planned in (queries_for_difference(x, 0.1), queries_for_margin(x, 0.1), detectable_difference(x)):

@@ -321,7 +321,7 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
     samples *= 4  # they are quick
     for n in (20, 50):
         for rho in (0.0, 0.5, 0.8, 0.95):
-            share = judging.coverage(rho, n, 500, 0.05, samples, int(rng.integers(2**32)))["coverage"]
+            share = judging.coverage(rho, n, 500, 0.05, samples, int(rng.integers(2**32)))
             setting = f"{n} of 500 queries, biased judge, rho {rho:g}"
             yield Row("prediction-powered difference", setting, 1 - ALPHA, share, samples)
     for n, queries in ((10, 40), (25, 100), (50, 500)):
@@ -417,7 +417,7 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
     p = SignificanceTest("t").of_pairs(x.reshape(-1, 12)).p.reshape(samples, -1)
     said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p])
     yield false("in groups of queries: any better or worse", "3 equal rivals, 4 groups of 12 queries", said, FAMILY)
-    share = judging.coverage(0.8, 10, 500, 0.05, 4 * samples, int(rng.integers(2**32)))["coverage"]
+    share = judging.coverage(0.8, 10, 500, 0.05, 4 * samples, int(rng.integers(2**32)))
     yield Row(
         "prediction-powered difference", "10 of 500 queries, biased judge, rho 0.8", 1 - ALPHA, share, 4 * samples
     )
