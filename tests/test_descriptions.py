@@ -104,14 +104,6 @@ def test_zero_is_what_an_empty_ranking_has(name: str) -> None:
         assert value == 0 or getattr(measure, "SMALLER_IS_BETTER", False)
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_values_lie_in_the_range_that_the_page_names(name: str) -> None:
-    page = irl.describe(name)
-    assert page.example is not None
-    if re.match(r"0 to 1\b|0 or 1\b|0 to less than 1\b", page.values):
-        assert 0 <= page.example.value <= 1
-
-
 def test_the_page_is_of_this_measure() -> None:
     page = irl.describe("RBU(p=0.9)@20")
     assert (page.name, page.measure, page.title) == ("RBU", "RBU(p=0.9)@20", "Rank-Biased Utility")

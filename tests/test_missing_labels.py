@@ -207,26 +207,29 @@ def test_the_declared_family_is_small_and_has_directions(script: ModuleType) -> 
     assert len(set(map(str, script.CONFIRMED))) == len(script.CONFIRMED)
 
 
+def write_made_up(folder: Path, layout: str) -> None:
+    """The made-up collection as files: a folder of runs, or one file of all."""
+    qrels, runs = made_up()
+    files = {"qrels.txt.gz": "".join(f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items())}
+    lines = {
+        name: "".join(f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q, docs in run.items() for i, d in enumerate(docs))
+        for name, run in runs.items()
+    }
+    if layout == "runs":
+        (folder / "runs").mkdir()
+        (folder / "runs" / ".DS_Store").write_bytes(b"\0")
+        files |= {f"runs/{name}.gz": text for name, text in lines.items()}
+    else:
+        files["runs.gz"] = "".join(lines.values())
+    for name, text in files.items():
+        (folder / name).write_bytes(gzip.compress(text.encode()))
+
+
 @pytest.mark.parametrize("layout", ["runs", "runs.gz"])
 def test_a_folder_of_ones_own(
     script: ModuleType, layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    qrels, runs = made_up()
-    with gzip.open(tmp_path / "qrels.txt.gz", "wt") as file:
-        file.writelines(f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items())
-    lines = {
-        name: [f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q, docs in run.items() for i, d in enumerate(docs)]
-        for name, run in runs.items()
-    }
-    if layout == "runs":
-        (tmp_path / "runs").mkdir()
-        for name, some in lines.items():
-            with gzip.open(tmp_path / "runs" / f"{name}.gz", "wt") as file:
-                file.writelines(some)
-    else:
-        with gzip.open(tmp_path / "runs.gz", "wt") as file:
-            file.writelines(line for some in lines.values() for line in some)
-    (tmp_path / "runs" / ".DS_Store").write_bytes(b"\0") if layout == "runs" else None
+    write_made_up(tmp_path, layout)
     script.main(["--confirm", str(tmp_path), "--samples", "1", "--resamples", "50"])
     printed = capsys.readouterr().out
     assert "12 queries, 96 relevant documents, 5 runs of 5 groups, depth 25" in printed
@@ -263,8 +266,7 @@ def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: 
 )
 def test_a_bad_line_is_named(script: ModuleType, line: str, said: str, tmp_path: Path) -> None:
     for name, text in {"qrels.txt.gz": "q 0 d 1\n", "runs.gz": f"q Q0 d 1 1.0 one\n{line}\n"}.items():
-        with gzip.open(tmp_path / name, "wt") as file:
-            file.write(text)
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()))
     with pytest.raises(SystemExit, match=re.escape(said)):
         script.main(["--confirm", str(tmp_path)])
 
@@ -272,12 +274,7 @@ def test_a_bad_line_is_named(script: ModuleType, line: str, said: str, tmp_path:
 def test_the_record_has_the_sizes_of_each_confirmation(
     script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    qrels, runs = made_up()
-    with gzip.open(tmp_path / "qrels.txt.gz", "wt") as file:
-        file.writelines(f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items())
-    with gzip.open(tmp_path / "runs.gz", "wt") as file:
-        for name, run in runs.items():
-            file.writelines(f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q, docs in run.items() for i, d in enumerate(docs))
+    write_made_up(tmp_path, "runs.gz")
     monkeypatch.setattr(script, "RECORDED", tmp_path / "record.json")
     (tmp_path / "record.json").write_text(
         json.dumps({**json.loads((PAPERS / "missing_labels_recorded.json").read_text()), "confirmed": {}})
@@ -338,26 +335,11 @@ def test_what_is_declared_is_what_the_manuscript_lists(script: ModuleType) -> No
 
 def with_three_confirmed(record: dict[str, Any]) -> dict[str, Any]:
     """The record with every verdict there is, in three made-up collections."""
-    kinds = [
-        {"verdict": "holds", "value": -0.1, "low": -0.15, "high": -0.05, "too_small": False, "depends_on_draws": True},
-        {
-            "verdict": "fails",
-            "value": -0.01,
-            "low": -0.015,
-            "high": -0.005,
-            "too_small": True,
-            "depends_on_draws": True,
-        },
-        {
-            "verdict": "cannot tell",
-            "value": 0.1,
-            "low": -0.1,
-            "high": 0.3,
-            "too_small": False,
-            "depends_on_draws": True,
-        },
-        {"verdict": "skipped", "why": "the runs are not deeper than 100"},
-    ]
+    keys = ("verdict", "value", "low", "high", "too_small")
+    told = [("holds", -0.1, -0.15, -0.05, False), ("fails", -0.01, -0.015, -0.005, True)]
+    told.append(("cannot tell", 0.1, -0.1, 0.3, False))
+    kinds: list[dict[str, Any]] = [dict(zip(keys, one, strict=True)) | {"depends_on_draws": True} for one in told]
+    kinds.append({"verdict": "skipped", "why": "the runs are not deeper than 100"})
     sizes = {"samples": 20, "n_resamples": 1000}
     confirmed = {
         name: {"told": name, "sizes": sizes, "rows": [{"contrast": "", **kinds[(i + j) % 4]} for i in range(8)]}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ir_lexirecall
 from ir_lexirecall._util.rounding import levelled, same, settled
 
 numbers = st.lists(st.integers(-1000, 1000).map(lambda n: n / 7), min_size=1, max_size=50)
@@ -31,10 +27,3 @@ def test_sums_in_another_order_are_the_same_at_any_scale(terms: list[float], ran
 )
 def test_ends_of_the_scale(a: float, b: float, expected: bool) -> None:
     assert bool(same(a, b)) is expected
-
-
-def test_no_module_has_a_tolerance_of_its_own() -> None:
-    tolerance = re.compile(r"isclose|allclose|[<>]=? *-?\d*e-1\d|max\(1\.0,|^_?(NOISE|ROUND)\w* *=", re.M)
-    root = Path(ir_lexirecall.__file__).parent
-    files = [path for path in root.rglob("*.py") if not {"gallery", "pt_docs"} & set(path.parts)]
-    assert [str(path) for path in files if tolerance.search(path.read_text(encoding="utf-8"))] == []

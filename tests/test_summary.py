@@ -110,16 +110,6 @@ Ranking by mean nDCG@10, best first:
 3  c       0.9061  0.8908 to 0.9215  0.8414      0.3333
 4  worst   0.8791  -                 0.7700     -1.0000"""
 
-LOSES = """\
-3 runs on 30 queries, by RR. far leads (mean RR 0.5733, 95% interval 0.4282 to 0.7185). No other run may be the \
-best (95% confidence). 3 of 3 pairs differ significantly (paired t-test, Holm's correction for 3 comparisons, p <= \
-0.05).
-
-Ranking by mean RR, best first:
-   run       RR  95% interval
-1  far   0.5733  0.4282 to 0.7185
-2  near  0.1567  0.1204 to 0.1930
-3  last  0.0111  -"""
 
 AGAINST = """\
 3 runs on 30 queries, by AP. best leads (mean AP 0.9556, 95% interval 0.9425 to 0.9686). Against the baseline fair \
@@ -145,9 +135,8 @@ def few() -> dict[str, dict[str, int]]:
         (FEW, lambda: irl.compare(few(), group())),
         (SEVERAL, lambda: irl.compare(QRELS, group(), ["nDCG@10", "AP", "lexirecall"])),
         (AGAINST, lambda: irl.compare(QRELS, winner(), "AP", baseline="fair")),
-        (LOSES, lambda: irl.compare({q: {"r1": 1, **OTHERS} for q in QUERIES}, outnumbered(), "RR")),
     ],
-    ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline", "leader loses more"],
+    ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline"],
 )
 def test_golden_texts(text: str, make: Any) -> None:
     result = make()
@@ -470,12 +459,6 @@ def test_long_tables_are_cut_and_the_rest_is_counted() -> None:
     page = irl.compare(QRELS, runs)._repr_html_()
     assert page.count("<tr>") == 21
     assert "6 more rows" in page
-
-
-def test_repr_is_short() -> None:
-    for result in (irl.compare(QRELS, winner()), irl.benchmark(QRELS, winner(), ["AP"])):
-        assert len(repr(result)) < 150
-        assert "\n" not in repr(result)
 
 
 def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:

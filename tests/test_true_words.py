@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -85,60 +83,3 @@ def test_collections_can_be_pickled() -> None:
 def test_measures_over_a_greedy_ideal_may_exceed_1() -> None:
     for name in ("alpha_nDCG", "nERR_IA", "nNRBP"):
         assert "rarely above 1" in str(irl.describe(name)).replace("\n          ", " ")
-
-
-STUMBLED_OVER = (
-    "and which query decided",
-    "stand in the same table as",
-    "takes what pt.Experiment takes; adds preferences",
-    "Rather a collection of ir_datasets",
-    "documents too many are read",
-    "turn it round",
-    "known by its judged documents only",
-    "do not stand together",
-    "Within groups of queries beside main",
-    "With the unjudged documents judged",
-    "people judged are worth",
-    "predicted judgments sharpen",
-    "more like it)",
-    "take back",
-    "forget all judgments",
-    "look around",
-    "Where runs have it",
-    "labels are missing decides",
-    "How often it is right",
-    "What can be read",
-    "is worth its ids",
-    "Ids that do not meet",
-    "Documents that find themselves",
-    "A number has 53 bits",
-    "defines it start the program",
-    "below and unjudged is not relevant",
-    "runs all that is quick",
-    "## The house",
-    "no chance of queries",
-    "the how-manieth",
-    "whoever reads it says",
-    "What runs say of themselves",
-    "no baseline to differ from",
-    "it prefers nothing",
-    "gain per document read who stops",
-    "is no measure here",
-)
-"""What the library said once, in words that a scientist whose English is plain had to read twice."""
-
-
-def test_words_that_were_stumbled_over_do_not_return() -> None:
-    root = Path(irl.__file__).parent.parent
-    folders = [root / name for name in ("ir_lexirecall", "integrations", "examples") if (root / name).is_dir()]
-    files = [
-        file
-        for folder in folders
-        for ending in ("py", "rst", "md", "html", "js", "ini")
-        for file in folder.rglob(f"*.{ending}")
-    ]
-    files += [root / name for name in ("README.md", "CONTRIBUTING.md") if (root / name).is_file()]
-    assert len(files) > 200
-    for file in files:
-        text = " ".join(re.sub(r'"\n *f?"', "", file.read_text(encoding="utf-8")).split())
-        assert [words for words in STUMBLED_OVER if words in text] == [], file

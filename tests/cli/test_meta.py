@@ -77,14 +77,12 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
         )
     ],
     "axioms": [
-        (("-m", "RR", "AP", "--size", "3"), lambda q, r: studies.axioms(["RR", "AP"], size=3)),
         (
             ("-m", "RR", "--cases", "5", "--seed", "2", "--grades", "0", "2", "--size", "3"),
             lambda q, r: studies.axioms("RR", cases=5, seed=2, grades=[0, 2], size=3),
         ),
     ],
     "correlation": [
-        ((*ON_RUNS, "-m", "LR AP nDCG@5"), lambda q, r: studies.Study(["LR", "AP", "nDCG@5"], q, r).correlation()),
         (
             (*ON_RUNS, "-m", "LR", "AP", "nDCG@5", "--by", "runs"),
             lambda q, r: studies.Study(["LR", "AP", "nDCG@5"], q, r).correlation(by="runs"),
@@ -92,12 +90,26 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "degrade": [
         (
-            (*ON_RUNS, "-m", "LR R@10", "--fractions", "0.5", "0.8", "--policy", "pool", "--n-samples", "2"),
-            lambda q, r: studies.Study(["LR", "R@10"], q, r).degrade([0.5, 0.8], policy="pool", n_samples=2),
-        ),
-        (
-            (*ON_RUNS, "-m", "LR", "--fractions", "0.5", "--n-samples", "2", "--seed", "1", "--aggregate"),
-            lambda q, r: studies.Study("LR", q, r).degrade([0.5], n_samples=2, seed=1, aggregate=True),
+            (
+                *ON_RUNS,
+                *[
+                    "-m",
+                    "LR",
+                    "--fractions",
+                    "0.5",
+                    "0.8",
+                    "--policy",
+                    "pool",
+                    "--n-samples",
+                    "2",
+                    "--seed",
+                    "1",
+                    "--aggregate",
+                ],
+            ),
+            lambda q, r: studies.Study("LR", q, r).degrade(
+                [0.5, 0.8], policy="pool", n_samples=2, seed=1, aggregate=True
+            ),
         ),
     ],
     "discriminative-power": [
@@ -107,13 +119,8 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
                 test=SignificanceTest("bootstrap", correction=None, alpha=0.01, n_resamples=100, seed=3)
             ),
         ),
-        (
-            (*ON_RUNS, "-m", "AP", "--test", "t", "--correction", "none"),
-            lambda q, r: studies.Study("AP", q, r).discriminative_power(test=SignificanceTest("t", correction=None)),
-        ),
     ],
     "interval-scale": [
-        (("-m", "P@5 AP"), lambda q, r: studies.interval_scale(["P@5", "AP"])),
         (("-m", "P@5", "--n", "3"), lambda q, r: studies.interval_scale("P@5", 3)),
     ],
     "judges": [
@@ -136,7 +143,6 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
         )
     ],
     "orientation": [
-        (("-m", "RR AP"), lambda q, r: studies.orientation(["RR", "AP"])),
         (("-m", "RR", "--n", "10", "20", "--m", "3"), lambda q, r: studies.orientation("RR", [10, 20], 3)),
     ],
     "stability": [
@@ -155,12 +161,8 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "tie-probabilities": [
         (
-            ("--n", "1000", "--m", "10", "--k", "10", "--depth", "50", "100"),
-            lambda q, r: studies.tie_probabilities(1000, 10, k=10, depth=[50, 100]),
-        ),
-        (
-            ("--n", "1000", "10000", "--m", "10", "--k", "10", "20"),
-            lambda q, r: studies.tie_probabilities([1000, 10000], 10, k=[10, 20]),
+            ("--n", "1000", "10000", "--m", "10", "--k", "10", "20", "--depth", "50", "100"),
+            lambda q, r: studies.tie_probabilities([1000, 10000], 10, k=[10, 20], depth=[50, 100]),
         ),
     ],
     "ties": [

@@ -24,42 +24,8 @@ from ir_lexirecall.measures.scoring import is_native
 MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
 
 
-def without_indentation(docstring: str) -> str:
-    """As ir_measures' generator does it: by the indentation of the second line."""
-    indentation = re.search(r" +", docstring.split("\n")[:2][-1])
-    return docstring if indentation is None else re.sub("\n" + indentation.group(), "\n", docstring)
-
-
-def documentation() -> dict[str, str]:
-    """A section for every measure that ir_measures knows, made as the generator of ir_measures' documentation makes it."""
-    sections = {}
-    for name, measure in ir_measures.measures.registry.items():
-        if name != measure.NAME:
-            sections[name] = f"alias of {measure}"
-            continue
-        lines = [without_indentation(measure.__doc__)]
-        for key, param in measure.SUPPORTED_PARAMS.items():
-            lines.append(f"- {key} ({param.dtype.__name__}) - {param.desc}")
-        for provider, served in ir_measures.providers.registry.items():
-            measures = [other for other in served.SUPPORTED_MEASURES if other.__name__ == measure.__name__]
-            lines += [f"- {provider}: {', '.join(f'{other}' for other in measures)}"] if measures else []
-        sections[name] = "\n".join(lines)
-    return sections
-
-
-def test_ir_measures_documentation_can_be_made_of_all_registered_measures() -> None:
-    sections = documentation()
-    assert set(sections) == set(ir_measures.measures.registry) >= set(REGISTRY)
-    assert "- rel (float) - smallest grade that counts as relevant" in sections["TSE"]
-    assert "- aspects (dict) - " in sections["TOMA"]
-    assert "- binarize (str) - " in sections["CAM"]
-    assert "- ir_lexirecall: TSE" in sections["TSE"]
-    assert sections["LR"] == "alias of LexiRecall"
-
-
 def test_the_provider_is_documented_with_its_measures() -> None:
     provider = ir_measures.providers.registry["ir_lexirecall"]
-    assert without_indentation(provider.__doc__).strip()
     assert [str(measure) for measure in provider.SUPPORTED_MEASURES] == list(MEASURES)
     assert all(LexiRecallProvider().supports(measure) for measure in MEASURES.values() if not required(measure))
 
