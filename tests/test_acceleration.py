@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -15,6 +12,7 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pytest
+from fresh import python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, Bpref, NumQ, NumRel, NumRet, P, R, nDCG
@@ -243,22 +241,13 @@ def test_without_a_block() -> None:
     assert names() == before
 
 
-def in_fresh_process(program: str, **environment: str) -> str:
-    plain = {name: value for name, value in os.environ.items() if name != "IR_LEXIRECALL_ACCELERATE"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=plain | environment, timeout=600
-    )
-    assert not done.returncode, done.stderr
-    return done.stdout.strip()
-
-
 PROVIDERS = "print([p.NAME for p in ir_measures.DefaultPipeline.providers])"
 
 
 @pytest.mark.parametrize(("value", "on"), [("1", True), ("0", False), ("", False)])
 def test_the_environment_variable(value: str, on: bool) -> None:
     program = f"import ir_measures, ir_lexirecall; {PROVIDERS}"
-    found = in_fresh_process(program, IR_LEXIRECALL_ACCELERATE=value)
+    found = python(program, IR_LEXIRECALL_ACCELERATE=value)
     assert found.startswith(f"['{acceleration.NAME}', ") == on
     assert acceleration.NAME in found or not on
 
@@ -284,4 +273,4 @@ assert ir_measures.DefaultPipeline.providers[:-1] == pipeline
 assert ir_measures.DefaultPipeline.providers[-1].NAME == "ir_lexirecall"
 print("the same")
 """
-    assert in_fresh_process(program) == "the same"
+    assert python(program, IR_LEXIRECALL_ACCELERATE="") == "the same"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import gzip
 import itertools
-import os
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import ir_datasets
 import pytest
+from fresh import python
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.datasets.clueweb12 import EhealthQrels, MsinfoQrels
 from ir_datasets.formats import TrecQrels, touche
@@ -154,21 +152,13 @@ def test_an_unusable_id_is_named(name: str) -> None:
 
 @pytest.fixture
 def home(data: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """An environment in which ir_datasets finds two collections without a download."""
-    return {**os.environ, "IR_DATASETS_HOME": data.path("ir_datasets_home")}
-
-
-def in_new_process(code: str, environment: dict[str, str]) -> str:
-    """What a program prints. ir_datasets fixes its home folder when it is imported."""
-    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """Where ir_datasets finds two collections without a download; it looks there when it is imported."""
+    return {"IR_DATASETS_HOME": data.path("ir_datasets_home")}
 
 
 def test_rbu_by_id_equals_rbu_by_file(data: Any, home: dict[str, str]) -> None:
     qrels, run = data.path("web2014-diversity/qrels.ndeval.txt.gz"), data.path("web2014-diversity/ql.run.gz")
-    printed = in_new_process(
+    printed = python(
         f"""
         import ir_lexirecall as irl
         by_id = irl.evaluate(["RBU", "RBU(p=0.8,e=0.03)@20"], "clueweb12/trec-web-2014/diversity", {run!r})
@@ -176,19 +166,21 @@ def test_rbu_by_id_equals_rbu_by_file(data: Any, home: dict[str, str]) -> None:
         both = by_id.index.intersection(by_file.index)
         print(len(both), (by_id.loc[both] == by_file.loc[both]).all().all())
         """,
-        home,
+        options=("-W", "ignore"),
+        **home,
     )
     assert printed.split() == ["50", "True"]
 
 
 def test_vaswani_loads_offline_with_queries_and_size(home: dict[str, str]) -> None:
-    printed = in_new_process(
+    printed = python(
         """
         import ir_lexirecall as irl
         collection = irl.load("vaswani")
         print(collection.n, len(collection.queries), len(collection.qrels), collection.max_rel)
         """,
-        home,
+        options=("-W", "ignore"),
+        **home,
     )
     assert printed.split() == ["11429", "93", "2083", "1"]
 

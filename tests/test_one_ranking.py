@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 import reference
 from conftest import collections, subtopic_collections
+from fresh import python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,7 +127,4 @@ def test_no_tables_are_imported() -> None:
         "irl.scorer('nDCG@10')(['a'], ['a'])\n"
         "print(sorted({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
-    ).stdout
-    assert printed.strip() == "[]"
+    assert python(code) == "[]"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import ir_measures
 import numpy as np
 import pytest
+from fresh import python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, CwlMetric, P, nDCG
@@ -154,15 +153,6 @@ def test_ir_measures_knows_the_provider() -> None:
 def test_standard_measures_stay_with_the_providers_that_ir_measures_ships(measure: Any) -> None:
     assert LexiRecallProvider().supports(measure)
     assert provider_of(measure) in ("pytrec_eval", "cwl_eval")
-
-
-def python(code: str, *options: str) -> str:
-    """What a fresh Python prints."""
-    done = subprocess.run(
-        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=False, timeout=600
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 TAKEN = """

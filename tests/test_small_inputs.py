@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
@@ -11,6 +9,7 @@ from unittest import mock
 
 import pandas as pd
 import pytest
+from fresh import python
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import Qrel, ScoredDoc
@@ -134,10 +133,10 @@ def test_odd_runs(name: str) -> None:
 def imported(program: str) -> set[str]:
     """Modules that a fresh process imports beyond those of ir_measures."""
     heavy = ("polars", "scipy", "pandas", "matplotlib", "pyarrow")
-    program = f"import ir_measures, sys; before = set(sys.modules); {program}; print(*(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert not done.returncode, done.stderr
-    return {module for module in done.stdout.split() if module in heavy}
+    printed = python(
+        f"import ir_measures, sys; before = set(sys.modules); {program}; print(*(set(sys.modules) - before))"
+    )
+    return {module for module in printed.split() if module in heavy}
 
 
 DICTS = "{'q': {'a': 1, 'b': 0}}, {'q': {'b': 2.0, 'a': 1.0}}"

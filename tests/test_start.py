@@ -5,17 +5,12 @@ from __future__ import annotations
 import inspect
 import pickle
 import pkgutil
-import subprocess
 import sys
 from pathlib import Path
 
+from fresh import python
+
 import ir_lexirecall as irl
-
-
-def python(program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert not done.returncode, done.stderr
-    return done.stdout.strip()
 
 
 def test_what_reads_compares_and_reports_is_imported_when_it_is_needed() -> None:
@@ -26,15 +21,6 @@ def test_what_reads_compares_and_reports_is_imported_when_it_is_needed() -> None
     assert of_io == {"ir_lexirecall.io.known_measures", "ir_lexirecall.io.trec_eval_names"}  # tables of names
     assert "ir_lexirecall.evaluation.scored_runs" not in modules
     assert not {"difflib", "secrets", "xml.etree"} & set(modules)
-
-
-def test_commands_know_the_measures(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text("q 0 a 1\n", encoding="utf-8")
-    (tmp_path / "a.run").write_text("q Q0 a 1 2 t\n", encoding="utf-8")
-    command = [sys.executable, "-m", "ir_lexirecall", "eval", "qrels.txt", "a.run", "-m", "LR", "nDCG@10"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=600)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split()[-2:] == ["1.0000", "1.0000"]
 
 
 def test_eval_imports_neither_pandas_nor_what_compares(tmp_path: Path) -> None:

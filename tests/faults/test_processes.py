@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fresh import python
 
 import ir_lexirecall as irl
 from ir_lexirecall._util import engine
@@ -87,7 +88,7 @@ def test_a_process_that_was_forked_before_polars_was_loaded_uses_it() -> None:
         "if pid: sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
         "import polars\npolars.DataFrame({'a': [2, 1]}).sort('a')\nassert engine.computes()"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=_PATIENCE)
+    python(program)
 
 
 @forks
@@ -105,7 +106,7 @@ def test_a_process_in_which_this_library_is_imported_only_after_the_fork(compute
         "assert irl.evaluate('TSE', {'q': {'5': 1}}, run)['TSE'].tolist()[0] > 0\n"
         f"assert engine.computes() is {not computed}, engine.computes()"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=2 * _PATIENCE)
+    python(program, options=("-W", "ignore"))
 
 
 @forks

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import ir_datasets
 import ir_datasets_lexirecall
 import pytest
+from fresh import python
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
@@ -47,7 +45,7 @@ def test_its_id_is_enough() -> None:
 @pytest.mark.parametrize("modules", ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"])
 def test_importing_the_module_registers_it(modules: str) -> None:
     code = f"import {modules}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "16"
+    assert python(code) == "16"
 
 
 def test_importing_the_library_alone_registers_nothing() -> None:
@@ -57,8 +55,7 @@ def test_importing_the_library_alone_registers_nothing() -> None:
         import ir_lexirecall, ir_datasets
         print({NAME!r} in ir_datasets.registry, sys.meta_path == before)
     """
-    done = subprocess.check_output([sys.executable, "-c", textwrap.dedent(code)], text=True)
-    assert done.split() == ["False", "True"]
+    assert python(code) == "False True"
 
 
 def test_a_second_registration_changes_nothing() -> None:
@@ -75,9 +72,7 @@ def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
         data_set.docs_store().get("bee-01")
         print(data_set.docs.lookup("bee-02").doc_id)
     """
-    environment = {**os.environ, "IR_DATASETS_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.check_output([sys.executable, "-c", textwrap.dedent(code)], text=True, env=environment)
-    assert done.strip() == "bee-02"
+    assert python(code, IR_DATASETS_HOME=str(tmp_path), PYTHONDONTWRITEBYTECODE="1") == "bee-02"
     assert (sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))) == before
     assert not list(tmp_path.rglob("*lexirecall*"))
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import itertools
-import subprocess
 import sys
-import textwrap
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fresh import python
 
 from ir_lexirecall import SignificanceTest
 from ir_lexirecall.comparison import Comparison
@@ -315,15 +314,6 @@ def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(result: Comparison
     assert left.figure.get_supxlabel() == ""
 
 
-def run_alone(code: str) -> str:
-    """What a fresh interpreter prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 _COMPARED = """
 import ir_lexirecall as irl
 from ir_lexirecall.comparison import Comparison
@@ -337,7 +327,7 @@ def test_a_script_draws_without_pyplot() -> None:
         _COMPARED
         + "ax = compared.plot(); ax.figure.savefig('/dev/null', format='png'); import sys; print('matplotlib.pyplot' in sys.modules)"
     )
-    assert run_alone(code) == "False"
+    assert python(code) == "False"
 
 
 def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> None:
@@ -347,7 +337,7 @@ def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> No
         "compared.plot(); compared.plot_pair('bm25', 'ql')\n"
         "print(plt.get_fignums(), plt.gcf() is mine, dict(matplotlib.rcParams) == before)"
     )
-    assert run_alone(code) == "[1] True True"
+    assert python(code) == "[1] True True"
 
 
 def test_a_notebook_sees_its_pictures_though_it_imported_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

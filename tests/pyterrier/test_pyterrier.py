@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pandas as pd
 import pytest
+from fresh import python
 from ir_measures import AP, nDCG
 from pandas.testing import assert_frame_equal
 
@@ -106,15 +105,7 @@ print(json.dumps({
 def alone() -> Any:
     """What a fresh Python knows after ``import pyterrier``."""
     tables = json.dumps([table.to_dict("list") for table in (TOPICS, QRELS, results()[0])])
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ALONE, tables, json.dumps([*REGISTRY])],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(python(ALONE, tables, json.dumps([*REGISTRY]), options=("-W", "ignore")))
 
 
 @pytest.mark.slow
