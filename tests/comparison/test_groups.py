@@ -263,11 +263,6 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        (
-            None,
-            {"test": irl.SignificanceTest(cluster=True)},
-            "cluster=True takes groups of queries as units of the tests; pass groups=",
-        ),
         ({"one": KINDS}, {}, "there are no groups for collection 'two'"),
         ({"one": KINDS, "two": KINDS, "tow": KINDS}, {}, "groups of an unknown collection, 'tow'; did you mean 'two'"),
         ({"one": KINDS, "two": {"q02": "a"}}, {}, "collection 'two': groups: query 'q04' has no group"),

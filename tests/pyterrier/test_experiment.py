@@ -1002,7 +1002,6 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
             "predicted cannot be combined with cluster=True",
         ),
         ({"groups": {ids[0]: "a"}}, "query 'q02' has no group .and 14 other cases.; add it"),
-        ({"groups": "nowhere"}, "groups has no column 'nowhere'"),
         ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups need rankings"),
     ):
         with pytest.raises(ValueError, match=f"^pt.lexirecall.Experiment: .*{message}"):
