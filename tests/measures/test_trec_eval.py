@@ -8,12 +8,13 @@ from typing import Any
 
 import ir_measures
 import pytest
+import reference
 from conftest import Data, collections, reference_values, values
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import RBP_TE, ElevenPt, IPrec_TE, RelP, Rndcg
+from ir_lexirecall import RBP_TE, ElevenPt, IPrec_TE, RelP, Rndcg, Unjudged
 
 RELS = st.sampled_from([1, 2, 3])
 
@@ -119,3 +120,20 @@ def test_values_are_trec_evals_to_the_last_bit(data: Data, run: str) -> None:
     table = irl.evaluate(list(OURS.values()), qrels, path)
     for name, measure in OURS.items():
         assert table[measure].to_dict() == theirs[name], name
+
+
+@given(collection=collections(), k=st.integers(1, 50))
+def test_unjudged_counts_what_has_no_judgment(collection: Any, k: int) -> None:
+    qrels, run = collection
+    expected = {
+        q: sum(judged.get(doc, -1) < 0 for doc in reference.order(run.get(q, {}))[:k]) / k
+        for q, judged in qrels.items()
+    }
+    assert values(Unjudged @ k, qrels, run) == expected
+    if all(grade >= 0 for judged in qrels.values() for grade in judged.values()):
+        assert set(values(Unjudged(judged_only=True) @ k, qrels, run).values()) <= {0}
+
+
+def test_unjudged_needs_a_cutoff() -> None:
+    with pytest.raises(ValueError, match="cutoff"):
+        values(Unjudged(), {"q": {"a": 1}}, {"q": {"a": 1}})

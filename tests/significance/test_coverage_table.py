@@ -157,7 +157,7 @@ def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> Non
 
 
 OTHER_SAMPLES = {coverage.tests: 1000, coverage.families: 200, coverage.margins: 1000, coverage.means: 1000}
-OTHER_SAMPLES |= {coverage.effects: 1000, clusters: 200, coverage.best: 100, coverage.many_collections: 150}
+OTHER_SAMPLES |= {coverage.effects: 1000, clusters: 200, coverage.best: 50, coverage.many_collections: 150}
 OTHER_SAMPLES |= {coverage.replicability: 200, coverage.missing_judgments: 500, coverage.parts: 500}
 OTHER_SAMPLES |= {coverage.few_units: 100, coverage.predicted_values: 1000}
 
