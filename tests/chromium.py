@@ -10,6 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,15 @@ _FLAGS = (
 )
 # Chromium listens on file descriptor 3 and answers on 4.
 _START = "import os, sys; r, w, *c = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execvp(c[0], c)"
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    """What a condition gives as soon as it is true."""
+    end = time.monotonic() + 60
+    while not (value := condition()):
+        assert time.monotonic() < end, "nothing came of it"
+        time.sleep(0.02)
+    return value
 
 
 class Browser:
@@ -87,9 +98,14 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def press(self, key: str, text: str) -> None:
-        self("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, text=text, windowsVirtualKeyCode=ord(text))
-        self("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=ord(text))
+    def press(self, *keys: str) -> None:
+        codes = {"ArrowLeft": 37, "ArrowRight": 39, "Backspace": 8, "Tab": 9, "Enter": 13}
+        for key in keys:
+            text = key if len(key) == 1 else "\r" if key == "Enter" else ""
+            code = codes.get(key) or ord(key.upper())
+            for kind in ("keyDown", "keyUp"):
+                more = {"text": text} if kind == "keyDown" and text else {}
+                self("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
 
     def click(self, element: str) -> None:
         """Click in the middle of an element, given as an expression."""
@@ -97,6 +113,14 @@ class Browser:
         x, y = self.js(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())")
         for kind in ("mousePressed", "mouseReleased"):
             self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def nothing_went_wrong(self) -> None:
+        """No error, no dialog, and nothing loaded but the file and what is inside it."""
+        assert self.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
+        assert self.seen("Page.javascriptDialogOpening") == []
+        first, *others = (event["request"]["url"] for event in self.seen("Network.requestWillBeSent"))
+        assert first.startswith("file://")
+        assert all(url.startswith(("data:", "blob:")) for url in others)
 
     def close(self) -> None:
         try:

@@ -229,10 +229,10 @@ def by_field(by_query: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], f
 
 
 def reference_values(
-    score: Callable[..., Any], judgments: Mapping[str, Any], run: Run, **parameters: Any
+    score: Callable[..., Any], judgments: Mapping[str, Any], run: Run, *places: Any, **parameters: Any
 ) -> dict[str, Any]:
-    """``score(ranking, judgments of the query, **parameters)`` of each query, in trec_eval's order."""
-    return {q: score(reference.order(run.get(q, {})), judged, **parameters) for q, judged in judgments.items()}
+    """``score(ranking, judgments of the query, *places, **parameters)`` of each query, in trec_eval's order."""
+    return {q: score(reference.order(run.get(q, {})), judged, *places, **parameters) for q, judged in judgments.items()}
 
 
 def retrieved(ranking: Sequence[float | None]) -> dict[str, float]:

@@ -97,11 +97,17 @@ class Systems:
 
 def collection(size: Size) -> Collection:
     """One run; every judged document belongs to one of several subtopics of its query."""
+    rng, pool, qrels = _made(size)
+    return Collection(qrels, _run(size, pool, rng))
+
+
+def _made(size: Size) -> tuple[np.random.Generator, Ints, pd.DataFrame]:
+    """Random numbers, documents of every query, and judgments, each of one of several subtopics."""
     rng = np.random.default_rng(_SEED)
     pool = _pool(size, rng)
     judged = pool[:, : size.judged]
     subtopic = rng.integers(1, _SUBTOPICS + 1, size=judged.size)
-    return Collection(_qrels(judged, _grades(judged.size, rng), subtopic), _run(size, pool, rng))
+    return rng, pool, _qrels(judged, _grades(judged.size, rng), subtopic)
 
 
 def diversity_collection(size: Size) -> Collection:
@@ -115,10 +121,8 @@ def diversity_collection(size: Size) -> Collection:
 
 def experiment(size: Size, runs: int = 5) -> Experiment:
     """Several runs of the same queries."""
-    rng = np.random.default_rng(_SEED)
-    pool = _pool(size, rng)
-    judged = pool[:, : size.judged]
-    qrels = _qrels(judged, _grades(judged.size, rng), np.zeros(judged.size, dtype=np.int64))
+    rng, pool, qrels = _made(size)
+    qrels = qrels.assign(iteration="0")
     names = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     rank = np.tile(np.arange(size.depth), size.queries)
     tables = [_run(size, pool, rng).rename(columns=names).assign(rank=rank) for _ in range(runs)]
@@ -170,11 +174,7 @@ SUFFIXES = (".txt.gz", ".txt.bz2", ".txt.zst", ".csv", ".parquet")
 
 def files(size: Size, folder: Path, suffix: str) -> Files:
     """Qrels as a TREC file, and a run for every system, as one of ``SUFFIXES`` or ``.txt``."""
-    rng = np.random.default_rng(_SEED)
-    pool = _pool(size, rng)
-    judged = pool[:, : size.judged]
-    subtopic = rng.integers(1, _SUBTOPICS + 1, size=judged.size)
-    qrels = _qrels(judged, _grades(judged.size, rng), subtopic)
+    rng, pool, qrels = _made(size)
     paths = Files(str(folder / "qrels.txt"), {name: str(folder / f"{name}{suffix}") for name in _names(size.systems)})
     _write(qrels[["query_id", "iteration", "doc_id", "relevance"]], paths.qrels)
     for name, path in paths.runs.items():

@@ -6,7 +6,6 @@ import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,7 +17,7 @@ from ir_lexirecall.judging.files import merged, merged_judges, write_pool_csv, w
 
 pytest.importorskip("jinja2")
 
-from chromium import Browser
+from chromium import Browser, wait_for
 from pages import HOSTILE
 
 
@@ -52,41 +51,13 @@ def reopen_until(browser: Browser, path: Path, condition: Callable[[], bool]) ->
         browser.open(path)
 
 
-def wait_for(condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + 30
-    while not (value := condition()):
-        assert time.monotonic() < end, "nothing came of it"
-        time.sleep(0.02)
-    return value
-
-
-def press(browser: Browser, *keys: str) -> None:
-    for key in keys:
-        text = key if len(key) == 1 else ""
-        code = (
-            ord(key.upper())
-            if text
-            else {"ArrowLeft": 37, "ArrowRight": 39, "Backspace": 8, "Tab": 9, "Enter": 13}[key]
-        )
-        for kind in ("keyDown", "keyUp"):
-            more = {"text": text or "\r"} if kind == "keyDown" and (text or key == "Enter") else {}
-            browser("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
-
-
 def text(browser: Browser, name: str) -> str:
     return browser.js(f"document.getElementById({name!r}).textContent")
 
 
-def nothing_went_wrong(browser: Browser) -> None:
-    assert browser.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
-    assert browser.seen("Page.javascriptDialogOpening") == []
-    urls = [event["request"]["url"] for event in browser.seen("Network.requestWillBeSent")]
-    assert all(url.startswith(("file://", "data:", "blob:")) for url in urls)
-
-
 def saved(browser: Browser, folder: Path, name: str) -> Path:
     browser("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-    press(browser, "s")
+    browser.press("s")
     path = folder / name
     wait_for(lambda: path.exists() and not list(folder.glob("*.crdownload")))
     return path
@@ -99,45 +70,45 @@ def test_judging_by_keyboard_alone_is_saved_as_qrels(browser: Browser, page: Pat
     assert text(browser, "text") == "first text"
     assert text(browser, "runs") == "Retrieved by 2 of 2 runs"
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
-    press(browser, "2")
+    browser.press("2")
     assert text(browser, "doc-id") == "b"
-    press(browser, "ArrowRight", "0")
+    browser.press("ArrowRight", "0")
     assert text(browser, "doc-id") == "b"  # the one that was passed over
-    press(browser, "7")  # no such grade
+    browser.press("7")  # no such grade
     assert text(browser, "progress") == "Document 2 of 3; 2 judged."
-    press(browser, "1")
+    browser.press("1")
     assert text(browser, "progress").endswith("All are judged: save them.")
     file = saved(browser, tmp_path, "judged.qrels")
     assert file.read_text() == "q1 0 a 2\nq1 0 b 1\nq2 0 a 0\n"
     more = merged(Judgments.from_qrels({"q1": {"z": 1}, "q2": {"z": 0}}), file)
     assert more.grade.tolist() == [2, 1, 1, 0, 0]
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: Browser, page: Path) -> None:
-    press(browser, "1", "1")
+    browser.press("1", "1")
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
     reopen_until(browser, page, lambda: text(browser, "progress") == "Document 3 of 3; 2 judged.")
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
-    press(browser, "ArrowLeft")
+    browser.press("ArrowLeft")
     assert browser.js("document.querySelector('#grades [aria-pressed=true]').textContent") == "1"
-    press(browser, "Backspace")
+    browser.press("Backspace")
     assert text(browser, "progress") == "Document 2 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
     assert text(browser, "progress") == "Document 2 of 3; 1 judged."
-    press(browser, "ArrowRight")
+    browser.press("ArrowRight")
     browser.click("document.getElementById('forget')")  # asks again after anything else
     assert text(browser, "progress") == "Document 3 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     reopen_until(browser, page, lambda: text(browser, "progress") == "Document 1 of 3; 0 judged.")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def test_who_listens_hears_what_is_judged_next_and_keeps_the_place(browser: Browser, page: Path) -> None:
     focus = "document.activeElement.id"
-    press(browser, "1")
+    browser.press("1")
     assert browser.js(focus) == "doc-id"
     said = text(browser, "now")
     assert said == "Query q1: what is it?; document b. Document 2 of 3; 1 judged."
@@ -148,7 +119,7 @@ def test_who_listens_hears_what_is_judged_next_and_keeps_the_place(browser: Brow
     assert text(browser, "progress") == "Document 2 of 3; 0 judged."
     browser.click("document.querySelector('#grades button')")
     assert browser.js(focus) == "doc-id"
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 @pytest.mark.parametrize("width", [390, 1200])
@@ -164,7 +135,7 @@ def test_grades_stay_in_sight_and_every_document_begins_at_its_top(
     if width == 390:
         assert browser.js("scrollY") == 300
         assert browser.js(in_sight)
-    press(browser, "2")
+    browser.press("2")
     assert browser.js("scrollY + document.getElementById('text').scrollTop") == 0
     assert browser.js(in_sight)
 
@@ -174,7 +145,7 @@ def test_two_judges_save_files_of_their_own(browser: Browser, page: Path, tmp_pa
     browser("Input.insertText", text="Ada L. 1")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."  # a digit in a name judges nothing
     browser.js("document.activeElement.blur()")
-    press(browser, "1", "0")
+    browser.press("1", "0")
     first = saved(browser, tmp_path, "judged-Ada-L-1.qrels")
     reopen_until(browser, page, lambda: browser.js("document.getElementById('name').value") == "Ada L. 1")
     agreed, differ = merged_judges(first, {"q1": {"a": 2, "b": 0}, "q2": {"a": 2}})
@@ -188,7 +159,7 @@ def test_two_judges_save_files_of_their_own(browser: Browser, page: Path, tmp_pa
 def test_everything_can_be_reached_with_the_tab_key(browser: Browser, page: Path) -> None:
     reached = set()
     for _ in range(20):
-        press(browser, "Tab")
+        browser.press("Tab")
         reached.add(browser.js("document.activeElement.id || document.activeElement.textContent"))
     assert {"next", "unjudged", "0 not relevant", "1", "2", "forget", "runs", "text"} <= reached
 
@@ -217,19 +188,19 @@ def test_it_fits_with_hostile_texts_and_does_nothing_they_say(
         assert text(browser, "query-id") == query
         assert text(browser, "doc-id") == doc
         assert text(browser, "text") == texts[doc]
-        press(browser, "ArrowRight")
+        browser.press("ArrowRight")
     assert browser.js("document.querySelectorAll('img, #judge script').length") == 0
-    press(browser, "9")
+    browser.press("9")
     file = saved(browser, tmp_path, "judged.json" if any(map(str.isspace, "".join(rows[-1]))) else "judged.qrels")
     assert Judgments.from_qrels(file).grade.tolist() == [9]
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def test_ids_with_blanks_are_saved_as_json(browser: Browser, tmp_path: Path) -> None:
     table = table_of(("a query", "__proto__"), ("__proto__", "a b"), ("__proto__", "c"))
     browser.open(write_pool_page(table, tmp_path / "pool.html"))
     assert text(browser, "text") == "No text: look the document up by its id."
-    press(browser, "1", "0", "1")
+    browser.press("1", "0", "1")
     judgments = Judgments.from_qrels(saved(browser, tmp_path, "judged.json"))
     assert judgments.query_ids == ["__proto__", "a query"]
     assert judgments.doc_ids == ["a b", "c", "__proto__"]
@@ -241,7 +212,7 @@ def test_an_empty_pool_says_so(browser: Browser, tmp_path: Path) -> None:
     assert text(browser, "progress") == "There is nothing to judge."
     for _ in range(2):
         browser.click("document.getElementById('forget')")
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:

@@ -22,7 +22,18 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
 from ir_lexirecall.measures import ndeval as ndeval_measures
 from ir_lexirecall.measures.scoring import values as values_of
-from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections, words
+from tests.conftest import (
+    ASPECT_IDS,
+    CUTOFFS,
+    DOC_IDS,
+    bases,
+    collections,
+    rankings,
+    reference_values,
+    subtopic_collections,
+    subtopic_table,
+    words,
+)
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
 SHARES = st.sampled_from([0, 0.1, 0.25, 0.5, 0.7, 0.9, 1])
@@ -31,13 +42,7 @@ Subtopics = Mapping[str, Mapping[str, float]]  # of one query: subtopic -> docum
 
 def table(judgments: Mapping[str, Subtopics], weights: Mapping[str, float] | None = None) -> pd.DataFrame:
     """Qrels with a row per subtopic and document, in the order of the subtopics; ``weights`` by subtopic."""
-    rows = [
-        (q, doc, grade, aspect)
-        for q, subtopics in judgments.items()
-        for aspect, grades in subtopics.items()
-        for doc, grade in grades.items()
-    ]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"]).sort_values("iteration")
+    qrels = subtopic_table(judgments, "iteration").sort_values("iteration")
     return qrels if weights is None else qrels.assign(weight=qrels["iteration"].map(weights))
 
 
@@ -47,10 +52,6 @@ def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
     aligned = align(Judgments.from_qrels(qrels), run)
     by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval_measures.values(measure, aligned)
     return dict(zip(aligned.judgments.query_ids, by_query.tolist(), strict=True))
-
-
-def by_definition(score: Callable[..., float], judgments: Mapping[str, Subtopics], run: Any, *args: Any, **params: Any):
-    return {q: score(reference.order(run.get(q, {})), judged, *args, **params) for q, judged in judgments.items()}
 
 
 def close(expected: Mapping[str, float]) -> Any:
@@ -149,7 +150,7 @@ def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> An
 def test_ndeval_measures_follow_their_definitions(measure, collection):
     judgments, run = collection
     assert ndeval_measures.serves(measure)
-    assert values(measure, table(judgments), run) == close(by_definition(ndeval, judgments, run, measure))
+    assert values(measure, table(judgments), run) == close(reference_values(ndeval, judgments, run, measure))
 
 
 def without_ties(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
@@ -414,7 +415,7 @@ def test_ia_follows_its_definition(base, collection, weights):
         )
 
     measure = IA(**parameters)
-    assert values(measure, table(judgments, weights), run) == close(by_definition(ia, judgments, run))
+    assert values(measure, table(judgments, weights), run) == close(reference_values(ia, judgments, run))
 
 
 @given(subtopic_collections(), WEIGHTS)
@@ -428,7 +429,7 @@ def test_what_was_not_judged_for_a_subtopic_is_unjudged_for_it(collection, weigh
         )
 
     measure = IA(base="CWL_ERR9(max_rel=4,unjudged='best')") @ 8
-    assert values(measure, table(judgments, weights), run) == close(by_definition(ia, judgments, run))
+    assert values(measure, table(judgments, weights), run) == close(reference_values(ia, judgments, run))
 
 
 RELS = st.sampled_from([1, 1, 2, 2.5])
@@ -449,7 +450,7 @@ DEFINITIONS: dict[str, tuple[Any, Callable[..., float], dict[str, Any]]] = {
 def test_measures_of_subtopics_follow_their_definitions(name, collection, weights, data):
     (judgments, run), (measure, definition, strategies) = collection, DEFINITIONS[name]
     params = data.draw(st.fixed_dictionaries(strategies))
-    expected = by_definition(definition, judgments, run, weights, **params)
+    expected = reference_values(definition, judgments, run, weights, **params)
     assert values(measure(**params), table(judgments, weights), run) == close(expected)
 
 
@@ -457,7 +458,7 @@ def test_measures_of_subtopics_follow_their_definitions(name, collection, weight
 def test_gerr_follows_its_definition(collection, k, max_rel, gain, unjudged):
     qrels, run = collection
     params = {"cutoff": k, "max_rel": max_rel, "gain": gain, "unjudged": unjudged}
-    expected = by_definition(gerr, qrels, run, **params)
+    expected = reference_values(gerr, qrels, run, **params)
     assert values(GERR(**params), qrels, run) == close(expected)
 
 

@@ -146,15 +146,6 @@ def test_values_per_query(kind: str, options: dict[str, Any]) -> None:
     }
 
 
-def test_a_query_without_results_counts_as_0() -> None:
-    short = [pt.Transformer.from_df(ranking(q1="b", q2="da"))]
-    table = pt.Experiment(short, TOPICS, QRELS, [TSE, "map"], perquery=True).pivot(
-        index="qid", columns="measure", values="value"
-    )
-    assert table["TSE"].to_dict() == {"q1": 0, "q2": 1 / 2, "q3": 0, "q4": 0}
-    assert table["map"].to_dict() == {"q1": 1 / 2, "q2": 1, "q3": 0, "q4": 0}
-
-
 def test_pipelines_are_systems() -> None:
     first, _, third = systems("transformers")
     table = pt.Experiment([first % 1, first + third], TOPICS, QRELS, [TSE, LR, "map"], names=["cut", "sum"])

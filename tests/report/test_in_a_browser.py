@@ -7,8 +7,6 @@ import csv
 import re
 import shutil
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from ir_lexirecall.comparison import Comparison
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
-from chromium import Browser
+from chromium import Browser, wait_for
 from pages import HOSTILE, shuffled
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
@@ -69,28 +67,10 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return irl.report(result, tmp_path_factory.mktemp("suite") / "report.html")
 
 
-def wait_for(condition: Callable[[], Any]) -> Any:
-    """What a condition gives as soon as it is true."""
-    end = time.monotonic() + 60
-    while not (value := condition()):
-        assert time.monotonic() < end, "nothing came of it"
-        time.sleep(0.02)
-    return value
-
-
 def open_page(browser: Browser, file: Path, width: int = 1280, scheme: str = "light") -> None:
     """Show a report, and wait until its query browser (if it has one) is there."""
     browser.open(file, width, scheme)
     wait_for(lambda: browser.js("!document.getElementById('browser')?.hidden"))
-
-
-def nothing_went_wrong(browser: Browser) -> None:
-    """No error, no dialog, and nothing loaded but the file and what is inside it."""
-    assert browser.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
-    assert browser.seen("Page.javascriptDialogOpening") == []
-    urls = [event["request"]["url"] for event in browser.seen("Network.requestWillBeSent")]
-    assert urls[0].startswith("file://")
-    assert all(url.startswith(("data:", "blob:")) for url in urls[1:])
 
 
 OPEN_ALL = "document.querySelectorAll('details').forEach(details => details.open = true)"
@@ -108,7 +88,7 @@ def test_it_opens_without_errors_or_network_and_fits(
     assert browser.js(FITS)
     browser.js(OPEN_ALL)
     assert browser.js(FITS)
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 @pytest.mark.parametrize("width", [390, 1000, 1280])
@@ -133,7 +113,7 @@ def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Pat
     before = shown_query(browser)
     browser.click("document.getElementById('next')")
     assert shown_query(browser) != before
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
@@ -157,7 +137,7 @@ def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path)
     assert browser.js("document.querySelector('#list-a .text').textContent") == HOSTILE[0]
     assert HOSTILE[1] in browser.js("document.querySelector('#query-text').textContent")
     assert browser.js("document.querySelectorAll('#browser img, #browser script').length") == 0
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 # -- accessibility -----------------------------------------------------------------------------------
@@ -250,7 +230,7 @@ def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Compariso
     browser.click(HEAD.format(0))
     assert browser.js(COLUMN.format(0)) == sorted(values.index)
     assert browser.js(SORTED) == ["ascending", None, None, None]
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def saved(browser: Browser, name: str, folder: Path) -> list[dict[str, str]]:
@@ -288,7 +268,7 @@ def test_tables_are_saved_as_csv_with_all_digits(
         assert {b: float(row[b]) for b in matrix if b != row["run"]} == matrix.loc[row["run"]].drop(
             row["run"]
         ).to_dict()
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 # -- the query browser -------------------------------------------------------------------------------
@@ -419,9 +399,9 @@ def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) ->
         assert int(browser.js(f"{bars}.getAttribute('aria-valuenow')")) == (place % len(order)) + 1
         assert f"query {order[place]}" in browser.js(f"{bars}.getAttribute('aria-valuetext')")
     browser.js("document.getElementById('next').focus()")
-    browser.press("Enter", "\r")
+    browser.press("Enter")
     assert shown_query(browser) == order[1]
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, file: Path) -> None:
@@ -434,7 +414,7 @@ def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, fi
     assert browser.js(names) == ["overlap", "bm25"]
     browser.click("document.querySelector('.heatmap td[data-a=bm25][data-b=overlap]')")
     assert browser.js(names) == ["bm25", "overlap"]
-    nothing_went_wrong(browser)
+    browser.nothing_went_wrong()
 
 
 # -- paper -------------------------------------------------------------------------------------------

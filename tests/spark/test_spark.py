@@ -167,15 +167,6 @@ def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSess
     values.unpersist()
 
 
-def test_buckets_follow_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    qrels, run = spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
-    for rows, buckets in ((3, 2), (2, 3)):  # of all six
-        monkeypatch.setattr("spark_lexirecall.buckets._ROWS", rows)
-        values = spark_lexirecall.evaluate("RR", qrels, run)
-        assert values.rdd.getNumPartitions() == buckets
-        values.unpersist()
-
-
 RUN_SCHEMA = "query_id string, doc_id string, score double"
 RUN_COLUMNS = ["query_id", "doc_id", "score"]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # each starts Spark jobs
@@ -231,15 +222,6 @@ def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> N
     assert cached(spark) == before + 1
     values.unpersist(blocking=True)
     assert cached(spark) == before
-
-
-def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> None:
-    rows = [("1", "a", 2, "relevance"), ("1", "a", 1, "quality"), ("2", "a", 3, "quality"), ("3", "b", 1, "relevance")]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
-    run = pd.DataFrame({"query_id": ["1", "2", "3"], "doc_id": ["a", "a", "b"], "score": [1.0, 1.0, 1.0]})
-    measures = [TSE, LR, TOMA(aspects=SCALES), CAM(aspects=SCALES, base="AP"), MM(aspects=SCALES), "AP", "NumRet"]
-    values = spark_lexirecall.evaluate(measures, spark.createDataFrame(qrels), spark.createDataFrame(run), buckets=40)
-    assert_same(values, irl.evaluate(measures, qrels, run))
 
 
 def warned(work: Callable[[], Any]) -> list[str]:
@@ -331,15 +313,6 @@ def test_a_million_rows_give_the_local_answer(spark: SparkSession, tmp_path: Pat
     assert_same(
         spark_lexirecall.evaluate(by[2:], frames["qrels"], frames["b"]), irl.evaluate(by[2:], made.qrels, other)
     )
-
-
-def test_a_preference_that_is_named_twice_counts_once(spark: SparkSession) -> None:
-    by = ["lexirecall", "lexirecall(rel=1)", "AP"]
-    runs = {name: RUNS[name] for name in ("one", "two")}
-    frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
-    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=2)
-    assert result.criteria == ["lexirecall", "AP"]
-    assert_same_comparison(result, irl.compare(QRELS, runs, by))
 
 
 def test_of_queries_that_no_run_has_the_driver_gets_what_the_judgments_say(
