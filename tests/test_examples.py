@@ -194,19 +194,6 @@ def test_the_index_lists_every_example() -> None:
     assert listed == {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(
-        {*EXAMPLES.glob("*.py"), *EXAMPLES.glob("tutorials/*.py")} - {EXAMPLES / "make_demo_runs.py"}
-    ),  # a tool, no page
-    ids=lambda p: p.stem,
-)
-def test_every_page_begins_with_a_title(path: Path) -> None:
-    title, line = path.read_text(encoding="utf-8").splitlines()[1:3]
-    assert title
-    assert line == "=" * len(title)
-
-
 # -- papers ------------------------------------------------------------------------------------------
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import copy
 import csv
 import functools
-import gzip
-import lzma
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -314,17 +311,6 @@ def test_files_of_any_layout(layout: str, as_path: Callable[[Path], Any], tmp_pa
     qrels.write_bytes(LAYOUTS[layout](qrels_text()).encode())
     run.write_bytes(LAYOUTS[layout](run_text()).encode())
     assert_same(irl.evaluate(ALL, as_path(qrels), as_path(run)), expected())
-
-
-@pytest.mark.parametrize(
-    ("ending", "compress"),
-    [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".GZ", gzip.compress)],
-)
-def test_compressed_files(ending: str, compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
-    qrels, run = tmp_path / f"qrels.txt{ending}", tmp_path / f"run.run{ending}"
-    qrels.write_bytes(compress(qrels_text().encode()))
-    run.write_bytes(compress(run_text().encode()))
-    assert_same(irl.evaluate(ALL, qrels, run), expected())
 
 
 WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {

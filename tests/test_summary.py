@@ -288,15 +288,6 @@ def test_collections_say_what_they_hold() -> None:
 # -- shapes ------------------------------------------------------------------------------------------
 
 
-def test_names_are_made_harmless_but_not_cut() -> None:
-    long = "a" * 90 + "<b>\x1b[31m"
-    result = irl.compare(QRELS, {long: winner()["best"], "fair": winner()["fair"]})
-    assert "\x1b" not in str(result)
-    assert "a" * 90 + "<b>\\x1b[31m" in str(result)
-    assert "<b>\\x1b" not in result._repr_html_()
-    assert "a" * 90 + "&lt;b&gt;" in result._repr_html_()
-
-
 def test_measures_that_are_mostly_zero_are_told() -> None:
     qrels = {f"q{i}": {"d": 1} for i in range(30)}
     runs = {

@@ -154,14 +154,7 @@ def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str
         "to-judge",
         "all.csv",
         *files,
-        "-n",
-        "3",
-        "--depth",
-        "20",
-        "--texts",
-        "docs.tsv",
-        "--queries",
-        "topics.trec",
+        *["-n", "3", "--depth", "20", "--texts", "docs.tsv", "--queries", "topics.trec"],
     ]
     assert cli(*words, "-o", "pool.html", "--labels", "no, somewhat").code == 0
     pool = pool_of("pool.html")

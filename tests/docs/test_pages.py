@@ -28,7 +28,6 @@ pytestmark = pytest.mark.usefixtures("_registries_as_before")
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"
 SOURCES = sorted(path for path in PAGES.rglob("*.rst") if "gallery" not in path.relative_to(PAGES).parts)
-WIDEST = 82  # characters of a line of code that a desktop's column shows without scrolling
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 LEFT_OUT = {"needs-data", "needs-spark", "slow"}  # classes of code blocks that say why they are not run here
 OF_A_SCRIPT = "esl"  # the class of a block that a test runs with the measure above it
@@ -142,12 +141,6 @@ def test_what_to_cite_is_the_file_to_cite_and_the_description() -> None:
     assert f"title = {{{title}}}" in software
     assert f"Version {version}" in software
     assert f"{{{{{author[1]}}}}}" in software
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=page_id)
-def test_examples_fit_into_the_column(path: Path) -> None:
-    typed = re.findall(r"^ *((?:>>>|\.\.\. ).*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [line for line in typed if len(line) > WIDEST] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)

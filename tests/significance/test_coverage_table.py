@@ -99,7 +99,7 @@ def printed() -> dict[str, list[str]]:
     study = meta.Study(["AP", "RR"], qrels, runs)
     tables: dict[str, pd.DataFrame] = {
         name: getattr(beside, name)()
-        for name in (
+        for name in [
             "table",
             "means",
             "verdicts",
@@ -108,7 +108,7 @@ def printed() -> dict[str, list[str]]:
             "group_table",
             "group_differences",
             "bounds",
-        )
+        ]
     }
     tables |= {
         "queries_needed": beside.queries_needed(0.05),
