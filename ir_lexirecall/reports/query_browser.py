@@ -106,11 +106,9 @@ def _browser_data(
     ids, grades, numbers = numbered_documents(judgments, rankings, queries)
     query_ids = [judgments.query_ids[q] for q in queries.tolist()]
     store = sources.texts if isinstance(sources.texts, Collection) else None
-    if sources.texts is None and is_data_set(
-        result.source
-    ):  # whose texts are used where they are on this machine already
+    if sources.texts is None and is_data_set(result.source):
         known = find_collection(result.source)
-        store = known if known.has_texts else None
+        store = known if known.has_texts else None  # on this machine already
     texts = _texts(_highest_first(ids, grades, rel, rankings, numbers), sources, store, _MOST_TEXT // parts)
     of_queries = texts_of(sources.queries, query_ids, QUERIES)
     if not of_queries and store is not None:
