@@ -12,7 +12,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison.judgments import (
+from ir_lexirecall.comparison.missing_judgments import (
     Undecided,
     bounds_table,
     judged_depth,

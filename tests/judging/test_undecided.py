@@ -178,7 +178,7 @@ def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch
     assert "What unjudged documents could change is not bounded by P@1." in by_rank.to_markdown(holds=True)
     for limit, name in (("_MOST_SHARED", "lexirecall"), ("_MOST_APART", "P@1")):
         with monkeypatch.context() as patch:
-            patch.setattr(f"ir_lexirecall.comparison.judgments.{limit}", 0)
+            patch.setattr(f"ir_lexirecall.comparison.missing_judgments.{limit}", 0)
             result = compare(QRELS, runs, ["lexirecall", "P@1"])
             said = result.summary()
             assert [result.too_many(by) for by in result.criteria] == [by == name for by in result.criteria]
