@@ -25,11 +25,11 @@ def is_json(first_line: str) -> bool:
 def json_run(path: str) -> pl.DataFrame:
     text = text_of_file(path)
     first, _, rest = text.lstrip().partition("\n")
-    if first.startswith("{") and first.rstrip().endswith("}") and rest.strip():
-        return _prediction_lines(text, path)
-    content = parsed_json(text, path, 1)
-    if _is_prediction(content):
-        return _prediction_lines(text, path)
+    has_lines = first.startswith("{") and first.rstrip().endswith("}") and bool(rest.strip())
+    content = next(json_lines(text, path))[1] if has_lines else parsed_json(text, path, 1)
+    read = next((read for knows, read in RECORDS if knows(content)), predictions if has_lines else None)
+    if read is not None:
+        return table_of_dicts(read(json_lines(text, path) if has_lines else [(1, content)], path), "score")
     with naming(path):
         found = search_engines.run_in(content)
     if found is not None:
@@ -111,10 +111,10 @@ def _is_prediction(content: Any) -> bool:
     return isinstance(content, dict) and isinstance(content.get("results"), list) and "query_id" in content
 
 
-def _prediction_lines(text: str, path: str) -> pl.DataFrame:
+def predictions(records: Iterable[tuple[int, Any]], path: str) -> dict[str, dict[str, float]]:
     """Lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}``."""
     run: dict[str, dict[str, float]] = {}
-    for number, content in json_lines(text, path):
+    for number, content in records:
         place = f"{path}, line {number}"
         if not _is_prediction(content):
             raise ValueError(
@@ -138,7 +138,11 @@ def _prediction_lines(text: str, path: str) -> pl.DataFrame:
                     f"{place}: the score of document {doc_id!r} for query {query_id!r} is {shown_json(score)}, not a number"
                 )
             ranking[doc_id] = float(score)
-    return table_of_dicts(run, "score")
+    return run
+
+
+RECORDS = ((_is_prediction, predictions),)
+"""Formats of runs with a JSON object per query, on a line each where there are several: what knows one of them, and reads all with their lines."""
 
 
 def id_in_json(value: Any, name: str, place: str) -> str:
