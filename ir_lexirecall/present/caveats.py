@@ -228,7 +228,7 @@ def skewness_notes(
             skewed += f" have a skewness of {shown}"
             if test.procedure.of == "centre":
                 if denied > 2 * np.sqrt(6 / x.shape[1]):
-                    centre = f"the {test.procedure.title} is on the {test.procedure.estimate}, not on their mean"
+                    centre = f"the test ({test.procedure.title}) is on the {test.procedure.estimate}, not on their mean"
                     kind = f"Skewed differences by {name}: {centre}"
                     notes.append(Note(f"{skewed}; {centre}.", DOUBTFUL, kind, subject, runs=(a, b)))
             elif x.shape[1] < enough:

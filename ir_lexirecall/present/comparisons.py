@@ -245,7 +245,7 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> list[str]:
                 f"What unjudged documents could change{by} was not looked at: {pairs} take long; see bounds."
             )
         elif left is not None and (test := result.test_of(name).procedure).of == "centre":
-            sentences.append(f"Signs under any judging{by} are not bounded for the {test.title}.")
+            sentences.append(f"Signs under any judging{by} are not bounded for this test ({test.title}).")
     if held:
         sentences.insert(0, f"{listed(held)} keep their sign under any judging.")
     if open_on:

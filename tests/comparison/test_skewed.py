@@ -64,7 +64,7 @@ def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> Non
     result = irl.compare(values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon")
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
     assert any(
-        "the Wilcoxon signed-rank test is on the pseudomedian of differences, not on their mean" in note
+        "the test (Wilcoxon signed-rank test) is on the pseudomedian of differences, not on their mean" in note
         for note in result.diagnostics
     )
 

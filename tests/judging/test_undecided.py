@@ -172,7 +172,7 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
 def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0} for q in QRELS}}
     by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
-    assert "Signs under any judging are not bounded for the Wilcoxon signed-rank test." in by_rank.summary()
+    assert "Signs under any judging are not bounded for this test (Wilcoxon signed-rank test)." in by_rank.summary()
     assert "keep their sign" not in by_rank.summary()
     assert "†" not in by_rank.to_markdown(holds=True)
     assert "What unjudged documents could change is not bounded by P@1." in by_rank.to_markdown(holds=True)
