@@ -38,8 +38,9 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.diversity import ALPHA, novel_utility, relevant_rows, top_grades
-from ir_lexirecall.measures.parameters import Param, gain, max_rel
+from ir_lexirecall.measures.diversity import ALPHA, ANY_GAIN, novel_utility, top_grades
+from ir_lexirecall.measures.ndeval import rows_by_aspect
+from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param
 from ir_lexirecall.meta import Study, axioms, properties
 
 CONSTRAINTS = {  # as the paper shortens them
@@ -120,7 +121,7 @@ TABLE_2 = {  # the paper's values by design: RBU, the best of all others, and of
 class AlphaDCG(Measure):
     """The paper's alpha-DCG for grades, sum_i sum_t r(d_i,t) (1-alpha)^c / log2(i+1); its ideal is the same for a topic."""
 
-    params = {"alpha": ALPHA, "gain": gain(), "max_rel": max_rel(required=False)}
+    params = {"alpha": ALPHA, **GAIN_OF_ASPECTS}
 
     def score(self, run: AlignedRun) -> Floats:
         return novelty(self, run, lambda rank: 1 / np.log2(rank + 1))
@@ -132,8 +133,7 @@ class GradedNRBP(Measure):
     params = {
         "alpha": ALPHA,
         "p": Param(float, "persistence", default=0.8),
-        "gain": gain(),
-        "max_rel": max_rel(required=False),
+        **GAIN_OF_ASPECTS,
     }
 
     def score(self, run: AlignedRun) -> Floats:
@@ -143,7 +143,7 @@ class GradedNRBP(Measure):
 def novelty(measure: Measure, run: AlignedRun, discount) -> Floats:
     """Sum over ranks and subtopics of discount x gain x (1-alpha)^c, c = earlier documents about the subtopic."""
     aspects = run.judgments.aspects
-    pair, rank, grade = relevant_rows(run, None)
+    pair, rank, grade = rows_by_aspect(run, ANY_GAIN, None)
     r = gains.gain(grade, top_grades(measure, run.judgments)[pair], measure["gain"])
     return novel_utility(aspects.query[pair], pair, r * discount(rank), measure["alpha"], len(run.judgments))
 

@@ -20,7 +20,7 @@ from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure, Utility
-from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, unjudged
+from ir_lexirecall.measures.parameters import GAIN_ON_SCALE, Param, cutoff
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -77,7 +77,6 @@ class _CWL(Measure, register=False):
 
 
 _PHI = "persistence (0: only rank 1 is looked at)"  # the probability of going on
-_GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudged()}
 
 
 class CWL_ERR8(_CWL):
@@ -105,7 +104,7 @@ class CWL_ERR8(_CWL):
         ),
         see_also=("CWL_ERR9", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR8"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
         return discounts.Uniform()
@@ -133,7 +132,7 @@ class CWL_ERR9(_CWL):
         ),
         see_also=("CWL_ERR8", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR9"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
         return discounts.Reciprocal()
@@ -165,7 +164,7 @@ class CWL_ERR10(_CWL):
         ),
         see_also=("CWL_RBP", "CWL_ERR8", "CWL_ERR9", "CWL_ERR11", "NERR10"),
     )
-    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.7, least=0, below=1), **_GAINS}
+    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.7, least=0, below=1), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
         return discounts.geometric(self["phi"])
@@ -206,7 +205,7 @@ class CWL_ERR11(_CWL):
             most=discounts.MOST_HOPED_FOR,
             expects="a number of at least 0 and at most 1e300",
         ),
-        **_GAINS,
+        **GAIN_ON_SCALE,
     }
 
     def discount(self) -> discounts.Discount:
@@ -235,7 +234,7 @@ class CWL_RBP(_CWL):
         example=Example("CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."),
         see_also=("CWL_ERR10", "RBP"),
     )
-    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.6, least=0, below=1), **_GAINS}
+    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.6, least=0, below=1), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
         return discounts.geometric(self["phi"])
@@ -273,7 +272,7 @@ class GERR(Measure):
         source="chapelle2009",
         see_also=("ERR", "CWL_ERR9", "RR"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), **_GAINS}
+    params: dict[str, Any] = {"cutoff": cutoff(), **GAIN_ON_SCALE}
 
     def score(self, run: AlignedRun) -> Floats:
         top, kind = self["max_rel"], self["gain"]

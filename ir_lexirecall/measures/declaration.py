@@ -27,7 +27,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures.about import About
-from ir_lexirecall.measures.parameters import Param, judged_only
+from ir_lexirecall.measures.parameters import JUDGED_ONLY, Param
 
 if TYPE_CHECKING:
     from typing import Self
@@ -163,7 +163,7 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "params" in cls.__dict__:
-            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": judged_only()}
+            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": JUDGED_ONLY}
         if not register:
             return
         cls.NAME = cls.__dict__.get("NAME", cls.__name__)
@@ -242,4 +242,4 @@ def _with_all_parameters(measure: IRMeasure) -> str:
     return f"{measure.__name__}{f'({params})' if params else ''}{at}"
 
 
-Measure.SUPPORTED_PARAMS = {"judged_only": judged_only()}
+Measure.SUPPORTED_PARAMS = {"judged_only": JUDGED_ONLY}

@@ -25,7 +25,7 @@ from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.ndeval import coverage, rows_by_aspect, subtopic_recall
-from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, rel
+from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
 from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
@@ -196,8 +196,7 @@ class EU(Measure):
         "cutoff": cutoff(),
         "alpha": ALPHA,
         "e": Param(float, "effort of reading a document", default=0.05, least=0),
-        "gain": gain(),
-        "max_rel": max_rel(required=False),
+        **GAIN_OF_ASPECTS,
     }
 
     def value_range(self) -> tuple[float, float]:
@@ -276,8 +275,7 @@ class CT(Measure):
         "cutoff": cutoff(),
         "alpha": ALPHA,
         "saturation": Param(float, "sum of gains from which on a subtopic is full", default=1, above=0),
-        "gain": gain(),
-        "max_rel": max_rel(required=False),
+        **GAIN_OF_ASPECTS,
     }
 
     def score(self, run: AlignedRun) -> Floats:

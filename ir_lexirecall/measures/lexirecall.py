@@ -12,7 +12,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_count, position_in_segment
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, rel
+from ir_lexirecall.measures.parameters import COLLECTION_SIZE, Param, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class LexiRecall(Measure):
             default="nested",
             choices=("nested", "weighted"),
         ),
-        "n": collection_size(),
+        "n": COLLECTION_SIZE,
         "eps": Param(float, "of the form 'weighted': Delta = 1/(n+eps)", default=0.5, above=0, below=1),
     }
 

@@ -102,35 +102,6 @@ def rel(default: float | None = 1) -> Param:
     return Param(float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0)
 
 
-def judged_only() -> Param:
-    """``judged_only``: every measure has it; what scores measures applies it."""
-    return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
-
-
-def max_rel(required: bool) -> Param:
-    """``max_rel``: the top grade of the scale; where it is not ``required``, by default that of the query."""
-    desc = "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)"
-    return Param(float, desc, required=required, above=0)
-
-
-def collection_size() -> Param:
-    """``n``: documents in the collection."""
-    expects = "an integer of at least 1 and at most 2^53"
-    return Param(int, "documents in the collection", least=1, most=2**53, expects=expects)
-
-
-def gain() -> Param:
-    """``gain``: how a grade becomes a gain in [0, 1], ``'exp'`` or ``'linear'``."""
-    desc = "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel"
-    return Param(str, desc, default="exp", choices=gains.NAMES)
-
-
-def unjudged() -> Param:
-    """``unjudged``: the gain of documents without a judgment, ``'worst'`` or ``'best'``."""
-    desc = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
-    return Param(str, desc, default="worst", choices=("worst", "best"))
-
-
 def persistence(default: float, desc: str = "persistence") -> Param:
     """A probability of going on, strictly between 0 and 1: its ``default``, and ``desc``, what lists say it is."""
     return Param(float, desc, default=default, above=0, below=1)
@@ -139,3 +110,25 @@ def persistence(default: float, desc: str = "persistence") -> Param:
 def is_share(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
     return is_number(value) and _is_float(value) and value >= 0
+
+
+JUDGED_ONLY = Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
+"""Every measure has it; what scores measures applies it."""
+
+_IN_COLLECTION = "an integer of at least 1 and at most 2^53"
+COLLECTION_SIZE = Param(int, "documents in the collection", least=1, most=2**53, expects=_IN_COLLECTION)
+"""``n``."""
+
+_KINDS = "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel"
+_GAIN = {"gain": Param(str, _KINDS, default="exp", choices=gains.NAMES)}
+_UNJUDGED = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
+
+GAIN_OF_ASPECTS = _GAIN | {"max_rel": Param(float, "top grade (default: of the query and aspect)", above=0)}
+"""How a grade for an aspect becomes a gain in [0, 1]."""
+
+GAIN_ON_SCALE = {
+    "max_rel": Param(float, "top grade of the relevance scale", required=True, above=0),
+    **_GAIN,
+    "unjudged": Param(str, _UNJUDGED, default="worst", choices=("worst", "best")),
+}
+"""How a grade, or no judgment, becomes one."""

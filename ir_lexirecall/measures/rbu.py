@@ -22,7 +22,7 @@ from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.diversity import BOTH, GAIN, WEIGHTS, top_grades
-from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel
+from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -83,8 +83,7 @@ class RBU(Measure):
         "cutoff": cutoff(),
         "p": Param(float, "persistence", default=0.99, above=0, most=1),
         "e": Param(float, "effort of reading a document", default=0.05, least=0),
-        "gain": gain(),
-        "max_rel": max_rel(required=False),
+        **GAIN_OF_ASPECTS,
         "normalize": Param(bool, "multiply by (1-p)/p, the scale of RBP", default=False),
     }
 

@@ -12,7 +12,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, persistence, rel
+from ir_lexirecall.measures.parameters import COLLECTION_SIZE, Param, cutoff, persistence, rel
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
@@ -80,7 +80,7 @@ class TSE(Measure):
             choices=EXPOSURES,
         ),
         "p": persistence(0.8, "persistence of the exposure 'RBP'"),
-        "n": collection_size(),
+        "n": COLLECTION_SIZE,
         "impute": Param(
             str,
             "where missing relevant documents are: 'pessimistic' at rank n, 'optimistic' right below",
@@ -122,7 +122,7 @@ class _SearchLength(Measure, register=False):
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "collections"
     PAGE: ClassVar[str] = "recall"
-    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel(), "n": collection_size()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel(), "n": COLLECTION_SIZE}
 
     def _relevant(self, run: AlignedRun) -> Relevant:
         found = run.relevant(self["rel"], self["cutoff"])
