@@ -52,7 +52,6 @@ class Study(Decisions):
         qrels: judgments in any form that ``evaluate`` takes.
         runs: runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``); most studies need two.
         rel: smallest grade that counts as relevant.
-        cutoff: for preferences: treat documents below this rank as not retrieved.
         allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show progress bars; by default on a terminal only.
 
