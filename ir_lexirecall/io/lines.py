@@ -7,6 +7,7 @@ breaks one, and serves where Polars cannot compute.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections import Counter
@@ -306,7 +307,7 @@ def _without_comments(block: bytes) -> bytes:
 def has_header(path: str, needed: Sequence[str]) -> bool:
     """Whether a file is a table with a header line; one with commas and no blanks must have one, and a .csv file."""
     kind, line = kind_of_file(path), first_line(path).strip()
-    names = _header_of(line, *_separator(path, line))
+    names, *_ = _header(path)
     found = {*our_names(names)}
     if "query_id" in found and (kind in _SEPARATORS or found.issuperset(needed)):
         return True
@@ -320,24 +321,17 @@ def has_header(path: str, needed: Sequence[str]) -> bool:
 
 def header_names(path: str) -> list[str]:
     """Our names of the columns of a table with a header line."""
-    line = first_line(path)
-    return our_names(_header_of(line, *_separator(path, line)))
+    return our_names(_header(path)[0])
 
 
-def _separator(path: str, line: str) -> tuple[str, str | None]:
-    """What separates the columns of a table, and what may quote them: by the file's ending, else by its first line."""
-    return _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in line else ".tsv"]
-
-
-def _header_of(line: str, separator: str, quote: str | None) -> list[str]:
-    """The names of columns in a header line."""
-    row = line.rstrip("\r\n")
+def _header(path: str) -> tuple[list[str], str, str | None]:
+    """The first line's names of columns, what separates these, and what may quote them: by the file's ending, else by that line."""
+    row = first_line(path).rstrip("\r\n")
+    separator, quote = _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in row else ".tsv"]
     if quote:
-        try:
-            return next(csv.reader([row], delimiter=separator, strict=True), [])
-        except csv.Error:
-            pass
-    return row.split(separator)
+        with contextlib.suppress(csv.Error):
+            return next(csv.reader([row], delimiter=separator, strict=True), []), separator, quote
+    return row.split(separator), separator, quote
 
 
 def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iterator[pl.DataFrame]:
@@ -345,9 +339,8 @@ def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iter
 
     Ids are text and what else is needed numbers; further columns are texts, None where they are empty.
     """
-    line = first_line(path)
-    separator, quote = _separator(path, line)
-    names = our_names(_header_of(line, separator, quote))
+    header, separator, quote = _header(path)
+    names = our_names(header)
     wanted = names if everything or not set(needed) <= set(names) else needed
     check_names(path, names, wanted)
     yield from _Layout(names, needed, wanted, separator, quote).batches(path, header=True)
