@@ -38,21 +38,11 @@ ASPECTS: dict[str, dict[str, str]] = {
 """For each class of qrels with several judgments: its fields that are graded aspects beside ``relevance``, and what they
 are called here (ir_datasets misspells one). A stance is not a grade, so it is not an aspect."""
 
-_PLAIN = {
-    # Fields of ir_datasets' qrels that are neither aspects nor subtopics: how a document was pooled, where a passage is.
-    *(
-        "query_id",
-        "doc_id",
-        "relevance",
-        "iteration",
-        "subtopic_id",
-        "method",
-        "iprob",
-        "start",
-        "length",
-        "span_start",
-    ),
-    *("span_len", "note", "short_answers", "yes_no_answer", "stance"),
+_PLAIN = {  # fields of ir_datasets' qrels that are neither aspects nor subtopics
+    *("query_id", "doc_id", "relevance", "iteration", "subtopic_id", "stance"),
+    *("method", "iprob"),  # how a document was pooled
+    *("start", "length", "span_start", "span_len"),  # where a passage is
+    *("note", "short_answers", "yes_no_answer"),
 }
 
 
