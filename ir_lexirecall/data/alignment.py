@@ -199,13 +199,17 @@ def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(waiting)
 
 
-def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
-    """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
-    new = changes(table["query_id"])
-    length = np.diff(np.flatnonzero(np.r_[new, True]))
-    place = judgments.place
+def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, Ints]:
+    """The query of each stretch of a table's rows, as its place in the judgments (-1: not judged), and the stretch's length."""
+    new, place = changes(table["query_id"]), judgments.place
     names = table["query_id"].filter(pl.Series(new)).to_list()
     query = np.array([place.get(name, -1) for name in names], dtype=np.int64)
+    return query, np.diff(np.flatnonzero(np.r_[new, True]))
+
+
+def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
+    """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
+    query, length = numbered_queries(judgments, table)
     if (query < 0).any():
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]

@@ -20,10 +20,10 @@ from ir_lexirecall._util.errors import naming
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike, checked_batches
+from ir_lexirecall.data.alignment import RunLike, checked_batches, numbered_queries
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import as_32_bits, sort_key
-from ir_lexirecall.io.columns import changes, run_table
+from ir_lexirecall.io.columns import run_table
 from ir_lexirecall.io.files import rereadable
 
 Ranks = NDArray[np.signedinteger[Any]]
@@ -163,9 +163,5 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
 
 def _of_queries(judgments: Judgments, table: pl.DataFrame) -> pl.DataFrame:
     """The rows of judged queries, with the query's number instead of its id."""
-    new = changes(table["query_id"])
-    place = judgments.place
-    starts = table["query_id"].filter(pl.Series(new)).to_list()
-    number = np.array([place.get(query_id, -1) for query_id in starts], dtype=np.int32)
-    query = np.repeat(number, np.diff(np.flatnonzero(np.r_[new, True])))
+    query = np.repeat(*numbered_queries(judgments, table)).astype(np.int32)
     return table.select(pl.Series("query", query), "doc_id", "score").filter(pl.Series(query >= 0))
