@@ -83,27 +83,23 @@ class DistantRun(AlignedRun):
 
 @dataclass(frozen=True)
 class CollectedCounts(PreferenceCounts):
-    """Preferences between runs as the workers found them, for all queries of the judgments."""
+    """A preference between runs as the workers found it, for all queries of the judgments.
 
-    standings: dict[str, Ints] = field(
-        default_factory=dict, repr=False
-    )  # of those that order the runs, shape ``(S, Q)``
-    of_all_pairs: dict[str, Floats] = field(
-        default_factory=dict, repr=False
-    )  # of the others, of the pairs (i, j), i < j
+    ``outcomes``: how many runs are better than each, shape ``(S, Q)``; of a pairwise one its value for the pairs (i, j), i < j.
+    """
+
+    outcomes: Any = field(default=None, repr=False)
 
     def standing(self, preference: str) -> Any:
         """How many runs are better, shape ``(S, Q)``."""
-        return np.ascontiguousarray(
-            self.standings[preference][:, self.queries], dtype=np.int32
-        )  # sums depend on the layout
+        return np.ascontiguousarray(self.outcomes[:, self.queries], dtype=np.int32)  # sums depend on the layout
 
     def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
         """Preferences of all pairs (of some runs) on some queries."""
         size = len(self.runs)
         first, second = np.triu_indices(size, 1)
         tensor = np.zeros((len(queries), size, size))
-        tensor[:, first, second] = self.of_all_pairs[preference][:, self.queries[queries]].T
+        tensor[:, first, second] = self.outcomes[:, self.queries[queries]].T
         tensor[:, second, first] = 0 - tensor[:, first, second]
         return tensor if isinstance(runs, slice) else tensor[:, runs][:, :, runs]
 
@@ -157,9 +153,9 @@ def collected_runs(
 
     ordering = [name for name, preference in preferences.items() if not is_pairwise(preference.NAME)]
     others = [name for name in preferences if name not in ordering]
-    counts = numbers("counts", 5 + len(ordering), size, dtype=np.int64)
-    (depth, judged, first, tied, found_by), standings = counts[:5], dict(zip(ordering, counts[5:], strict=True))
-    pairwise = dict(zip(others, numbers("pairwise", len(others), size * (size - 1) // 2), strict=True))
+    depth, judged, first, tied, found_by, *standings = numbers("counts", 5 + len(ordering), size, dtype=np.int64)
+    pairwise = numbers("pairwise", len(others), size * (size - 1) // 2)
+    outcomes = dict(zip([*ordering, *others], [*standings, *pairwise], strict=True))
     m, not_relevant, fractions, *relevant = numbers("judged", 3 + len(preferences), dtype=np.int64)
     judgments = whole
     if judgments is None:
@@ -189,13 +185,8 @@ def collected_runs(
     values = {name: np.ascontiguousarray(of_measures[i]) for i, name in enumerate(measures)}
     by: dict[str, CollectedPreference] = {}
     for name, preference in preferences.items():
-        of_runs = CollectedCounts(
-            runs,
-            preference.rel_in(judgments),
-            preference["cutoff"],
-            standings={preference.NAME: standings[name]} if name in standings else {},
-            of_all_pairs={preference.NAME: pairwise[name]} if name in pairwise else {},
-        )
+        rel, cutoff = preference.rel_in(judgments), preference["cutoff"]
+        of_runs = CollectedCounts(runs, rel, cutoff, outcomes=outcomes[name])
         by[name] = CollectedPreference(name, preference, of_runs, partial(_explained, exchange, preference))
     about = Whole(float(found["top"].to_numpy().max(initial=0)), bool(fractions.any()))
     return CollectedRuns(judgments, runs, dict(measures), values, exchange=exchange, whole=about), by
