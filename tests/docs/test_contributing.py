@@ -1,4 +1,5 @@
-"""What CONTRIBUTING.md shows to copy, run as it stands there; its measure is in tests/measures/test_own_measure.py."""
+"""What CONTRIBUTING.md shows to copy, run as it stands there; its measure is in tests/measures/test_own_measure.py,
+its picture in tests/plots/test_pictures.py."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import ir_lexirecall as irl
 from ir_lexirecall import demo, meta
 from ir_lexirecall.meta.records import RECORDS
 
@@ -30,10 +30,3 @@ def test_the_study_gives_told_and_drawn_what_its_example_says(monkeypatch: pytes
     assert re.findall(r"\[[\d., ]+\]$", spread.__doc__, re.MULTILINE) == [str(table["share"].tolist())]
     assert "most AP (0.3125), least RR" in meta.summary(table)
     assert [bar.get_width() for bar in meta.plot(table).patches] == table["share"].tolist()
-
-
-def test_the_picture_draws_the_queries_that_are_won_and_lost() -> None:
-    pytest.importorskip("matplotlib")
-    result = irl.compare(demo.qrels(), demo.runs(), "AP", baseline="bm25")
-    ax = defined("decided_queries")(result)
-    assert sum(abs(bar.get_width()) for bar in ax.patches) == result.table()[["wins", "losses"]].to_numpy().sum()

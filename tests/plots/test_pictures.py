@@ -33,6 +33,7 @@ from ir_lexirecall import demo, meta  # noqa: E402
 from ir_lexirecall.benchmarks import Benchmark  # noqa: E402
 from ir_lexirecall.plots.axes import FIRST, SECOND, SMALL, line_style, new_axes  # noqa: E402
 from ir_lexirecall.present.standings import Standing  # noqa: E402
+from tests.docs.test_contributing import defined  # noqa: E402
 
 BASELINES = Path(__file__).parent / "baselines"
 DPI = 40
@@ -74,6 +75,7 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "heatmap of a cost": lambda result, _: result.plot_pairs(COST),
     "pair": lambda result, _: result.plot_pair("bm25", "ql", "lexirecall"),
     "pair of a measure": lambda result, _: result.plot_pair("bm25", "ql", "AP"),
+    "decided queries": lambda result, _: defined("decided_queries")(result),
     "suite": lambda _, suite: suite.plot("LR"),
     "suite of a cost": lambda _, suite: suite.plot(COST),
     "suite ranks": lambda _, suite: suite.plot_ranks("LR"),
