@@ -45,13 +45,13 @@ def sections() -> Iterator[tuple[str, str]]:
 
 
 def tests() -> str:
-    """The significance tests, a row each."""
+    """The significance tests, a row each. The first line is empty: a docstring's others lose the indentation that they share."""
     rows = "\n".join(
         f"   * - ``{test.name!r}``\n     - {test.estimate}\n     - {test.effect}\n     - {test.use}"
         for test in TESTS.values()
     )
     heads = "   * - ``test=``\n     - Estimate\n     - Effect size\n     - Use it"
-    return f".. list-table::\n   :header-rows: 1\n   :widths: 18 22 24 36\n\n{heads}\n{rows}\n"
+    return f"\n.. list-table::\n   :header-rows: 1\n   :widths: 18 22 24 36\n\n{heads}\n{rows}\n"
 
 
 def body(name: str, bibtex: str) -> str:

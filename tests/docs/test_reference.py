@@ -163,6 +163,12 @@ def test_every_measure_stands_on_one_page_under_its_title() -> None:
         assert sections[page].count(f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n") == 1
 
 
+def test_the_table_of_tests_has_a_row_for_each() -> None:
+    table = inspect.cleandoc(measure_pages.tests())
+    assert table.startswith(".. list-table::\n   :header-rows: 1\n")
+    assert re.findall(r"^   \* - ``'(\w+)'``$", table, re.MULTILINE) == list(ir_lexirecall.significance.TESTS)
+
+
 @pytest.mark.parametrize(
     ("plain", "typeset"),
     [
