@@ -616,6 +616,22 @@ def test_every_stage_runs_as_often_as_in_pyterrier(options: dict[str, Any]) -> N
     assert sorted(name for name, _ in calls) == ["a", "b", "x", "x", "y"]
 
 
+class Whole(Stage):
+    """Gives all it has, whatever it is asked."""
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        return frame(self.name)[: None if len(inp) else 0]
+
+
+@PLANS
+def test_what_a_stage_gives_in_every_batch_is_kept_once(plan: str) -> None:
+    def systems(calls: Calls) -> list[Any]:
+        return [Whole("a", calls), frame("c")]
+
+    ours = outcome(pt.lexirecall.Experiment, systems, ["map"], baseline=1, batch_size=BATCH, plan=plan)
+    assert_one_answer(ours.result, compared(systems, ["lexirecall"], baseline=1, plan=plan))
+
+
 @BATCHES
 @PLANS
 def test_the_comparison_is_of_whole_runs(batch_size: int | None, plan: str, tmp_path: Path) -> None:
