@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -71,21 +73,21 @@ class RankingPairs:
         queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
         seen = top | (pool.is_judged & (rank > 0))
         for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
-            both = np.stack([a[some]] if b is None else [a[some], b[some]])
-            pair, row = np.nonzero(seen[both].any(axis=0))
+            both = [a[some]] if b is None else [a[some], b[some]]
+            pair, row = np.nonzero(reduce(or_, [seen[runs] for runs in both]))
             sides = [
                 Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel()) for runs in both
             ]
-            cases = both.shape[1] * queries
+            cases = len(both[0]) * queries
             yield (
                 some,
                 cls(
                     case=pair * queries + pool.query[row],
                     a=sides[0],
                     b=Retrieved.nothing(sides[0].rank, cases) if b is None else sides[1],
-                    is_open=np.logical_or.reduce(top[both[:, pair], row]),
+                    is_open=reduce(or_, [top[runs[pair], row] for runs in both]),
                     grade=pool.grade[row],
-                    query=np.tile(np.arange(queries), both.shape[1]),
+                    query=np.tile(np.arange(queries), len(both[0])),
                     elsewhere=np.full(cases, unretrieved),
                 ),
             )

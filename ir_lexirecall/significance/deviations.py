@@ -103,7 +103,22 @@ class PairDeviations(Statistic):
         root = [np.sqrt(size * max(size - 1, 1)) * len(values) for size in self.sizes]
         self._y = np.concatenate([x / r for x, r in zip(self._centered, root, strict=True)], axis=1)
         above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._precision)
-        self.found: Deviations = Deviations(self._t(), above, 2.0 ** -sum(self.sizes))
+        self.found: Deviations = Deviations(np.zeros((len(above), len(above))), above, 2.0 ** -sum(self.sizes))
+        over_collections = over == "collections"
+        if min(self.sizes) < 2 or (over_collections and len(values) < 2):
+            return  # nothing is known of the spread
+        for j in range(len(above) - 1):
+            difference = self._mean[j + 1 :] - self._mean[j]
+            noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
+            difference[np.abs(difference) <= noise] = 0
+            variance = (self._spread(j) ** 2).sum(axis=1)
+            if over_collections:
+                between = self._means[:, j + 1 :] - self._means[:, j : j + 1]
+                variance = np.maximum(variance, between.var(axis=0, ddof=1) / len(values))
+            with np.errstate(divide="ignore", invalid="ignore"):  # no difference: 0; one without spread: infinite
+                t = difference / np.sqrt(np.where(variance <= noise**2, 0.0, variance))
+            self.found.t[j, j + 1 :] = np.where(difference == 0, 0.0, t)
+            self.found.t[j + 1 :, j] -= self.found.t[j, j + 1 :]
 
     def take(self, draws: Draws) -> None:
         """The largest deviations of some resamples: t of the gains of the runs after each run j on it."""
@@ -147,25 +162,6 @@ class PairDeviations(Statistic):
                 t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
             np.maximum(above[j], t.max(axis=0), out=above[j])
             np.maximum(above[j + 1 :], np.negative(t, out=t), out=above[j + 1 :])
-
-    def _t(self) -> Floats:
-        """Of all pairs, shape ``(S, S)``: the column's run minus the row's."""
-        runs, collections = len(self._mean), len(self.sizes)
-        t = np.zeros((runs, runs))
-        if min(self.sizes) < 2 or (self.over == "collections" and collections < 2):
-            return t  # nothing is known of the spread
-        for j in range(runs - 1):
-            difference = self._mean[j + 1 :] - self._mean[j]
-            noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
-            difference[np.abs(difference) <= noise] = 0
-            variance = (self._spread(j) ** 2).sum(axis=1)
-            if self.over == "collections":
-                between = self._means[:, j + 1 :] - self._means[:, j : j + 1]
-                variance = np.maximum(variance, between.var(axis=0, ddof=1) / collections)
-            with np.errstate(divide="ignore", invalid="ignore"):  # no difference: 0; one without spread: infinite
-                of_pairs = difference / np.sqrt(np.where(variance <= noise**2, 0.0, variance))
-            t[j, j + 1 :] = np.where(difference == 0, 0.0, of_pairs)
-        return t - t.T
 
     @cached_property
     def _precision(self) -> type:
