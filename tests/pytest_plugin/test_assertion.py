@@ -121,8 +121,8 @@ def test_bad_input_names_the_assertion() -> None:
 
     with pytest.raises(ValueError, match=r"^assert_not_worse: margin of AP .*-1"):
         assert_not_worse(QRELS, BM25, BM25, "AP", margin=-1)
-    with pytest.raises(TypeError, match="assert_not_worse: unexpected argument 'bonds'; did you mean 'bounds'"):
-        assert_not_worse(QRELS, BM25, BM25, "AP", bonds=False)
+    with pytest.raises(TypeError, match="assert_not_worse: unexpected argument 'marjin'; did you mean 'margin'"):
+        assert_not_worse(QRELS, BM25, BM25, "AP", marjin=0.1)
 
 
 def test_pytest_starts_without_the_library(project: pytest.Pytester) -> None:
