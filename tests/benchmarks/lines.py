@@ -133,6 +133,7 @@ def draw(path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float
     """Seconds of each kind over a number, ``what``: a curve of so many seconds by the number for each name."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
     from ir_lexirecall.pt_docs.drawings import shorter
 
@@ -142,6 +143,9 @@ def draw(path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float
             for (name, costs), colour in zip(curves.items(), ("#0072b2", "#888888"), strict=True):
                 seconds = [cost[place] for cost in costs.values()]
                 axes.loglog(list(costs), seconds, marker="o", markersize=3, color=colour, label=name)
+            axes.minorticks_off()
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+            axes.yaxis.set_major_formatter("{x:g}")
             axes.set(xlabel=what, ylabel=f"seconds {kind}")
             axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
