@@ -616,3 +616,8 @@ def test_without_pairs_there_is_no_result(name):
 def test_bounds_hold_0():
     with pytest.raises(ValueError, match=r"bounds must be two numbers with 0 between them, not \(1, 2\)"):
         SignificanceTest().of_pairs(np.ones((1, 3)), bounds=(1, 2))
+
+
+def test_a_test_without_a_name_says_which_there_are() -> None:
+    with pytest.raises(ValueError, match=r"name the test: choose from t, "):
+        SignificanceTest().of_pairs(np.ones((1, 3)))

@@ -108,6 +108,8 @@ def benchmark(
         given |= {"missing": None if missing == "error" else missing, "smaller_is_better": smaller_is_better}
         given |= {"allow_empty": allow_empty or None}
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
+        if test is not None and source.options.get("cluster"):
+            asked["test"] = replace(SignificanceTest.by_name(test), cluster=True)
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     tested = SignificanceTest.by_name(test)
     design = Design(run_name(baseline), margin, tested, predicted, groups, allow_empty, least=1)

@@ -31,6 +31,7 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
+_ENDS = ("_low", "_high")
 _ROWS = 500  # of values that are resampled at once
 
 
@@ -321,12 +322,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         effect = effect_of_mean(np.concatenate(differences, axis=1))
         tested = agreeing(TestResult(mean, low, high, p, effect), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
-        withheld = self._withheld(by, self.differences_of(by))
         columns = {
             "run": self._others,
             "difference": mean,
-            "difference_low": np.where(withheld, np.nan, tested.low),
-            "difference_high": np.where(withheld, np.nan, tested.high),
+            "difference_low": tested.low,
+            "difference_high": tested.high,
             "p": p,
             "p_corrected": adjusted,
             "verdict": two_sided(reject, sign * mean),
@@ -345,6 +345,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "i2": combined.i2,
                 "p_heterogeneity": inference.heterogeneity(differences, self.test.seed)[1],
             }
+        unknown, ends = self._withheld(by, self.differences_of(by)), [name for name in columns if name.endswith(_ENDS)]
+        columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}
         return table.merge(pd.DataFrame(columns), on="run", how="left")
 
     def _deviations(self, by: str, over: str) -> Deviations:

@@ -273,7 +273,7 @@ class Comparison(TestedRuns):
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
-        """The same comparison, tested otherwise; a name keeps the level, the correction and the seed."""
+        """The same comparison, tested otherwise; a name keeps the level, the correction, the seed and the units (``cluster``)."""
         return replace(self, test=test if isinstance(test, SignificanceTest) else replace(self.test, name=test))
 
     @entry

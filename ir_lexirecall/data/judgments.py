@@ -169,9 +169,9 @@ class Judgments(JudgedDocuments):
         (['a'], ['q', 'x'])
         """
         taken_out = {q: self.excluded.get(q, frozenset()).union(ids) for q, ids in doc_ids.items() if q in self.place}
-        rows = [self.rows_of_query(self.place[q]) for q in taken_out]
-        pairs = zip(rows, taken_out.values(), strict=True)
-        gone = [row for documents, ids in pairs for row, doc_id in documents if doc_id in ids]
+        first, judged = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist(), self.doc_ids
+        rows = {q: range(first[self.place[q]], first[self.place[q] + 1]) for q in taken_out}
+        gone = [row for q, ids in taken_out.items() for row in rows[q] if judged[row] in ids]
         kept = np.delete(np.arange(len(self.grade)), gone)
         table = None if self.table is None else self.table.of_documents(kept)
         remaining = self.of_documents(kept, self.grade[kept])

@@ -130,7 +130,9 @@ class SignificanceTest:
     @property
     def procedure(self) -> Procedure:
         """What the test is. It has to be ``named``."""
-        return TESTS[str(self.name)]
+        if self.name is None:
+            raise ValueError(f"name the test: choose from {', '.join(TESTS)}")
+        return TESTS[self.name]
 
     @property
     def resampled(self) -> bool:

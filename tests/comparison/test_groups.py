@@ -279,6 +279,28 @@ def test_bad_groups_of_a_benchmark(groups: Any, options: dict[str, Any], message
         over_parts(groups, **options)
 
 
+def test_groups_stay_units_where_the_test_of_a_file_is_overridden(tmp_path: Path) -> None:
+    source = tmp_path / "suite.toml"
+    for name, part in PARTS.items():
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        for run, table in RUNS.items():
+            table.to_parquet(tmp_path / "runs" / name / f"{run}.parquet")
+    TABLE.to_csv(tmp_path / "groups.csv", index=False)
+    collections = "\n".join(f'{name} = "{name}.csv"' for name in PARTS)
+    options = 'runs = "runs"\nby = ["AP"]\ngroups = "groups.csv"\ncluster = true\n'
+    source.write_text(f"{options}[collections]\n{collections}\n")
+    assert irl.benchmark(source, test="bootstrap").cluster
+    with pytest.raises(ValueError, match=r"units of the tests randomisation and bootstrap, not of t"):
+        irl.benchmark(source, test="t")
+
+
+def test_a_test_of_groups_asks_for_groups() -> None:
+    result = irl.compare(QRELS, RUNS, "AP")
+    with pytest.raises(ValueError, match=r"cluster=True takes groups of queries as units of the tests; pass groups="):
+        result.with_test(SignificanceTest(cluster=True))
+
+
 def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effect() -> None:
     users = [f"user{u:02}" for u in range(12) for _ in range(1 + 3 * u)]
     gain = np.repeat(np.arange(12) / 24, [1 + 3 * u for u in range(12)])
@@ -296,4 +318,7 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
     assert found.loc["more for large ones", ["ci_low", "ci_high", "difference_low", "difference_high"]].isna().all()
     assert found.loc["as much for all", ["difference_low", "difference_high"]].notna().all()
     assert found.loc["more for large ones", "p"] < 0.01
+    others = result.overall("collections").set_index("run")[["effect_low", "effect_high", "next_low", "next_high"]]
+    assert others.loc["more for large ones"].isna().all()
+    assert others.loc["as much for all"].notna().all()
     assert "a: Groups differ in size: the test keeps its level" in str(result)
