@@ -619,5 +619,5 @@ def test_bounds_hold_0():
 
 
 def test_a_test_without_a_name_says_which_there_are() -> None:
-    with pytest.raises(ValueError, match=r"name the test: choose from t, "):
+    with pytest.raises(ValueError, match=r"of_pairs: name the test: choose from sign, t, "):
         SignificanceTest().of_pairs(np.ones((1, 3)))
