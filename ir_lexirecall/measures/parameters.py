@@ -124,11 +124,11 @@ _GAIN = {"gain": Param(str, _KINDS, default="exp", choices=gains.NAMES)}
 _UNJUDGED = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
 
 GAIN_OF_ASPECTS = _GAIN | {"max_rel": Param(float, "top grade (default: of the query and aspect)", above=0)}
-"""How a grade for an aspect becomes a gain in [0, 1]."""
+"""``gain`` and ``max_rel``: how a grade for an aspect becomes a gain in [0, 1]."""
 
 GAIN_ON_SCALE = {
     "max_rel": Param(float, "top grade of the relevance scale", required=True, above=0),
     **_GAIN,
     "unjudged": Param(str, _UNJUDGED, default="worst", choices=("worst", "best")),
 }
-"""How a grade, or no judgment, becomes one."""
+"""``max_rel``, ``gain`` and ``unjudged``: how a grade, or no judgment, becomes a gain in [0, 1]."""
