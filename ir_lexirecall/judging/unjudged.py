@@ -7,6 +7,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.bounds import ValueBounds, WinBounds, bounds_of_differences, bounds_of_wins
@@ -21,10 +22,10 @@ class Unjudged:
     """
 
     def __init__(self, pool: Pool) -> None:
-        self.pool, self.judgments, self.names = pool, pool.judgments, pool.names
-        self.deepest: Ints = pool.retrieved.max(
-            axis=1, initial=0
-        )  # documents of each run's longest ranking, shape (S,)
+        self.pool: Pool = pool
+        self.judgments: Judgments = pool.judgments
+        self.names: list[str] = pool.names
+        self.deepest: Ints = pool.retrieved.max(axis=1, initial=0)  # documents of each run's longest ranking, (S,)
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         """How many documents can matter, all runs together and each one ``(S,)``: with a gain, or unjudged down to ``depth`` of any run."""
