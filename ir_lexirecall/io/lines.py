@@ -308,7 +308,7 @@ def has_header(path: str, needed: Sequence[str]) -> bool:
     """Whether a file is a table with a header line; one with commas and no blanks must have one, and a .csv file."""
     kind, line = kind_of_file(path), first_line(path).strip()
     names, *_ = _header(path)
-    found = {*our_names([name.strip() for name in names])}
+    found = {*our_names(names)}
     if "query_id" in found and (kind in _SEPARATORS or found.issuperset(needed)):
         return True
     if "," in line and (kind == ".csv" or len(line.split()) == 1):
