@@ -265,10 +265,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             x if test.groups is None else group_units(x, test.groups) for x, test in zip(arrays, tests, strict=True)
         ]
 
-    def _withheld(self, by: str, arrays: list[Floats]) -> Bools:
+    def _withheld(self, by: str, arrays_of: Callable[[str], list[Floats]]) -> Bools:
         """Of which rows no interval is given, as sizes of groups may go with what they hold on a collection."""
+        if not self.cluster:
+            return np.zeros(1, dtype=bool)
         tests = [result.test_of(by) for result in self.results.values()]
-        both = zip(arrays, tests, strict=True)
+        both = zip(arrays_of(by), tests, strict=True)
         return ~np.all([group_interval_holds(x, test.groups) for x, test in both if test.groups is not None], axis=0)
 
     @property
@@ -289,7 +291,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
-        low, high = np.where(self._withheld(by, self.values_of(by)), np.nan, (low, high))
+        low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
         columns: dict[str, Any] = {"criterion": by}
@@ -345,7 +347,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "i2": combined.i2,
                 "p_heterogeneity": inference.heterogeneity(differences, self.test.seed)[1],
             }
-        unknown, ends = self._withheld(by, self.differences_of(by)), [name for name in columns if name.endswith(_ENDS)]
+        unknown, ends = self._withheld(by, self.differences_of), [name for name in columns if name.endswith(_ENDS)]
         columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}
         return table.merge(pd.DataFrame(columns), on="run", how="left")
 
