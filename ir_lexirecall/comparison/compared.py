@@ -41,8 +41,7 @@ class ComparedRuns(Memoised):
     members: list[str] | None = field(default=None, repr=False)  # of the group that this is a part of
 
     def __post_init__(self) -> None:
-        if self.cluster and self.groups is None:
-            raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
+        self.test.check_groups(self.groups)
         if self.predicted is not None:
             human_queries(self.query_ids, self.predicted.query_ids)
             if self.cluster:

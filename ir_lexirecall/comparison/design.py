@@ -38,8 +38,7 @@ class Design:
     least: int = 2  # how many runs are needed
 
     def __post_init__(self) -> None:
-        if self.test.cluster and self.groups is None:
-            raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
+        self.test.check_groups(self.groups)
 
     def check_runs(self, runs: Any) -> None:
         """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""

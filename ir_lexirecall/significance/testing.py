@@ -127,6 +127,11 @@ class SignificanceTest:
             return replace(self, name="randomisation")
         return replace(self, name="t" if measure else "sign")
 
+    def check_groups(self, groups: object) -> None:
+        """Refuse groups as units where there are none."""
+        if self.cluster and groups is None:
+            raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
+
     @property
     def procedure(self) -> Procedure:
         """What the test is. It has to be ``named``."""
