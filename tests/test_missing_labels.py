@@ -92,7 +92,7 @@ def test_conclusions_are_those_of_students_t(script: ModuleType) -> None:
     some = systems()
     study = Study(["AP"], some.judgments, some.runs, progress=False)  # type: ignore[attr-defined]
     x = engine().differences(study, "AP", study.queries)
-    resamples = TwoWay.draw(study, None, 20, 0.05, 0)
+    resamples = TwoWay.draw(study, None, 20, 0)
     found = engine().concluded(x, resamples)
     test = stats.ttest_1samp(x, 0, axis=1)
     assert (found[0] == np.sign(test.statistic) * (test.pvalue < 0.01)).all()

@@ -190,7 +190,7 @@ def study_of(
     """Estimate the cells of a collection for some policies and depths, and some measures."""
     study = Study(list(measures), systems.judgments, systems.runs, progress=False)
     queries = study.queries
-    resamples = TwoWay.draw(study, systems.groups, n_resamples, LEVEL, seed)
+    resamples = TwoWay.draw(study, systems.groups, n_resamples, seed)
     before = {label: differences(study, label, queries) for label in measures}
     sure = {label: concluded(x, resamples) for label, x in before.items()}
     weight = _pair_weights(resamples)

@@ -78,5 +78,4 @@ class Study(Decisions):
     split_half: Final = sensitivity.split_half
     degrade: Final = missing_labels.degrade
     stability: Final = missing_labels.stability
-    left_out: Final = missing_labels.left_out
     judges: Final = two_judges.judges

@@ -21,7 +21,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.meta.correlations import tau_b
 from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.meta.missing_labels import percentiles, times_drawn
+from ir_lexirecall.meta.missing_labels import interval, times_drawn
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Shares
 from ir_lexirecall.present.findings import Finding
@@ -122,18 +122,17 @@ def judges(
     ids = [query_id for query_id in a.query_ids if query_id in b.place]
     if not ids:
         raise ValueError("the two sets of judgments have no query in common")
-    is_whole = len(ids) == len(a)
-    both = a if is_whole else a.restricted_to(ids), b.restricted_to(ids)
-    aligned: list[dict[str, AlignedRun]] = [{}, {}]
-    for name, run in self.aligned.sources.items():
-        if isinstance(run, AlignedRun):
-            raise ValueError(f"run {name!r} is aligned with one judge's documents; give the full run")
-        aligned[0][name] = self.aligned.runs[name] if is_whole else align(both[0], run)
-        aligned[1][name] = align(both[1], run)
+    full = {name: run for name, run in self.aligned.sources.items() if not isinstance(run, AlignedRun)}
+    if lacking := [name for name in self.names if name not in full]:
+        raise ValueError(f"run {lacking[0]!r} is aligned with one judge's documents; give the full run")
+    place = np.array([a.place[query_id] for query_id in ids])
+    both = a.restricted_to(ids), b.restricted_to(ids)
+    aligned_a = {name: run.restricted_to(place) for name, run in self.aligned.runs.items()}
+    aligned_b = {name: align(both[1], run) for name, run in full.items()}
     joined = both[0].keys.join(both[1].keys, on=["query", "doc_id"], how="inner", suffix="_b")
-    rows_of_both = joined["doc"].to_numpy(), joined["doc_b"].to_numpy()
     grades_a, grades_b = (
-        np.maximum(judgments.grade[rows], 0) for judgments, rows in zip(both, rows_of_both, strict=True)
+        np.maximum(judgments.grade[joined[doc].to_numpy()], 0)
+        for judgments, doc in zip(both, ("doc", "doc_b"), strict=True)
     )
     highest = np.concatenate([judgments.grade for judgments in both])
     thresholds = [int(grade) if grade.is_integer() else grade for grade in np.unique(highest[highest > 0]).tolist()]
@@ -144,21 +143,17 @@ def judges(
             for label, what in self.labels.items()
         }
         comparisons = []
-        for judgments, runs in zip(both, aligned, strict=True):
+        for judgments, runs in zip(both, (aligned_a, aligned_b), strict=True):
             grade = judgments.grade
             binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
             of_threshold: dict[str, Any] = {name: replace(run, judgments=binary) for name, run in runs.items()}
-            compared = compare_runs(binary, of_threshold, measures, Design(test=tested, allow_empty=True))
-            comparisons.append(compared)
+            comparisons.append(compare_runs(binary, of_threshold, measures, Design(test=tested, allow_empty=True)))
         relevant_a, relevant_b = ((grades >= rel).astype(np.float64) for grades in (grades_a, grades_b))
         facts = {"rel": rel, "queries": len(ids), "documents": len(grades_a)}
         facts |= {"kappa": _kappa(relevant_a, relevant_b), "alpha": _alpha(relevant_a, relevant_b, "nominal")}
         for name in self.labels:
-            ways = (
-                np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in compared.verdicts(name)["verdict"]])
-                for compared in comparisons
-            )
-            x, y = ways
+            verdicts = (compared.verdicts(name)["verdict"] for compared in comparisons)
+            x, y = (np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in column]) for column in verdicts)
             conclusions = {
                 "both": (x == y) & (x != 0),
                 "only_a": (x != 0) & (y == 0),
@@ -213,8 +208,7 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
         "tau": tau_b(*(np.where(same(x[i], x[j]), 0, np.sign(x[i] - x[j])).astype(np.int8) for x in means)),
         "tau_ap": tau_ap(*means),
     }.items():
-        columns[what] = float(values[0])
-        columns[f"{what}_low"], columns[f"{what}_high"] = percentiles(values[1:], 0.05)
+        columns[what], columns[f"{what}_low"], columns[f"{what}_high"] = interval(values, 0.05)
     return columns
 
 

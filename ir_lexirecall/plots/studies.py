@@ -1,4 +1,4 @@
-"""Pictures of studies, by kind: bars, lines, matrices, symbols, stacked shares, intervals.
+"""Pictures of studies, by kind: bars, lines, matrices, symbols, stacked shares.
 
 A study's record names the kind; what is drawn, and what the axis says of it, are by default its headline's column and meaning.
 Titles and texts at axes may name facts of the table's ``attrs`` in braces.
@@ -196,35 +196,6 @@ class Shares(Picture):
         ax.invert_yaxis()
         ax.set_xlabel(self.meaning)
         axes.show_legend(ax)
-
-
-@dataclass(frozen=True)
-class Intervals(Picture):
-    """A number with its interval (``ci_low`` to ``ci_high``) for each measure, one below the other by group."""
-
-    group: str
-
-    def sides(self) -> tuple[str, str]:
-        return "measure", ""
-
-    def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        names = list(dict.fromkeys(table["measure"]))
-        groups = table.groupby(self.group, sort=False)
-        for i, (group, rows) in enumerate(groups):
-            rows = rows.set_index("measure").loc[names]
-            y = np.arange(len(names)) + 0.25 * (i - (groups.ngroups - 1) / 2)
-            ax.hlines(y, rows["ci_low"], rows["ci_high"], color=f"C{i}")
-            ax.plot(rows[self.value], y, "o", color=f"C{i}", label=group)
-        ax.axvline(0, color="0.6", linewidth=0.8)
-        ax.set_yticks(range(len(names)), list(map(axes.label, names)))
-        ax.invert_yaxis()
-        ax.set_xlabel(self.meaning)
-        axes.show_legend(ax)
-
-
-def single(table: Any) -> Any:
-    """The rows of single measures, without differences of two."""
-    return table[table["minus"] == ""]
 
 
 def _explain(ax: Any, across: str, up: str) -> None:

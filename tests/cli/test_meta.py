@@ -131,17 +131,6 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             ),
         )
     ],
-    "left-out": [
-        (
-            (
-                *(*ON_RUNS, "-m", "LR AP", "--groups", "GROUPS"),
-                *("--depth", "5", "--contrasts", "LR:AP", "--n-resamples", "50"),
-            ),
-            lambda q, r: studies.Study(["LR", "AP"], q, r).left_out(
-                {n: n for n in r}, depth=5, contrasts=[("LR", "AP")], n_resamples=50
-            ),
-        )
-    ],
     "orientation": [
         (("-m", "RR", "--n", "10", "20", "--m", "3"), lambda q, r: studies.orientation("RR", [10, 20], 3)),
     ],
@@ -151,7 +140,13 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.Study(["LR", "AP"], q, r).stability(
                 [0.5], policies=["pool", "random"], n_resamples=50
             ),
-        )
+        ),
+        (
+            (*ON_RUNS, "-m", "LR AP", "--groups", "GROUPS", "--contrasts", "LR:AP", "--n-resamples", "50"),
+            lambda q, r: studies.Study(["LR", "AP"], q, r).stability(
+                groups={n: n for n in r}, contrasts=[("LR", "AP")], n_resamples=50
+            ),
+        ),
     ],
     "split-half": [
         (

@@ -80,10 +80,6 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"policies": ["depth"]}, "'depth'"),
         ({"fractions": [1.5]}, "fractions must be numbers between 0 and 1"),
     ],
-    "left_out": [
-        ({"groups": {"x": "g", "y": "g"}}, "at least 2 groups"),
-        ({"groups": {"x": "g", "y": "h"}, "depth": 0}, "depth"),
-    ],
     "balancing_index": [
         ({"top": 1, "lowest": 2}, "lowest relevant grade, 2, is above the top grade, 1"),
         ({"top": 0}, "lowest must be a number above 0, not 0"),

@@ -1,4 +1,4 @@
-"""What missing labels do to decisions, and to a group of runs that was not pooled."""
+"""What missing labels do to decisions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_lexirecall import demo, evaluate
+from ir_lexirecall import demo
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.missing_labels import TwoWay, as_many
+from ir_lexirecall.meta.missing_labels import TwoWay
 
 MEASURES = ["lexirecall", "AP", "nDCG@10", "R@10"]
 QRELS, RUNS = demo.qrels(), demo.runs()
@@ -67,7 +67,7 @@ def test_a_contrast_is_the_difference_over_the_same_resamples(kept: pd.DataFrame
 def test_weights_are_those_of_runs_and_queries_written_out(seed: int) -> None:
     """A pair of two groups counts once for each pair of their copies, a pair of one group once for each copy."""
     decisions = Study(["AP"], QRELS, RUNS)
-    resamples = TwoWay.draw(decisions, GROUPS, 3, 0.05, seed)
+    resamples = TwoWay.draw(decisions, GROUPS, 3, seed)
     assert (resamples.group_weight.sum(axis=1) == 4).all()
     assert (resamples.query_weight.sum(axis=1) == len(decisions.queries)).all()
     x = np.random.default_rng(seed).random((len(decisions.pairs[0]), len(decisions.queries)))
@@ -81,56 +81,3 @@ def test_weights_are_those_of_runs_and_queries_written_out(seed: int) -> None:
                 values += [x[place, q] for q, times in enumerate(of_query) for _ in range(int(times))]
         assert found[b] == pytest.approx(np.mean(values), nan_ok=True)
     assert found[0] == pytest.approx(x.mean())
-
-
-def test_a_group_left_out_loses_by_what_it_alone_found() -> None:
-    """By recall of the first two documents: runs of another group find the one label that stays in the pool."""
-    qrels = {"q": {"a": 1, "b": 1}}
-    runs = {"own": {"q": {"a": 2, "b": 1}}, "other": {"q": {"a": 2, "x": 1}}, "third": {"q": {"y": 2, "a": 1}}}
-    table = Study("R@2", qrels, runs).left_out({name: name for name in runs}, depth=2, **FEW).set_index("policy")
-    # Left out, "own" (+1 against two others) ties with both; the others keep their ties with each other and their losses.
-    assert table.loc["left out", "bias"] == pytest.approx(-2 / 6)
-    assert table.loc["left out", "lost"] == pytest.approx(1 / 6)
-    assert table.loc["left out", "decided"] == pytest.approx(2 / 4)
-
-
-def test_leaving_out_is_judging_the_pool_of_the_others() -> None:
-    table = Study(["AP", "R@10"], QRELS, RUNS).left_out(GROUPS, depth=5, **FEW)
-    ranked = {name: run.sort_values("score", ascending=False).groupby("query_id").head(5) for name, run in RUNS.items()}
-
-    def judged(names: list[str]) -> dict[str, dict[str, int]]:
-        pool = {
-            pair for name in names for pair in ranked[name][["query_id", "doc_id"]].itertuples(index=False, name=None)
-        }
-        rows = QRELS[["query_id", "doc_id", "relevance"]].itertuples(index=False, name=None)
-        qrels: dict[str, dict[str, int]] = {}
-        for query, doc, grade in rows:
-            qrels.setdefault(query, {})[doc] = grade if (query, doc) in pool else 0
-        return qrels
-
-    def signs(measure: str, names: list[str]) -> dict[tuple[str, str], pd.Series]:
-        values = {name: evaluate(measure, judged(names), run)[measure] for name, run in RUNS.items()}
-        return {(a, b): np.sign((values[a] - values[b]).round(12)) for a, b in itertools.permutations(RUNS, 2)}
-
-    for measure in ("AP", "R@10"):
-        full = signs(measure, list(RUNS))
-        queries = [q for q, docs in judged(list(RUNS)).items() if any(grade > 0 for grade in docs.values())]
-        changes = []
-        for group in dict.fromkeys(GROUPS.values()):
-            fewer = signs(measure, [name for name in RUNS if GROUPS[name] != group])
-            pairs = [(a, b) for a, b in full if GROUPS[a] == group != GROUPS[b]]
-            changes += [fewer[pair][queries] - full[pair][queries] for pair in pairs]
-        bias = table[(table["policy"] == "left out") & (table["measure"] == measure)]["bias"].item()
-        assert bias == pytest.approx(np.mean(changes))
-
-
-@given(st.integers(0, 100))
-def test_the_control_removes_as_many_labels_of_each_query(seed: int) -> None:
-    judgments = Study(["AP"], QRELS, RUNS).judgments
-    relevant = judgments.grade >= 1
-    rng = np.random.default_rng(seed)
-    removed = relevant & (rng.random(len(relevant)) < 0.4)
-    chosen = as_many(judgments, relevant, removed, rng)
-    assert not (chosen & ~relevant).any()
-    of_query = [np.bincount(judgments.query[some], minlength=len(judgments)).tolist() for some in (removed, chosen)]
-    assert of_query[0] == of_query[1]

@@ -22,7 +22,6 @@ STUDIES: dict[str, dict[str, Any]] = {name: {} for name in vars(meta.Study) if n
     "discriminative_power": {"test": "t"},
     "achieved_significance": {"test": "sign"},
     "degrade": {"fractions": [0.5], "n_samples": 1},
-    "left_out": {"groups": {name: name for name in demo.runs()}, "n_resamples": 20},
     "stability": {"fractions": [0.5], "n_samples": 1, "n_resamples": 20},
     "judges": {"qrels_b": demo.qrels(), "n_resamples": 20},
 }

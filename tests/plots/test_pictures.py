@@ -95,7 +95,6 @@ STUDIES: dict[str, Callable[[], Any]] = {
     ),
     "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
     "interval scale": lambda: meta.interval_scale(["P@5", "RR", "AP"]),
-    "left out": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).left_out({name: name for name in RUNS}, n_resamples=20),
     "stability": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).stability(n_resamples=20, n_samples=1),
     "split half": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).split_half(),
     "tie probabilities": lambda: meta.tie_probabilities(n=1000, m=range(1, 11)),

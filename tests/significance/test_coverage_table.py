@@ -33,7 +33,7 @@ MARGIN = {"worse_p": ["gate: worse by any measure"], "within_p": ["within margin
 MARGIN["better_p"] = ["with a margin: any better|t: better, worse, not worse"]
 MARGIN["not_worse_p"] = ["not worse|t: better, worse, not worse"]
 GROUPS = ["in groups of queries: any better or worse"]
-LABELS = {"agreement": "missing labels: agreement, bias", "p": "missing labels: p of a contrast"}
+LABELS = {"agreement": "missing labels: agreement", "p": "missing labels: p of a contrast"}
 PRINTED: dict[str, dict[str, list[str]]] = {
     "table": {
         "ci": TESTED,
@@ -83,7 +83,6 @@ PRINTED: dict[str, dict[str, list[str]]] = {
     },
     "judges": {"tau": [], "tau_ap": []},  # of resampled queries, no interval of the true tau
     "stability": {"ci": [LABELS["agreement"]], "decided": [LABELS["agreement"]], "p": [LABELS["p"]]},
-    "left_out": {"ci": [LABELS["agreement"]], "p": [LABELS["p"]]},
     "achieved_significance": {"p": TESTS, "p_corrected": FAMILIES},
 }
 """What tables print, by the beginnings of the columns' names, and the statements of the rows that say how often it is right (symmetric|real)."""
@@ -121,7 +120,6 @@ def printed() -> dict[str, list[str]]:
         "friedman": pd.DataFrame(columns=[*both.friedman()]),
         "judges": study.judges(qrels),
         "stability": study.stability(n_resamples=10),
-        "left_out": study.left_out({run: run for run in runs}, n_resamples=10),
         "achieved_significance": study.achieved_significance(test="t"),
     }
     return {name: [column for column in table if CLAIM.fullmatch(column)] for name, table in tables.items()}

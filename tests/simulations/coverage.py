@@ -27,7 +27,7 @@ from scipy import stats
 from ir_lexirecall import significance as sig
 from ir_lexirecall.comparison.pair_tests import margin_columns
 from ir_lexirecall.judging.bounds import imbens_manski
-from ir_lexirecall.meta.missing_labels import TwoWay, times_drawn
+from ir_lexirecall.meta.missing_labels import TwoWay, interval, times_drawn, two_sided_p
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations import judging
@@ -469,17 +469,17 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
             resampler = np.random.default_rng(sample)
             draws = [times_drawn(resampler, size, 399) for size in (groups, queries)]
             names = [str(group) for group in range(groups)]
-            two_way = TwoWay(names, np.arange(groups), np.stack([a, b], axis=1), *draws, ALPHA, sample, ())
+            two_way = TwoWay(names, np.arange(groups), np.stack([a, b], axis=1), *draws)
             of_run, of_query = 0.5 * rng.normal(size=(2, groups)), 0.5 * rng.normal(size=(2, 1, queries))
             noise = rng.normal(size=(2, len(a), queries))
             agrees = [r[a, None] + r[b, None] + q + e < 1 for r, q, e in zip(of_run, of_query, noise, strict=True)]
             ratios = [two_way.ratio(one.astype(float), np.ones(one.shape)) for one in agrees]
-            low, high = two_way.interval(ratios[0])[1:]
+            _, low, high = interval(ratios[0], ALPHA)
             truth = stats.norm.cdf(1 / np.sqrt(1 + 3 * 0.25))
             right.append(low <= truth <= high)
-            said.append(two_way.p(ratios[0] - ratios[1]) <= ALPHA)
+            said.append(two_sided_p(ratios[0] - ratios[1]) <= ALPHA)
         setting = f"{groups} groups of runs, {queries} queries"
-        row = covers("missing labels: agreement, bias", setting, np.array(right), FEW)
+        row = covers("missing labels: agreement", setting, np.array(right), FEW)
         yield replace(row, instead=ROUGH)
         row = false("missing labels: p of a contrast", f"{setting}, equal measures", np.array(said), FEW)
         yield replace(row, instead=ROUGH)
