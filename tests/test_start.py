@@ -18,7 +18,7 @@ def test_what_reads_compares_and_reports_is_imported_when_it_is_needed() -> None
     ours = {name.split(".")[1] for name in modules if name.startswith("ir_lexirecall.")}
     assert ours == {"_util", "evaluation", "io", "measures"}
     of_io = {name for name in modules if name.startswith("ir_lexirecall.io.")}
-    assert of_io == {"ir_lexirecall.io.known_measures", "ir_lexirecall.io.trec_eval_names"}  # tables of names
+    assert of_io == {"ir_lexirecall.io.measure_names"}  # a table
     assert "ir_lexirecall.evaluation.scored_runs" not in modules
     assert not {"difflib", "secrets", "xml.etree"} & set(modules)
 

@@ -15,7 +15,7 @@ from conftest import Data
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli import main
-from ir_lexirecall.io.trec_eval_names import EQUIVALENTS, equivalent, from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.io.measure_names import EQUIVALENTS, equivalent, from_trec_eval, trec_eval_lines, trec_eval_name
 
 FILES = Path(__file__).parent / "files" / "values"
 
@@ -67,13 +67,13 @@ def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> No
 def test_what_is_not_here_is_said() -> None:
     with pytest.raises(ValueError, match=r"from_trec_eval: trec_eval's gm_map is not available here; use np.exp"):
         from_trec_eval(["gm_map"])
-    with pytest.raises(ValueError, match="trec_eval has no measure 'mapp'; did you mean 'map'"):
+    with pytest.raises(ValueError, match="trec_eval has no single measure 'mapp'; did you mean 'map'"):
         from_trec_eval(["mapp"])
     with pytest.raises(ValueError, match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8."):
         from_trec_eval(["rbp.p=0.8"])
     with pytest.raises(ValueError, match="trec_eval's rbp_resid is not available here; use the residual of RBP"):
         from_trec_eval(["rbp_resid.p=0.8"])
-    with pytest.raises(ValueError, match="trec_eval's all_trec stands for many measures; name those that you want"):
+    with pytest.raises(ValueError, match="trec_eval has no single measure 'all_trec'"):
         from_trec_eval(["all_trec"])
     for name, hint in {
         "11pt_avg": "is called ElevenPt here",

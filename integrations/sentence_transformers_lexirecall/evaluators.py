@@ -27,7 +27,7 @@ from ir_lexirecall.comparison.pair_tests import cut_at_range
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.known_measures import known_of
+from ir_lexirecall.io.measure_names import known_of
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.significance.over_collections import mean_interval

@@ -25,7 +25,7 @@ from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, emit
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.files import first_line, is_parquet
-from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.io.measure_names import from_trec_eval, trec_eval_lines, trec_eval_name
 from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.notes import captions, grouped

@@ -12,7 +12,7 @@ import ir_measures
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.collection import find_collection
 from ir_lexirecall.io.files import STDIN
-from ir_lexirecall.io.trec_eval_names import equivalent
+from ir_lexirecall.io.measure_names import equivalent
 
 # Most words that are looked up name measures.
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")

@@ -18,8 +18,7 @@ from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, ent
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.io.files import matching
-from ir_lexirecall.io.known_measures import known
-from ir_lexirecall.io.trec_eval_names import equivalent
+from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.value_cells import (
     RUN_NAMES,
     Cells,

@@ -10,7 +10,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall._util.measure_strings import parse_measure
-from ir_lexirecall.io.known_measures import known_of
+from ir_lexirecall.io.measure_names import known_of
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.diversity import BOTH, WEIGHTS

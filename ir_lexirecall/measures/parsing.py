@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
-from ir_lexirecall.io.trec_eval_names import EQUIVALENTS, equivalent
+from ir_lexirecall.io.measure_names import EQUIVALENTS, equivalent
 from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]

@@ -14,7 +14,7 @@ from pathlib import Path
 from ir_lexirecall.cli import main
 from ir_lexirecall.data import demo
 from ir_lexirecall.evaluation.evaluating import evaluate
-from ir_lexirecall.io.trec_eval_names import trec_eval_lines
+from ir_lexirecall.io.measure_names import trec_eval_lines
 
 
 def output(command: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall.descriptions.describing import source
 from ir_lexirecall.evaluation.provider import LexiRecallProvider
-from ir_lexirecall.io.known_measures import known
+from ir_lexirecall.io.measure_names import known
 from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import FAMILIES, REGISTRY, Measure
 from ir_lexirecall.measures.parameters import Param

@@ -1,13 +1,21 @@
-"""trec_eval's names of measures, and its lines: which of our measures each one is, and values printed as it prints them."""
+"""What names of measures mean: trec_eval's as ours, and values printed as it prints them; range and direction of values of any name."""
 
 from __future__ import annotations
 
+import configparser
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import e, inf
+from pathlib import Path
+from typing import NamedTuple
+
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import did_you_mean, entry
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.measure_strings import parse_measure
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,6 @@ _OFFICIAL = (
     *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
     *(f"P_{k}" for k in _CUTOFFS),
 )
-_NICKNAMES = ("all_trec", "set", "prefs", "qrels_jg")
 _COUNTS = frozenset(
     ("num_q", "num_ret", "num_rel", "num_rel_ret", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumRet(rel=1)")
 )
@@ -113,38 +120,32 @@ def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
     {'map': 'AP', 'P_5': 'P@5', 'P_10': 'P@10'}
     """
     measures = {}
-    for name in (part for given in names for part in _asked(given)):
-        found = equivalent(name)
+    asked: list[str] = []
+    for name in names:
+        family, _, parameters = name.partition(".")
+        if name == "official":
+            asked += _OFFICIAL
+        elif any(item.name == f"{name}_K" for item in EQUIVALENTS):
+            asked += [f"{name}_{k}" for k in _OTHER_CUTOFFS.get(name, _CUTOFFS)]
+        elif name == "iprec_at_recall":
+            asked += [measure for measure in _OFFICIAL if measure.startswith(name)]
+        else:
+            asked += [f"{family}.{one}" for one in parameters.split(",")] if "," in parameters else [name]
+    for name in asked:
+        family, _, parameters = name.partition(".")
+        found = equivalent(name) or equivalent(family)
         if found is None:
-            family, _, parameters = name.partition(".")
-            known = equivalent(family) if parameters else None
-            if name in _NICKNAMES:
-                raise ValueError(f"trec_eval's {name} stands for many measures; name those that you want, or official")
-            if known is None:
-                hint = did_you_mean(name, [item.name for item in EQUIVALENTS])
-                raise ValueError(f"trec_eval has no measure {name!r}{hint}")
-            if known.measure:
-                raise ValueError(
-                    f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {known.measure} its own, as in "
-                    "RBP_TE(p=0.8)"
-                )
-            raise ValueError(f"trec_eval's {family} is not available here; use {known.note}")
+            hint = did_you_mean(name, [item.name for item in EQUIVALENTS])
+            raise ValueError(f"trec_eval has no single measure {name!r}{hint}")
         if not found.measure:
-            raise ValueError(f"trec_eval's {name} is not available here; use {found.note}")
+            raise ValueError(f"trec_eval's {found.name} is not available here; use {found.note}")
+        if equivalent(name) is None:
+            raise ValueError(
+                f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {found.measure} its own, as in "
+                "RBP_TE(p=0.8)"
+            )
         measures[trec_eval_name(found.measure)] = found.measure
     return measures
-
-
-def _asked(name: str) -> Iterable[str]:
-    """The measures that one word of ``-m`` means."""
-    if name == "official":
-        return _OFFICIAL
-    family, _, parameters = name.partition(".")
-    if any(item.name == f"{name}_K" for item in EQUIVALENTS):
-        return [f"{name}_{k}" for k in _OTHER_CUTOFFS.get(name, _CUTOFFS)]
-    if name == "iprec_at_recall":
-        return [measure for measure in _OFFICIAL if measure.startswith(name)]
-    return [f"{family}.{one}" for one in parameters.split(",")] if "," in parameters else [name]
 
 
 def trec_eval_name(measure: str) -> str:
@@ -184,24 +185,99 @@ def trec_eval_lines(
     map                    all 0.2500
     num_rel                all 3
     """
-    if per_query is None:
-        query_ids, columns = [], {}
-    elif isinstance(per_query, tuple):
+    if isinstance(per_query, tuple):
         query_ids, columns = per_query
     else:
-        query_ids, columns = list(map(str, per_query.index)), {name: per_query[name].to_list() for name in per_query}
+        query_ids = [] if per_query is None else list(map(str, per_query.index))
+        columns = {} if per_query is None else per_query.to_dict("list")
     shown = {name: trec_eval_name(name) for name in [*columns, *means.keys()]}
-    rows = [
-        (shown[name], query_id, _number(name, values[place], places))
-        for place, query_id in enumerate(query_ids)
-        for name, values in columns.items()
-        if shown[name] != "num_q"  # trec_eval counts queries over all of them only
-    ]
+
+    def line(name: str, query_id: str, value: float) -> str:
+        text = f"{value:.0f}" if name in _COUNTS else f"{value:6.{4 if places is None else places}f}"
+        return f"{shown[name]:<22}\t{query_id}\t{text}"
+
+    of_queries = [name for name in columns if shown[name] != "num_q"]  # trec_eval counts queries over all of them only
+    lines = [line(name, query_id, columns[name][q]) for q, query_id in enumerate(query_ids) for name in of_queries]
     if run is not None:
-        rows.append(("runid", "all", run))
-    rows += [(shown[name], "all", _number(name, value, places)) for name, value in means.items()]
-    return "\n".join(f"{name:<22}\t{query_id}\t{text}" for name, query_id, text in rows)
+        lines.append(f"{'runid':<22}\tall\t{run}")
+    return "\n".join([*lines, *(line(name, "all", value) for name, value in means.items())])
 
 
-def _number(name: str, value: float, places: int | None) -> str:
-    return f"{value:.0f}" if name in _COUNTS else f"{value:6.{4 if places is None else places}f}"
+# -- ranges and directions -----------------------------------------------------------------------------------------
+
+_RANGES = {
+    "0 to 1": (0.0, 1.0),
+    "0 to 1.582": (0.0, e / (e - 1)),
+    "0 upwards": (0.0, inf),
+    "any": (-inf, inf),
+}
+_TURNED = re.compile(r"\A\s*([-−]|1\s*[-−/])|[↑↓]|\(.*(neg|inv)")
+"""What says that values are turned round: ``-RMSE``, ``1 - WER``, ``1/latency``, ``loss (negated)``."""
+
+
+class KnownMeasure(NamedTuple):
+    """The smallest and the largest value that a measure can have (infinite where there is none), and its direction."""
+
+    low: float
+    high: float
+    smaller_is_better: bool
+
+
+def known(name: str) -> KnownMeasure | None:
+    """What is known of a measure by its name here, in trec_eval, or among those of other programs; None if it is not.
+
+    >>> known("-RMSE"), known("err"), known("negative log likelihood").smaller_is_better
+    (None, None, True)
+    >>> known("ndcg_cut_10"), known("WSS@0.95").high, known("mean_latency_ms").smaller_is_better, known("zeal")
+    (KnownMeasure(low=0.0, high=1.0, smaller_is_better=False), 0.95, True, None)
+    """
+    if name == "err" or _TURNED.search(name):  # an error, or expected reciprocal rank? and a cost turned round is none
+        return None
+    trec_eval = equivalent(name)
+    try:
+        return known_of(parse_measure(name if trec_eval is None else trec_eval.measure))
+    except ValueError:
+        names, beside = _names()
+    base = re.sub(r"(\(.*|@.*|_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
+    words = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\W_]+", " ", base).lower().split()
+    while words[1:] and words[-1] in beside and "".join(words) not in names:
+        words.pop()
+    while words[1:] and words[0] in beside and "".join(words) not in names:
+        words.pop(0)
+    return names.get("".join(words), names.get(_plain(base)))
+
+
+def known_of(measure: IRMeasure) -> KnownMeasure:
+    """What is known of a measure with its parameters: as its class declares it here, or of one of ir_measures by its name.
+
+    >>> from ir_measures import RBP
+    >>> known_of(RBP).high, known_of(RBP(rel=1)).high
+    (inf, 1.0)
+    """
+    if hasattr(measure, "value_range"):
+        low, high = measure.value_range()
+        return KnownMeasure(low, high, measure.is_cost())
+    found = _names()[0].get(_plain(measure.NAME), KnownMeasure(-inf, inf, False))
+    in_grades = "gains" in measure.params or (measure.NAME == "RBP" and measure.params.get("rel") is None)
+    return found._replace(low=-inf if "gains" in measure.params else found.low, high=inf) if in_grades else found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+@cache
+def _names() -> tuple[dict[str, KnownMeasure], frozenset[str]]:
+    """Measures by their plain names, and the words that may stand beside these."""
+    parser = configparser.ConfigParser(delimiters=("=",))
+    parser.read(Path(__file__).with_suffix(".ini"), encoding="utf-8")
+    listed = {
+        section: [name.strip() for names in parser[section].values() for name in names.split(",")]
+        for section in parser.sections()
+    }
+    beside = frozenset(listed.pop("beside"))
+    names: dict[str, KnownMeasure] = {}
+    for section, of_section in listed.items():
+        values, _, better = section.partition(", ")
+        names |= {_plain(name): KnownMeasure(*_RANGES[values], better == "smaller is better") for name in of_section}
+    return names, beside
