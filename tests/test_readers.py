@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
-from ir_lexirecall.io.json_runs import nugget_qrels
+from ir_lexirecall.io.readers import nugget_qrels
 
 FILES = Path(__file__).parent / "files" / "frameworks"
 MTEB = FILES / "TinyArguments_predictions.json"

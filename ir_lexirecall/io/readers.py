@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.errors import and_more, entry, is_integer, is_number, naming, needs, shown
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines
 from ir_lexirecall.io.files import (
@@ -28,11 +29,13 @@ from ir_lexirecall.io.files import (
     first_line,
     first_text,
     is_parquet,
+    json_lines,
     metadata_header,
+    parsed_json,
     parts_of,
     rereadable,
+    text_of_file,
 )
-from ir_lexirecall.io.json_runs import is_json, json_qrels, json_run, table_of_dicts
 from ir_lexirecall.io.lines import (
     TEXTS,
     check_names,
@@ -58,6 +61,8 @@ _NO_RUNS = frozenset(
     ("readme.txt", "qrels.txt", "requirements.txt", "qrels.parquet", "perquery.parquet", "package.json")
 )
 _TIREX_RUN = "run.txt"
+_MTEB = "mteb_model_meta"
+_GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
 # -- runs and qrels --------------------------------------------------------------------------------
 
@@ -83,7 +88,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
             line = first_line(file)
             fields = line.split()
             if is_json(line):
-                yield json_run(file)
+                yield _json_run(file)
             elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
                 table = read_lines(file, _RANKED)
                 query, rank = table["query_id"].to_list(), table["position"].to_list()
@@ -149,9 +154,9 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         else:
             line = first_line(file)
             if is_json(line):
-                return table_of_dicts(json_qrels(file), "relevance")
+                return _json_qrels(file)
             if search_engines.is_judgment_list(line):
-                return table_of_dicts(search_engines.read_judgments(file), "relevance")
+                return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
             fields = tuple(line.split())
             if fields == _BEIR:
                 return read_lines(file, QREL_COLUMNS, header=True)
@@ -181,6 +186,181 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
                             "write it again, or end its last line"
                         )
     return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True))) if set(_BEIR) <= set(table.columns) else table
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def is_json(first_line: str) -> bool:
+    """Whether a file whose first line this is starts as JSON does; a line of six fields is TREC's whatever it starts with."""
+    line = first_line.lstrip("\ufeff \t\r\n")
+    return line.startswith(("{", "[")) and (len(line.split()) != 6 or '"' in line)
+
+
+def _json_run(path: str) -> pl.DataFrame:
+    text = text_of_file(path)
+    first, _, rest = text.lstrip().partition("\n")
+    has_lines = first.startswith("{") and first.rstrip().endswith("}") and bool(rest.strip())
+    content = next(json_lines(text, path))[1] if has_lines else parsed_json(text, path)
+    read = next((read for knows, read in RECORDS if knows(content)), predictions if has_lines else None)
+    if read is not None:
+        return _table_of_dicts(read(json_lines(text, path) if has_lines else [(1, content)], path), path, "run")
+    with naming(path):
+        found = search_engines.run_in(content)
+    inside = content  # MTEB's predictions have queries below subsets and splits
+    for _ in range(3):
+        inside = next(iter(inside.values()), None) if isinstance(inside, dict) else None
+    if isinstance(content, dict) and (_MTEB in content or isinstance(inside, dict)):
+        splits = {name: part for name, part in content.items() if name != _MTEB and isinstance(part, dict)}
+        there = {f"{name}/{split}": run for name, part in splits.items() for split, run in part.items()}
+        if len(there) != 1:
+            raise ValueError(
+                f"{path}: expected predictions of MTEB for one subset and split, it has {', '.join(there) or 'nothing'}; give "
+                "one of them: json.load(open(path))[subset][split]"
+            )
+        [(name, content)] = there.items()
+        path = f"{path} ({name})"
+    return _table_of_dicts(content if found is None else found, path, "run")
+
+
+def _json_qrels(path: str) -> pl.DataFrame:
+    content = parsed_json(text_of_file(path), path)
+    with naming(path):
+        found = search_engines.qrels_in(content)
+    return _table_of_dicts(content if found is None else found, path, "qrels")
+
+
+def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
+    value, column = ("grade", "relevance") if what == "qrels" else ("score", "score")
+    expected = f"expected {{query_id: {{doc_id: {value}}}}}"
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {expected}")
+    columns: dict[str, list[Any]] = {"query_id": [], "doc_id": [], column: []}
+    for query_id, docs in content.items():
+        if not isinstance(docs, dict):
+            raise ValueError(f"{path}: taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}")
+        odd = [doc_id for doc_id, number in docs.items() if not is_number(number)]
+        if odd:
+            raise ValueError(
+                f"{path}: the {value} of document {odd[0]!r} for query {query_id!r} is {shown(docs[odd[0]])}, not a number"
+                f"{and_more(len(odd) - 1)}"
+            )
+        for name, values in zip(columns, ([query_id] * len(docs), docs, map(float, docs.values())), strict=True):
+            columns[name] += values
+    return pl.DataFrame(columns, schema={"query_id": pl.String, "doc_id": pl.String, column: pl.Float64})
+
+
+def _is_prediction(content: Any) -> bool:
+    return isinstance(content, dict) and isinstance(content.get("results"), list) and "query_id" in content
+
+
+def predictions(records: Iterable[tuple[int, Any]], path: str) -> dict[str, dict[str, float]]:
+    """Lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}``."""
+    run: dict[str, dict[str, float]] = {}
+    for number, content in records:
+        place = f"{path}, line {number}"
+        if not _is_prediction(content):
+            raise ValueError(
+                f"{place}: taken for predictions of sentence-transformers, but it is not "
+                '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}'
+            )
+        query_id = _json_id(content["query_id"], "query_id", place)
+        if query_id in run:
+            raise ValueError(f"{place}: query {query_id!r} occurs twice")
+        ranking = run[query_id] = {}
+        for result in content["results"]:
+            if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
+                raise ValueError(
+                    f"{place}: a result of query {query_id!r} is {shown(result)}, without corpus_id and score"
+                )
+            doc_id = _json_id(result["corpus_id"], "corpus_id", place)
+            if doc_id in ranking:
+                raise ValueError(f"{place}: document {doc_id!r} appears twice for query {query_id!r}; keep one")
+            ranking[doc_id] = result["score"]
+    return run
+
+
+RECORDS = ((_is_prediction, predictions),)
+"""Formats of runs with a JSON object per query, on a line each where there are several: what knows one of them, and reads all with their lines."""
+
+
+def _json_id(value: Any, name: str, place: str) -> str:
+    if isinstance(value, str) or is_integer(value):
+        return str(value)
+    raise ValueError(f"{place}: {name} is {shown(value)}, not a string or an integer")
+
+
+# -- assignments of nuggets ---------------------------------------------------------------------------------
+
+
+@entry
+def nugget_qrels(
+    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, vital: float = 1.0, okay: float = 0.5
+) -> pd.DataFrame:
+    """Qrels with weighted subtopics out of assignments of nuggets (TREC RAG, AutoNuggetizer).
+
+    A record says which nuggets of a query a text supports: ``{"qid", "nuggets": [{"text", "importance", "assignment"}]}``. The
+    text is called by ``docid`` (or ``doc_id``, ``docno``), and where the record is of a whole answer by ``run_id``.
+
+    Args:
+        assignments: records, or the path of a file with one per line (JSON lines).
+        vital, okay: weights of nuggets of this importance.
+
+    Returns:
+        ``query_id``, ``doc_id``, ``subtopic_id`` (the nugget's text), ``relevance`` (2 support, 1 partial support, 0 none) and
+        ``weight``: for RBU, ``D_nDCG``, ``IA`` and the other measures of diversity.
+
+    Raises:
+        ValueError: a record or nugget lacks a field, or one has an unknown value; the message names it.
+
+    >>> record = {"qid": "1", "docid": "d7", "nuggets": [
+    ...     {"text": "Rome was founded", "importance": "vital", "assignment": "support"},
+    ...     {"text": "by twins", "importance": "okay", "assignment": "partial_support"}]}
+    >>> nugget_qrels([record])
+      query_id doc_id       subtopic_id  relevance  weight
+    0        1     d7  Rome was founded          2     1.0
+    1        1     d7          by twins          1     0.5
+    """
+    weights = {"vital": vital, "okay": okay}
+    for name, weight in weights.items():
+        if not is_number(weight) or not 0 <= weight < float("inf"):
+            raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
+    rows = []
+    if isinstance(assignments, (str, os.PathLike)):
+        path = os.fspath(assignments)
+        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in json_lines(text_of_file(path), path))
+    else:
+        records = ((f"record {n}", record) for n, record in enumerate(assignments, start=1))
+    for place, record in records:
+        if not isinstance(record, Mapping):
+            raise ValueError(f"{place}: expected an assignment of nuggets, got {shown(record)}")
+        query_id = _field(record, ("qid", "query_id"), place)
+        doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), place)
+        nuggets = record.get("nuggets")
+        if not isinstance(nuggets, list):
+            raise ValueError(f"{place}: no list of nuggets for query {query_id!r}")
+        for nugget in nuggets:
+            if not isinstance(nugget, Mapping):
+                raise ValueError(f"{place}: a nugget of query {query_id!r} is {shown(nugget)}")
+            text = _field(nugget, ("text",), place)
+            known: dict[str, Mapping[str, Any]] = {"importance": weights, "assignment": _GRADES}
+            for name, choices in known.items():
+                if nugget.get(name) not in [*choices]:
+                    raise ValueError(
+                        f"{place}: nugget {shown(text)} has the {name} {shown(nugget.get(name))}; expected one of "
+                        f"{', '.join(choices)}"
+                    )
+            rows.append((query_id, doc_id, text, _GRADES[nugget["assignment"]], weights[nugget["importance"]]))
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"])
+
+
+def _field(record: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:
+    name = next((name for name in names if name in record), None)
+    if name is None:
+        raise ValueError(
+            f"{place}: there is no {' or '.join(names)}; it has {', '.join(map(str, record)) or 'nothing'}"
+        )
+    return _json_id(record[name], name, place)
 
 
 # -- folders and metadata ----------------------------------------------------------------------------
@@ -292,31 +472,12 @@ def _of_arrow(table: Any) -> pl.DataFrame:
 def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> Iterator[pl.DataFrame]:
     if not engine.computes():
         raise ValueError(needs(f"{path}: reading Parquet {engine.where()}", "PyArrow", "all"))
-    with open(content, "rb") as stream:
-        if stream.read(4) != b"PAR1":
-            raise ValueError(f"{path} cannot be read as Parquet: it does not begin with PAR1")
-    if sys.executable:
-        words = [sys.executable, "-c", _TRIAL, content, str(_ROWS), *(columns or ())]
-        trial = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if trial.returncode:
-            last = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise ValueError(f"{path} cannot be read as Parquet: {last or 'it is damaged'}")
+    words = [sys.executable, "-c", "import polars, sys; polars.read_parquet(sys.argv[1])", content]
+    trial = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if trial.returncode:
+        last = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise ValueError(f"{path} cannot be read as Parquet: {last or 'it is damaged'}")
     with _reading_parquet(path):
         rows = pl.scan_parquet(content)
         names = rows.collect_schema().names()
-        rows = rows.select(columns if columns and set(columns) <= set(names) else names)
-        total = rows.select(pl.len()).collect().item()
-        for start in range(0, max(total, 1), _ROWS):
-            yield rows.slice(start, _ROWS).collect()
-
-
-_TRIAL = """
-import sys, polars
-path, step, *columns = sys.argv[1:]
-rows = polars.scan_parquet(path)
-names = rows.collect_schema().names()
-rows = rows.select(columns if columns and set(columns) <= set(names) else names)
-total = rows.select(polars.len()).collect().item()
-for start in range(0, max(total, 1), int(step)):
-    rows.slice(start, int(step)).collect()
-"""
+        yield rows.select(columns if columns and set(columns) <= set(names) else names).collect()

@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ir_lexirecall._util.errors import and_more, entry, is_integer, shown, shown_names
+from ir_lexirecall._util.errors import and_more, entry, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.files import first_line, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""
 
-_QUERIES = ("query_id", "qid", "query", "querytext", "query_text")
-_DOCUMENTS = ("docid", "doc_id", "document_id", "_id", "docno", "id")
-_RATINGS = ("rating", "judgement", "judgment", "grade", "relevance", "label")
+_COLUMNS = (  # what a judgment list calls queries, documents and ratings
+    ("query_id", "qid", "query", "querytext", "query_text"),
+    ("docid", "doc_id", "document_id", "_id", "docno", "id"),
+    ("rating", "judgement", "judgment", "grade", "relevance", "label"),
+)
 
 
 @dataclass(frozen=True)
@@ -63,19 +65,13 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     ({'amsterdam': {'42': -1.0}}, {'amsterdam': {'42': 1.0}})
     """
     answer, what = _content(response, "response")
-    answer = _answer(answer)
     details = answer.get("details")
     if not isinstance(details, Mapping):
         raise ValueError(
             f"{what}: not a response of _rank_eval: it has {shown_names(list(map(str, answer)))}, but no details"
         )
-    failures = answer.get("failures")
-    if failures:
-        if not isinstance(failures, Mapping):
-            raise ValueError(f"{what}: queries failed: {shown(failures)}")
-        query_id = next(iter(failures))
-        raise ValueError(f"{what}: query {query_id!r} failed{and_more(len(failures) - 1)}: {shown(failures[query_id])}")
-    asked = None if request is None else _requested(request)
+    if failures := answer.get("failures"):
+        raise ValueError(f"{what}: queries failed: {shown(failures)}")
     hits: dict[str, list[_Hit]] = {}
     for query_id, detail in details.items():
         items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
@@ -83,60 +79,43 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
             raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list")
         hits[query_id] = []
         for item in items:
-            hit = item.get("hit") if isinstance(item, Mapping) else None
-            if not isinstance(hit, Mapping) or "_id" not in hit:
-                raise ValueError(f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id")
-            hits[query_id].append((str(hit.get("_index", "")), str(hit["_id"]), item.get("rating")))
-    indexes = {index for found in hits.values() for index, _, _ in found}
-    indexes |= {index for found in (asked or {}).values() for index, _, _ in found}
-    several = len(indexes) > 1
+            match item:
+                case {"hit": {"_id": doc_id} as hit}:
+                    hits[query_id].append((str(hit.get("_index", "")), str(doc_id), item.get("rating")))
+                case _:
+                    raise ValueError(f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id")
+    asked = None if request is None else _requested(request)
     if asked is not None and (odd := asked.keys() ^ hits.keys()):
         where = "the request" if min(odd) in asked else "the response"
         raise ValueError(
             f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; are they of one evaluation?"
         )
-    run = {query_id: _by_name(found, several, query_id, what) for query_id, found in hits.items()}
-    rated = asked if asked is not None else {q: [h for h in found if h[2] is not None] for q, found in hits.items()}
-    qrels = {query_id: _by_name(found, several, query_id, "the request") for query_id, found in rated.items()}
-    values = {q: as_float(detail.get(_score_of(detail) or "")) for q, detail in details.items()}
+    indexes = {index for found in [*hits.values(), *(asked or {}).values()] for index, _, _ in found}
+    ranked = {q: [(*hit[:2], -rank) for rank, hit in enumerate(found, 1)] for q, found in hits.items()}
+    run = _by_document(ranked, len(indexes) > 1, what)
+    rated = {q: [hit for hit in found if hit[2] is not None] for q, found in hits.items()} if asked is None else asked
+    qrels = _by_document(rated, len(indexes) > 1, what)
+    values = {q: as_float(detail.get("metric_score")) for q, detail in details.items()}
     return RankEval(
-        {q: {doc: _rating(value, q, doc, what) for doc, value in docs.items()} for q, docs in qrels.items()},
-        {q: {doc: -float(rank) for rank, doc in enumerate(docs, 1)} for q, docs in run.items()},
+        qrels,
+        run,
         {q: [doc for doc in docs if doc not in qrels[q]] for q, docs in run.items()},
         {q: math.nan if value is None else value for q, value in values.items()},
     )
 
 
-_SCORES = ("metric_score", "quality_level")
-"""What the engine calls the value of its metric: since version 7, and before."""
-
-
-def _score_of(part: Mapping[str, Any]) -> str | None:
-    return next((name for name in _SCORES if name in part), None)
-
-
-def _answer(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The response, also where it is wrapped as in the engine's manual."""
-    inner = content.get("rank_eval")
-    return inner if isinstance(inner, Mapping) and "details" in inner else content
-
-
 def run_in(content: Any) -> dict[str, dict[str, float]] | None:
     """The run in what was read from JSON, if that is a response of ``_rank_eval``; else None."""
-    answer = _answer(content) if isinstance(content, dict) else {}
-    return read_rank_eval(answer).run if "details" in answer and _score_of(answer) is not None else None
+    is_response = isinstance(content, dict) and {"details", "metric_score"} <= content.keys()
+    return read_rank_eval(content).run if is_response else None
 
 
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
     """The qrels in what was read from JSON, if that is a request of ``_rank_eval`` or a judgment list; else None."""
-    if not isinstance(content, dict):
-        return None
-    if not isinstance(content.get("requests"), list):
-        return read_judgments(content) if "judgmentRatings" in _list(content) else None
-    requested = _requested(content)
-    several = len({index for found in requested.values() for index, _, _ in found}) > 1
-    named = {query_id: _by_name(found, several, query_id, "request") for query_id, found in requested.items()}
-    return {q: {doc: _rating(value, q, doc, "request") for doc, value in docs.items()} for q, docs in named.items()}
+    if isinstance(content, dict) and isinstance(content.get("requests"), list):
+        requested = _requested(content)
+        return _by_document(requested, len({hit[0] for hits in requested.values() for hit in hits}) > 1, "request")
+    return read_judgments(content) if isinstance(content, dict) and "judgmentRatings" in _list(content) else None
 
 
 def is_judgment_list(header: str) -> bool:
@@ -146,8 +125,7 @@ def is_judgment_list(header: str) -> bool:
     (True, False)
     """
     names = [_column_name(name.strip().strip('"')) for name in header.split(",")]
-    columns = (_QUERIES, _DOCUMENTS, _RATINGS)
-    return "query_id" not in names and all(any(name in names for name in known) for known in columns)
+    return "query_id" not in names and not any(map(set(names).isdisjoint, _COLUMNS))
 
 
 def _column_name(name: str) -> str:
@@ -171,36 +149,43 @@ _Hit: TypeAlias = "tuple[str, str, Any]"  # index, id and rating
 
 def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
     content, what = _content(request, "request")
-    requests = content.get("requests")
-    if not isinstance(requests, list):
-        raise ValueError(
-            f"{what}: not a request of _rank_eval: it has {shown_names(list(map(str, content)))}, but no requests"
-        )
-    ratings: dict[str, list[_Hit]] = {}
-    for item in requests:
-        if not isinstance(item, Mapping) or "id" not in item:
-            raise ValueError(f"{what}: a request is {shown(item)}, without an id")
-        query_id = str(item["id"])
-        if query_id in ratings:
-            raise ValueError(f"{what}: two requests have the id {query_id!r}")
-        ratings[query_id] = []
-        if not isinstance(item.get("ratings", []), list):
-            raise ValueError(f"{what}: the ratings of query {query_id!r} are {shown(item['ratings'])}, not a list")
+    ratings = _ratings(content, ("requests", "id", "_id"), what)
+    if (twice := repeated([query_id for query_id, _ in ratings])) is not None:
+        raise ValueError(f"{what}: two requests have the id {twice!r}")
+    return dict(ratings)
+
+
+def _ratings(content: Mapping[str, Any], names: tuple[str, str, str], what: str) -> list[tuple[str, list[_Hit]]]:
+    """What was rated for each query; ``names`` are those of the list of queries, of a query's id and of a document's."""
+    queries, query, document = names
+    if not isinstance(content.get(queries), list):
+        raise ValueError(f"{what}: there is no list of {queries} in it: it has {shown_names(list(map(str, content)))}")
+    ratings = []
+    for item in content[queries]:
+        if not isinstance(item, Mapping) or query not in item or not isinstance(item.get("ratings", []), list):
+            raise ValueError(f"{what}: expected {query} and a list of ratings, got {shown(item)}")
+        query_id, found = str(item[query]), []
         for rated in item.get("ratings", []):
-            if not isinstance(rated, Mapping) or not {"_id", "rating"} <= rated.keys():
-                raise ValueError(f"{what}: a rating of query {query_id!r} is {shown(rated)}, without _id and rating")
-            ratings[query_id].append((str(rated.get("_index", "")), str(rated["_id"]), rated["rating"]))
+            if not isinstance(rated, Mapping) or not {document, "rating"} <= rated.keys():
+                raise ValueError(
+                    f"{what}: a rating of query {query_id!r} is {shown(rated)}, without {document} and rating"
+                )
+            found.append((str(rated.get("_index", "")), str(rated[document]), rated["rating"]))
+        ratings.append((query_id, found))
     return ratings
 
 
-def _by_name(hits: Iterable[_Hit], several: bool, query_id: str, what: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for index, doc_id, rating in hits:
-        name = f"{index}/{doc_id}" if several else doc_id
-        if name in found:
-            raise ValueError(f"{what}: document {name!r} appears twice for query {query_id!r}")
-        found[name] = rating
-    return found
+def _by_document(hits: Mapping[str, list[_Hit]], several: bool, what: str) -> dict[str, dict[str, float]]:
+    """Ratings by query and document; documents of several indexes are called by these, too."""
+    ratings: dict[str, dict[str, float]] = {}
+    for query_id, found in hits.items():
+        of_query = ratings[query_id] = {}
+        for index, doc_id, rating in found:
+            name = f"{index}/{doc_id}" if several else doc_id
+            if name in of_query:
+                raise ValueError(f"{what}: document {name!r} appears twice for query {query_id!r}")
+            of_query[name] = _rating(rating, query_id, name, what)
+    return ratings
 
 
 def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
@@ -211,8 +196,6 @@ def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
         )
     return rating
 
-
-_Row: TypeAlias = "tuple[str, str, Any, str]"
 
 # -- judgment lists ----------------------------------------------------------------------------------------
 
@@ -239,27 +222,16 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     """
     if levels is not None and (not is_integer(levels) or levels < 1):
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
-    rows: list[_Row] = []  # query, document, rating and place of everything in the list
-    what = "judgments" if isinstance(source, Mapping) else os.fspath(source)
-    with contextlib.nullcontext("") if isinstance(source, Mapping) else rereadable(what) as file:
-        if file and not first_line(file).lstrip().startswith("{"):
-            rows = _from_csv(file)
+    content: Any = source if isinstance(source, Mapping) else None
+    what = os.fspath(source) if not isinstance(source, Mapping) else "judgments"
+    with contextlib.nullcontext(what) if content is not None else rereadable(what) as file:
+        if content is None and first_line(file).lstrip().startswith("{"):
+            content, _ = _content(file, what)
+        if content is None:
+            rows = _rows_of_csv(file)
         else:
-            content, what = _content(file or source, what)
-            lists = _list(content).get("judgmentRatings")
-            if not isinstance(lists, list):
-                raise ValueError(
-                    f"{what}: not a judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
-                )
-            for item in lists:
-                if not isinstance(item, Mapping) or "query" not in item or not isinstance(item.get("ratings"), list):
-                    raise ValueError(f"{what}: expected query and ratings, got {shown(item)}")
-                for rated in item["ratings"]:
-                    if not isinstance(rated, Mapping) or not {"docId", "rating"} <= rated.keys():
-                        raise ValueError(
-                            f"{what}: a rating of query {item['query']!r} is {shown(rated)}, without docId and rating"
-                        )
-                    rows.append((str(item["query"]), str(rated["docId"]), rated["rating"], what))
+            lists = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
+            rows = [(query_id, doc_id, rating, what) for query_id, hits in lists for _, doc_id, rating in hits]
     qrels: dict[str, dict[str, float]] = {}
     for query_id, doc_id, value, where in rows:
         if value is None:
@@ -281,31 +253,26 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
 
 def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """A judgment list, also where it is the only hit of a search for it."""
-    outer = content.get("hits")
-    hits = outer.get("hits") if isinstance(outer, Mapping) else None
-    if isinstance(hits, list) and len(hits) == 1 and isinstance(hits[0], Mapping):
-        source = hits[0].get("_source")
-        return source if isinstance(source, Mapping) else content
+    match content:
+        case {"hits": {"hits": [{"_source": dict(source)}]}}:
+            return source
     return content
 
 
-def _from_csv(path: str) -> list[_Row]:
+def _rows_of_csv(path: str) -> list[tuple[str, str, Any, str]]:
+    """Query, document, rating and place of everything in the list."""
     text = text_of_file(path)
     last = text.count("\n") + 1
     lines = csv_rows(text, lambda line: f"{path}, line {line}")
-    header = next(lines, None)
-    if header is None:
-        return []
-    names = [_column_name(name) for name in header[1]]
-    places = []
-    for known in (_QUERIES, _DOCUMENTS, _RATINGS):
+    names = [_column_name(name) for name in next(lines, (0, []))[1]]
+    rows, places = [], []
+    for known in _COLUMNS if names else ():
         if not (there := [name for name in known if name in names]):
             raise ValueError(
                 f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}; the header must be such as "
                 "query,docid,rating"
             )
         places.append(names.index(there[0]))
-    rows: list[_Row] = []
     for line, row in lines:
         if len(row) == 1 and places[0] == 0 and (line < last or text.endswith("\n")):
             continue  # a query without ratings, as Quepid writes it; not a line that is cut off
