@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"ir_lexirecall", *(path.parent.name for path in (ROOT / "integrations").glob("*_lexirecall/__init__.py"))}
 PAGES = "ir_lexirecall/pt_docs/"
-OURS_ALONE = {"commands.py", "conf.py", "mathml.py", "placeholders.py"}  # PyTerrier's documentation has its own
+OURS_ALONE = {"commands.py", "conf.py", "placeholders.py"}  # PyTerrier's documentation has its own
 
 
 def build(checkout: Path, kind: str, out: Path) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shlex
 import shutil
 import tempfile
@@ -29,21 +28,16 @@ def output(command: str) -> str:
 
 @contextlib.contextmanager
 def files() -> Iterator[Path]:
-    """A folder, for a while the working directory, with ``qrels.txt``, ``bm25.run``, ..., and ``runs/``."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
+    """A folder with the files of ``write_files``, for a while the working directory."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files(Path(folder))
-        os.chdir(folder)
-        try:
-            yield Path(folder)
-        finally:
-            os.chdir(before)
+        yield Path(folder)
 
 
 def write_files(folder: Path) -> None:
-    """Write the embedded collection as the files of ``files``; ``main.run``, ``release.run`` are ``bm25``, ``branch.run`` ``bm25_rerank``.
+    """Write the embedded collection as ``qrels.txt``, ``bm25.run``, ..., and ``runs/lexirecall-demo/``.
 
-    ``bm25.eval`` and ``ql.eval`` are what ``trec_eval -q`` prints.
+    ``main.run``, ``release.run`` are ``bm25``, ``branch.run`` ``bm25_rerank``; ``bm25.eval`` and ``ql.eval`` are what ``trec_eval -q`` prints.
     """
     demo.write(folder)
     (folder / "runs" / "lexirecall-demo").mkdir(parents=True)
@@ -51,11 +45,10 @@ def write_files(folder: Path) -> None:
         shutil.copy(folder / f"{name}.run", folder / "runs" / "lexirecall-demo")
     for name, run in (("main", "bm25"), ("branch", "bm25_rerank"), ("release", "bm25")):
         shutil.copy(folder / f"{run}.run", folder / f"{name}.run")
-    for name, groups in (("types", 3), ("users", 6)):
-        lines = [
-            f"{query_id}\t{name[:-1]} {i % groups}\n" for i, query_id in enumerate(sorted(demo.queries()["query_id"]))
-        ]
-        (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
+    query_ids = sorted(demo.queries()["query_id"])
+    for name, groups in (("type", 3), ("user", 6)):
+        lines = [f"{query_id}\t{name} {i % groups}\n" for i, query_id in enumerate(query_ids)]
+        (folder / f"{name}s.tsv").write_text("".join(lines), encoding="utf-8")
     for name in ("bm25", "ql"):
         values = evaluate(["AP", "P@10"], demo.qrels(), demo.run(name))
         (folder / f"{name}.eval").write_text(trec_eval_lines(values.mean(), values, run=name) + "\n", encoding="utf-8")

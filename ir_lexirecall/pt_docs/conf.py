@@ -25,7 +25,6 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "myst_parser",
-    "ir_lexirecall.pt_docs.mathml",
     "ir_lexirecall.pt_docs.placeholders",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}

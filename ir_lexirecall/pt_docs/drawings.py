@@ -67,12 +67,8 @@ class Drawing:
 
     def file(self, ink: str, paper: str) -> str:
         """The picture as a file for pages of one colour."""
-        svg = (
-            shorter(self._svg)
-            .replace(INK, ink)
-            .replace(PAPER, paper)
-            .replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
-        )
+        svg = shorter(self._svg).replace(INK, ink).replace(PAPER, paper)
+        svg = svg.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
         return svg.replace(' version="1.1">', f' version="1.1">\n<title>{escape(self.text)}</title>', 1)
 
 
@@ -80,12 +76,6 @@ def shorter(svg: str) -> str:
     """An SVG of matplotlib's without its metadata, indentation and digits that nobody sees."""
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     return re.sub(r"(\d+\.\d\d)\d+", r"\1", re.sub(r"\n\s+", "\n", svg))
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """A figure whose letters and lines take the colour of the page."""
-    with matplotlib.rc_context({"font.size": 9}):
-        return Figure(figsize=(width, height))
 
 
 def plain(ax: Any) -> Any:
@@ -107,11 +97,19 @@ def rewards(name: str) -> Drawing:
     cells, curve = RANKINGS[family], family in OF_RANKS
     value = irl.evaluate(measure, *collection(cells, family))[measure]
     order = sorted(range(len(cells)), key=lambda i: value[f"q{i}"], reverse=not REGISTRY[name].SMALLER_IS_BETTER)
-    figure = new_figure(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5)
+    figure = Figure(figsize=(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5))
     left, right = figure.subplots(1, 2, width_ratios=[3, 2]) if curve else (figure.subplots(), None)
     ladder(plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order])
-    if right is not None:
-        worth(plain(right), measure, 2 if family == "graded" else 1)
+    if right is not None:  # the value of a ranking with one relevant document, by its rank
+        ranks, grade = list(range(1, 21)), 2 if family == "graded" else 1
+        run = {f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks}
+        worth = irl.evaluate(measure, {f"q{i}": {"d": grade} for i in ranks}, run)[measure]
+        worths = [worth[f"q{i}"] for i in ranks]
+        plain(right).plot(ranks, worths, color=BLUES["2"], marker="o", markersize=3, linewidth=1)
+        right.set_ylim(bottom=0)
+        right.set_xticks([1, 5, 10, 15, 20])
+        right.set_xlabel("rank of the only relevant document")
+        right.grid(color=EMPTY, linewidth=0.5)
     texts = "; ".join(f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order)
     about = f"{MEANING.get(family, 'grades')}, a dot is not {'judged' if family == 'unjudged' else 'relevant'}"
     return Drawing(figure, f"{len(cells)} rankings ({about}), best first by {measure}: {texts}")
@@ -156,7 +154,13 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
     width = max(map(len, rankings))
     for y, (ranking, value) in enumerate(zip(rankings, values, strict=True)):
         for x, cell in enumerate(ranking):
-            paint(ax, x, y, cell)
+            share = 0.88 / len(cell)
+            for i, part in enumerate(cell):  # its grade, its subtopics, or its two grades
+                left, colour = x + 0.06 + i * share, BLUES.get(part, SUBTOPICS.get(part, EMPTY))
+                ax.add_patch(Rectangle((left, y + 0.12), share, 0.76, facecolor=colour, linewidth=0))
+                ink, at = "white" if part in ("2", "3", "a") else "black", x + 0.06 + (i + 0.5) * share
+                if part != ".":
+                    ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color=ink)
         ax.text(width + 0.4, y + 0.5, f"{value:.3f}", va="center", color=INK)
     ax.set_xlim(0, width + 2.6)
     ax.set_ylim(len(rankings), 0)
@@ -166,48 +170,21 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
     ax.tick_params(colors=INK)
 
 
-def paint(ax: Any, x: float, y: float, cell: str) -> None:
-    """A document: its grade, its subtopics, or its two grades, as colour and text."""
-    if cell == ".":
-        ax.add_patch(Rectangle((x + 0.06, y + 0.12), 0.88, 0.76, facecolor=EMPTY, linewidth=0))
-        return
-    share = 0.88 / len(cell)
-    for i, part in enumerate(cell):
-        colour = BLUES.get(part, SUBTOPICS.get(part, EMPTY))
-        ax.add_patch(Rectangle((x + 0.06 + i * share, y + 0.12), share, 0.76, facecolor=colour, linewidth=0))
-        ink, at = "white" if part in ("2", "3", "a") else "black", x + 0.06 + (i + 0.5) * share
-        ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color=ink)
-
-
-def worth(ax: Any, measure: str, grade: int) -> None:
-    """The value of a ranking with one relevant document, by its rank."""
-    ranks = range(1, 21)
-    qrels = {f"q{i}": {"d": grade} for i in ranks}
-    run = {f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks}
-    value = irl.evaluate(measure, qrels, run)[measure]
-    ax.plot(list(ranks), [value[f"q{i}"] for i in ranks], color=BLUES["2"], marker="o", markersize=3, linewidth=1)
-    ax.set_ylim(bottom=0)
-    ax.set_xticks([1, 5, 10, 15, 20])
-    ax.set_xlabel("rank of the only relevant document")
-    ax.grid(color=EMPTY, linewidth=0.5)
-
-
 # -- comparisons -----------------------------------------------------------------------------------------------------------
 
 
 def means() -> Drawing:
     """How much each embedded run is preferred to all others."""
-    figure = new_figure(6.4, 2.8)
+    figure = Figure(figsize=(6.4, 2.8))
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
     told = ", ".join(f"{row.run} {row.mean:.2f}" for row in result.ranking().itertuples())
-    words = f"Mean preference over all other runs by lexirecall, with 95% intervals: {told}"
-    return Drawing(in_colour_of_page(figure), words, "path")
+    return in_colour_of_page(figure, f"Mean preference over all other runs by lexirecall, with 95% intervals: {told}")
 
 
 def pair() -> Drawing:
     """What separates two embedded runs, query by query."""
-    figure = new_figure(6.4, 3.4)
+    figure = Figure(figsize=(6.4, 3.4))
     result = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")})
     result.plot_pair("bm25", "ql", ax=figure.subplots())
     row = result.table().iloc[0]
@@ -215,10 +192,10 @@ def pair() -> Drawing:
         "For each query, the ranks of the relevant document that decides, blue in bm25 and orange in ql: "
         f"bm25 is preferred on {row['wins']}, ql on {row['losses']}, {row['ties']} are ties"
     )
-    return Drawing(in_colour_of_page(figure), text, "path")
+    return in_colour_of_page(figure, text)
 
 
-def in_colour_of_page(figure: Figure) -> Figure:
+def in_colour_of_page(figure: Figure, words: str) -> Drawing:
     """Black letters and lines take the colour of the page, grids a grey that is quiet on any."""
     for text in figure.findobj(Text):
         if to_hex(text.get_color()) == "#000000":
@@ -229,41 +206,37 @@ def in_colour_of_page(figure: Figure) -> Figure:
         ax.tick_params(color=INK)
         for line in (*ax.get_xgridlines(), *ax.get_ygridlines()):
             line.set_color(EMPTY)
-    return figure
+    return Drawing(figure, words, "path")
 
 
 def overview() -> Drawing:
     """Two rankings of one query and what decides between them; and all queries, against a baseline."""
     runs, qrels = demo.runs(), demo.qrels()
-    names = {"A": "bm25", "B": "bm25_rerank"}
     relevant = set(qrels[(qrels["query_id"] == "q06") & (qrels["relevance"] > 0)]["doc_id"])
     result = irl.compare(qrels, runs, ["lexirecall", "nDCG@10"], baseline="bm25")
     decided = result.explain("bm25", "bm25_rerank").set_index("query_id").loc["q06"]
-    figure = new_figure(8.2, 2.5)
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1], gridspec_kw={"wspace": 0.55})
-    plain(left)
-    for y, (label, name) in enumerate(names.items()):
+    figure = Figure(figsize=(8.2, 2.5))
+    left, right = map(plain, figure.subplots(1, 2, width_ratios=[1, 1], gridspec_kw={"wspace": 0.55}))
+    for y, (name, rank) in enumerate((("bm25", "rank_a"), ("bm25_rerank", "rank_b"))):
         run = runs[name][runs[name]["query_id"] == "q06"].sort_values(["score", "doc_id"], ascending=False).head(SHOWN)
         for x, doc in enumerate(run["doc_id"]):
-            at = decided["rank_a"] if label == "A" else decided["rank_b"]
-            colour = EMPTY if doc not in relevant else DECIDES if x + 1 == at else BLUES["1"]
+            colour = EMPTY if doc not in relevant else DECIDES if x + 1 == decided[rank] else BLUES["1"]
             left.add_patch(Rectangle((x + 0.06, 1.5 * y + 0.1), 0.88, 0.8, facecolor=colour, linewidth=0))
     left.set_xlim(0, SHOWN)
     left.set_ylim(3.1, -0.1)
-    left.set_yticks([0.5, 2.0], list(names))
+    left.set_yticks([0.5, 2.0], ["A", "B"])
     left.set_xticks([i - 0.5 for i in (1, 5, 10)], ["1", "5", "10"])
     left.set_xlabel("rank (light blue: relevant; purple: decides)")
     said = "One query, five relevant documents in both:\nthe last one decides, A shows it earlier"
     left.set_title(said, fontsize=9, color=INK, loc="left")
-    plain(right)
     table = result.table()
     table = table[table["criterion"] == "lexirecall"].reset_index(drop=True)
     for y, row in table.iterrows():
         start = 0
-        for count, colour in ((row["wins"], BLUES["2"]), (row["ties"], EMPTY), (row["losses"], ACCENT)):
+        for kind, colour, ink in (("wins", BLUES["2"], "white"), ("ties", EMPTY, INK), ("losses", ACCENT, "white")):
+            count = row[kind]
             right.barh(y, count, left=start, color=colour, height=0.7)
             if count:
-                ink = "white" if colour != EMPTY else INK
                 right.text(start + count / 2, y, str(count), ha="center", va="center", fontsize=8, color=ink)
             start += count
     right.set_yticks(range(len(table)), table["run_a"])
@@ -271,20 +244,14 @@ def overview() -> Drawing:
     right.set_xticks([])
     right.set_title("All 16 queries, against bm25:\nbetter, tie, worse", fontsize=9, color=INK, loc="left")
     counts = "; ".join(f"{row['run_a']} {row['wins']}, {row['ties']}, {row['losses']}" for _, row in table.iterrows())
-    return Drawing(
-        figure,
-        f"Two rankings of one query with five relevant documents each, of which the last one decides; and all queries, better, tied and worse than bm25: {counts}",
-    )
+    one = "Two rankings of one query with five relevant documents each, of which the last one decides"
+    return Drawing(figure, f"{one}; and all queries, better, tied and worse than bm25: {counts}")
 
 
 DRAWINGS = {"means": means, "pair": pair}
 
 
-def main() -> None:
+if __name__ == "__main__":
     drawing = overview()
     for name, ink, paper in (("light", "#1f2328", "#ffffff"), ("dark", "#e6edf3", "#0d1117")):
         (Path(__file__).parent / f"overview-{name}.svg").write_text(drawing.file(ink, paper), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,175 @@
-"""The sections of each page of measures, and the table of tests, as docstrings of modules, which pages show by autodoc, here and inside PyTerrier's documentation."""
+"""The pages of the measures, and the table of tests, made from what ``irl.describe`` says of them.
+
+They are docstrings of modules, one for each page (``ir_lexirecall.pt_docs.pages.recall``), which pages show by autodoc, here and inside
+PyTerrier's documentation.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from types import ModuleType
 
-from ir_lexirecall.pt_docs import measure_pages
+import ir_lexirecall as irl
+from ir_lexirecall.descriptions import Description
+from ir_lexirecall.descriptions.describing import entries
+from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.pt_docs import drawings
+from ir_lexirecall.significance import TESTS
 
-for _name, _text in (*measure_pages.sections(), ("tests", measure_pages.tests())):
-    _module = ModuleType(f"{__name__}.{_name}", _text)
-    sys.modules[_module.__name__] = globals()[_name] = _module
+SHARED = ("@cutoff", "rel", "judged_only")
+"""Parameters that the list of measures explains once."""
+_GREEK = "alpha|beta|gamma|delta|phi|eps|pi"
+_NAME = rf"(?:{_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum(?= V)|[A-Za-z])(?:\*?_\w|\*|')?(?![\w'])"
+_ATOM = rf"(?:{_NAME}(?:\([^()']*\))?|\d+(?:\.\d+)?(?!\w)|\([-+*/^ \w.]*(?:\([^()']*\)[-+*/^ \w.]*)*\)|\.\.\.)"
+_FORMULA = re.compile(rf"\w{{2,}}\([^()]*=.*\)\S*|(?<![\w'`=@.-]){_ATOM}(?:(?: ?[-+/=<^x] ?| |(?<=\))){_ATOM})*(?!\w)")
+"""A measure with parameters, which is code; or a formula in plain text, such as ``(1-p) p^(i-1)``."""
+
+
+def families() -> dict[str, list[str]]:
+    """The package's measures by the page that describes them."""
+    pages: dict[str, list[str]] = {}
+    for measure in dict.fromkeys(REGISTRY.values()):
+        if measure.PAGE:
+            pages.setdefault(measure.PAGE, []).append(measure.NAME)
+    return pages
+
+
+def sections(names: list[str]) -> str:
+    """The sections of a page, a measure each; it gives a source once."""
+    cited: set[str] = set()
+    text = ""
+    for name in names:
+        about = irl.describe(name)
+        title = f"{name}: {about.title}"
+        aliases = f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
+        direction = " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
+        formula = about.formula  # with the measure on its left side
+        if formula and not re.match(r"\\mathrm\{\w+\}\S* = ", formula):
+            formula = rf"\mathrm{{{name}}} = ".replace("_", r"\_") + formula
+        parts = [
+            f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}",
+            f"{about.meaning}{direction}{aliases}",
+            displayed(formula, about.symbols),
+            drawing(name),
+            at_a_glance(about),
+            ".. rubric:: By hand",
+            typeset(f"{about.example or ''}"),
+            parameters(name, about),
+            f"Source: {about.source.line}",
+            block("bibtex", about.source.bibtex) if about.source.key not in cited else "",
+        ]
+        text += "\n\n".join(part for part in parts if part) + "\n\n"
+        cited.add(about.source.key)
+    return text
+
+
+def standard() -> str:
+    """The measures of ir_measures, a section each."""
+    parts = []
+    for name in sorted(entries("measure"), key=str.lower):
+        about = irl.describe(name)
+        title = f"{name}: {about.title}" if about.title != name else name
+        meaning = re.sub(r"([*_`|\\])", r"\\\1", about.meaning)
+        source = f"Source: {about.source.line}" if about.source.line else ""
+        parts += [f"{title}\n{'-' * len(title)}", "", meaning, displayed(about.formula, about.symbols), source]
+    return "\n\n".join(parts)
+
+
+def table_of_tests() -> str:
+    """The significance tests, a row each. The first line is empty: a docstring's others lose the indentation that they share."""
+    rows = "\n".join(
+        f"   * - ``{test.name!r}``\n     - {test.estimate}\n     - {test.effect}\n     - {test.use}"
+        for test in TESTS.values()
+    )
+    heads = "   * - ``test=``\n     - Estimate\n     - Effect size\n     - Use it"
+    return f"\n.. list-table::\n   :header-rows: 1\n   :widths: 18 22 24 36\n\n{heads}\n{rows}\n"
+
+
+def displayed(formula: str, symbols: str) -> str:
+    """A formula and its definitions, a line each, as beside each other they would be wider than a page; then its symbols, one by one."""
+    lines = re.split(r",\s*\\quad\s*", " ".join(formula.split())) if formula else []
+    shown = [f".. math::\n\n   {line}{',' * (place < len(lines))}" for place, line in enumerate(lines, 1)]
+    listed = [part.strip() for part in re.split(r";(?![^()]*\))", symbols)]
+    return "\n\n".join([*shown, "\n".join(f"- {typeset(symbol)}" for symbol in listed if symbol)])
+
+
+def typeset(text: str) -> str:
+    """Plain text with its formulas, and the symbol that it explains, as mathematics."""
+    symbol, colon, meaning = text.partition(": ")
+    if colon and re.fullmatch(rf"{_ATOM}(?:(?:, | < ){_ATOM})*", symbol):
+        return f":math:`{latex(symbol)}`: {typeset(meaning)}"
+
+    def mathematics(found: re.Match[str]) -> str:
+        """As it is where no letter stands for a quantity: a formula of numbers reads so, and a word is none."""
+        names = rf"\b({_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum)\b"
+        words = re.search(r"[A-Za-z]{2,}", re.sub(names, "x", found[0]))
+        is_formula = re.search(r"[A-Za-z]", found[0]) and re.search(r"[-+/=<^_(*']", found[0]) and not words
+        return f":math:`{latex(found[0])}`" if is_formula else found[0]
+
+    return _FORMULA.sub(mathematics, text)
+
+
+def latex(text: str) -> str:
+    """A formula in plain text as LaTeX."""
+    text = re.sub(r"\^(?:\((\w*[^()]*)\)|(\w+\([^()]*\)|\w+))", lambda power: f"^{{{power[1] or power[2]}}}", text)
+    text = re.sub(r"\bC\(([^(),]+), ([^(),]+)\)", r"\\binom{\1}{\2}", text)
+    text = re.sub(r"\b(max|min)_rel\b", r"\\mathrm{\1\\_rel}", text)
+    text = re.sub(r"(?<!\\)_(\w+)", r"_{\1}", text).replace("*", "^*").replace("...", r"\ldots")
+    text = re.sub(rf"\b({_GREEK}|sum)\b", r"\\\1", text).replace(r"\eps", r"\epsilon")
+    text = text.replace("log2", r"\log_2 ").replace(" x ", r" \times ")
+    text = re.sub(r"\) (?=[(A-Za-z])", r")\\, ", text)
+    return re.sub(r"\b(floor|ceil|round|recall)\b", r"\\mathrm{\1}", text)
+
+
+def drawing(name: str) -> str:
+    """What the measure rewards, as a picture with words below."""
+    picture, family = drawings.rewards(name), REGISTRY[name].FAMILY
+    which = {"subtopics": "letters are subtopics", "aspects": "left: relevance, right: quality"}
+    told = which.get(family, "three relevant documents, in one ranking not all of them retrieved")
+    also = "; right, one relevant document alone" if family in drawings.OF_RANKS else ""
+    words = f"What {drawings.with_required(name)} rewards: rankings, best first ({told}){also}."
+    return figure(picture.inline(name), words)
+
+
+def figure(svg: str, words: str) -> str:
+    return f'.. raw:: html\n\n   <figure class="align-default">{svg}<figcaption>{words}</figcaption></figure>'
+
+
+def at_a_glance(about: Description) -> str:
+    """What a value means, row by row."""
+    links = [f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`" for n in about.see_also]
+    told = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
+    rows = {name: prose(text) for name, text in told.items()} | {"Use it": about.use, "See also": ", ".join(links)}
+    cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows.items() if text)
+    return f".. list-table::\n   :stub-columns: 1\n   :widths: 18 82\n\n{cells}"
+
+
+def parameters(name: str, about: Description) -> str:
+    """The measure's signature, and a row for each parameter but those that the list of measures explains."""
+    declared = REGISTRY[name].SUPPORTED_PARAMS
+    signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
+    text = f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   :no-contents-entry:"
+    rows = [parameter for parameter in about.parameters if parameter.name not in SHARED]
+    if rows:
+        text += "\n\n.. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning"
+    for row in rows:
+        default = row.default if row.default in ("required", "none") else f"``{row.default}``"
+        text += f"\n   * - ``{row.name}``\n     - {default}\n     - {prose(row.meaning)} ({prose(row.allowed)})"
+    return text
+
+
+def prose(text: str) -> str:
+    """Text with its formulas typeset, the rest as it is."""
+    return re.sub(r"(:math:`[^`]*`)|([*_`|\\])", lambda found: found[1] or "\\" + found[2], typeset(text))
+
+
+def block(language: str, text: str) -> str:
+    indented = "\n".join(f"   {line}".rstrip() for line in text.strip().splitlines())
+    return f".. code-block:: {language}\n\n{indented}" if text else ""
+
+
+_texts = {page: sections(names) for page, names in families().items()} | {"tests": table_of_tests()}
+for _page, _text in _texts.items():
+    _module = ModuleType(f"{__name__}.{_page}", _text)
+    sys.modules[_module.__name__] = globals()[_page] = _module

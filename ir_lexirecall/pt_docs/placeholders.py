@@ -4,6 +4,8 @@
 to what a page of the reference describes. ``file``: a file of the checkout. ``picture``, ``output``: a drawing, or what a command prints.
 ``standard``: what ``irl.describe`` says of the standard measures. ``scripts``: the examples that are no pages. ``papers``: pictures and verdicts of
 the scripts of papers. ``coverage``: the table of error rates in short. ``studies``: the studies of measures.
+
+It also writes formulas as MathML, which browsers draw themselves, without scripts or fonts from elsewhere.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall.meta.records import RECORDS
-from ir_lexirecall.pt_docs import commands, drawings, measure_pages
+from ir_lexirecall.pt_docs import commands, drawings, pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -47,48 +50,20 @@ Scripts to run and to change, and metrics for other frameworks to copy:
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 THUMBNAIL = re.compile(r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL)
+DOI = re.compile(r"(?<=\bdoi )(10\.\d{4,}/[^\s,;()]*[^\s,;().])")
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Fill the places when a page is read."""
+    """Fill the places when a page is read; register the renderer ``mathml``."""
     app.connect("source-read", fill)
     app.connect("autodoc-process-signature", write_defaults)
-    app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
-    app.connect("autodoc-process-docstring", show_colons, priority=600)
-    app.connect("doctree-read", write_to_nobody)
-    app.connect("doctree-read", link_dois)
-    app.connect("doctree-read", let_lines_break)
+    # Around napoleon, which would take what stands before a colon for the type of a property or constant.
+    app.connect("autodoc-process-docstring", partial(change_colons, old=":", new=HIDDEN_COLON), priority=400)
+    app.connect("autodoc-process-docstring", partial(change_colons, old=HIDDEN_COLON, new=":"), priority=600)
+    app.connect("doctree-read", finish)
+    inline, block = (partial(mathml, tag=tag, name=name) for tag, name in (("span", "math"), ("div", "math-block")))
+    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
-
-
-def link_dois(app: Any, doctree: Any) -> None:
-    """Make a link of every DOI in a text."""
-    from docutils import nodes
-
-    for text in list(doctree.findall(nodes.Text)):
-        if isinstance(text.parent, (nodes.reference, nodes.literal, nodes.literal_block, nodes.title)):
-            continue
-        parts = _DOI.split(str(text))  # every second part is a DOI
-        if len(parts) > 1:
-            linked = [nodes.reference("", part, refuri=f"https://doi.org/{part}") for part in parts[1::2]]
-            texts = [nodes.Text(part) for part in parts[::2]]
-            text.parent.replace(
-                text, [texts[0], *(node for pair in zip(linked, texts[1:], strict=True) for node in pair)]
-            )
-
-
-def let_lines_break(app: Any, doctree: Any) -> None:
-    """Mark outputs whose long lines are LaTeX or sentences, not rows of a table: they may break, so that they are seen whole."""
-    from docutils import nodes
-
-    for block in doctree.findall(nodes.literal_block):
-        text = block.astext()
-        rows = [line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)]
-        if "\\begin{table}" in text or (block.get("language") == "none" and not rows):
-            block["classes"].append("prose")
-
-
-_DOI = re.compile(r"(?<=\bdoi )(10\.\d{4,}/[^\s,;()]*[^\s,;().])")
 
 
 def reading_order(file_name: str) -> tuple[int, str]:
@@ -97,32 +72,80 @@ def reading_order(file_name: str) -> tuple[int, str]:
     return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST), name
 
 
+# -- what Sphinx calls -----------------------------------------------------------------------------------------------------
+
+
 def fill(app: Any, docname: str, source: list[str]) -> None:
     """Replace the comments of a page by what they stand for."""
     if docname == "gallery/index":
         source[0] = THUMBNAIL.sub(thumbnail, source[0]) + SCRIPTS
     if docname == "papers":
-        source[0] = source[0].replace(".. made: papers", papers(run=app.config.plot_gallery in (True, "1", "True")))
+        run = app.config.plot_gallery in (True, "1", "True")
+        papers = [paper(script, run=run) for script in sorted((EXAMPLES / "papers").glob("*.py")) if told(script)[0]]
+        source[0] = source[0].replace(".. made: papers", "\n".join(papers))
     source[0] = PLACE.sub(made, source[0])
 
 
-def papers(*, run: bool) -> str:
-    """A section for each script of a paper: what its text says and, where the scripts run, its pictures and verdicts."""
-    return "\n".join(paper(script, run=run) for script in sorted((EXAMPLES / "papers").glob("*.py")) if told(script)[0])
+def write_defaults(app: Any, what: str, name: str, thing: Any, options: Any, signature: Any, returned: Any) -> Any:
+    """Write defaults that no source code can name, made anew for each object, as ``...``: signatures are Python then."""
+    return signature and re.sub(r"<factory>|<object object>|<function [\w.]+(<lambda>)?>", "...", signature), returned
+
+
+def change_colons(
+    app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str], *, old: str, new: str
+) -> None:
+    """Write the colons in the docstring of a property or constant in another way."""
+    if what in ("attribute", "data", "property"):
+        lines[:] = [line.replace(old, new) for line in lines]
+
+
+def finish(app: Any, doctree: Any) -> None:
+    """Make links of DOIs, texts of what docutils takes for addresses of mail, and let outputs break that are no tables."""
+    from docutils import nodes
+
+    for link in list(doctree.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):  # a measure with its cutoff
+            link.replace_self(nodes.Text(link.astext()))
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.reference, nodes.literal, nodes.literal_block, nodes.title)):
+            parts: list[Any] = DOI.split(str(text))  # every second part is a DOI
+            parts[::2] = map(nodes.Text, parts[::2])
+            parts[1::2] = [nodes.reference("", doi, refuri=f"https://doi.org/{doi}") for doi in parts[1::2]]
+            text.parent.replace(text, parts)
+    for block in doctree.findall(nodes.literal_block):  # long lines of LaTeX or sentences are seen whole
+        text = block.astext()
+        rows = [line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)]
+        if "\\begin{table}" in text or (block.get("language") == "none" and not rows):
+            block["classes"].append("prose")
+
+
+def mathml(writer: Any, node: Any, tag: str, name: str) -> None:
+    """Write a formula, within a line or alone."""
+    from docutils.nodes import SkipNode
+    from docutils.utils.math import MathError
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    try:
+        written = str(tex2mathml(node.astext(), as_block=tag == "div"))
+    except MathError as error:
+        raise ValueError(f"formula {node.astext()!r} at {node.source}:{node.line}: {error}") from error
+    written = re.sub(r"<mo>([{}|\[\]])</mo>", r'<mo stretchy="false">\1</mo>', written)  # as in LaTeX without \left
+    writer.body.append(f'<{tag} class="{name}">{written}</{tag}>')
+    raise SkipNode
+
+
+# -- examples --------------------------------------------------------------------------------------------------------------
 
 
 def told(script: Path) -> tuple[str, str]:
-    """The title and the text of an example that begins with them."""
-    title, line, text = (
-        *(ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or "").split("\n", 2),
-        "",
-        "",
-    )[:3]
-    return (title, text.strip()) if line and line == "=" * len(title) else ("", "")
+    """The title and the text of an example; without a title, its first paragraph is the text."""
+    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    titled = re.match(r"(.+)\n(=+)\n(.*)", text, re.DOTALL)
+    return (titled[1], titled[3].strip()) if titled else ("", text.split("\n\n")[0])
 
 
 def paper(script: Path, *, run: bool) -> str:
-    """What a script of a paper tells, draws and concludes; its whole output is a file beside the page."""
+    """A section for a script of a paper: what its text says and, where the scripts run, its pictures and verdicts."""
     title, text = told(script)
     parts = [title, "-" * len(title), "", text, ""]
     if run:
@@ -130,33 +153,22 @@ def paper(script: Path, *, run: bool) -> str:
         output = folder / f"{script.stem}.txt"
         if not output.exists() or output.stat().st_mtime < script.stat().st_mtime:
             folder.mkdir(parents=True, exist_ok=True)
-            output.write_text(printed_by(script, folder), encoding="utf-8")
+            command = [sys.executable, "-W", "ignore", str(script), "--plots", str(folder)]
+            paths = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
+            environment = os.environ | {"PYTHONPATH": paths}
+            ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+            if ran.returncode:
+                raise ValueError(f"{script}: {ran.stderr}")
+            output.write_text(re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE), encoding="utf-8")
         for picture in sorted(folder.glob("*.svg")):
-            parts += [
-                f".. image:: gallery/{script.stem}/{picture.name}",
-                f"   :alt: {picture.stem.replace('_', ' ')}",
-                "",
-            ]
-        parts += [
-            ".. code-block:: none",
-            "   :class: prose",
-            "",
-            textwrap.indent(differences(output.read_text(encoding="utf-8")), "    "),
-            "",
-        ]
+            shown = picture.stem.replace("_", " ")
+            parts += [f".. image:: gallery/{script.stem}/{picture.name}", f"   :alt: {shown}", ""]
+        # Claims that hold are counted.
+        concluded = re.sub(r"^  holds .*\n", "", verdicts(output.read_text(encoding="utf-8")), flags=re.MULTILINE)
+        parts += [".. code-block:: none", "   :class: prose", "", textwrap.indent(concluded, "    "), ""]
         parts += [f":download:`The whole output <gallery/{script.stem}/{script.stem}.txt>`,"]
     parts += [f":download:`the script <../../examples/papers/{script.name}>`", ""]
     return "\n".join(parts)
-
-
-def printed_by(script: Path, folder: Path) -> str:
-    """What a script prints; its pictures go into a folder."""
-    command = [sys.executable, "-W", "ignore", str(script), "--plots", str(folder)]
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
-    ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}, cwd=folder)
-    if ran.returncode:
-        raise ValueError(f"{script}: {ran.stderr}")
-    return re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE)
 
 
 def verdicts(printed: str) -> str:
@@ -165,17 +177,34 @@ def verdicts(printed: str) -> str:
     return printed[found.start() if found else 0 :].rstrip()
 
 
-def differences(printed: str) -> str:
-    """What a paper's script concludes, without the claims that hold: they are counted."""
-    return re.sub(r"^  holds .*\n", "", verdicts(printed), flags=re.MULTILINE)
+def thumbnail(place: re.Match[str]) -> str:
+    """A small picture with the text of the large one; its tooltip without the words that lead to a list or code."""
+    alt = re.search(r":alt: (.+)", (HERE / f"{place['page']}.rst").read_text(encoding="utf-8"))
+    lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
+    short = re.match(r".{,240}[.?)](?= |$)", lead)
+    said = place[0].replace(place["tooltip"], short[0] if short else lead)
+    return said.replace(":alt:", f":alt: {alt[1] if alt else ''}")
+
+
+# -- what stands in for a comment ------------------------------------------------------------------------------------------
+
+
+def made(place: re.Match[str]) -> str:
+    """What a comment stands for, as far to the right as the comment."""
+    return textwrap.indent(MAKERS[place["name"]](place["argument"] or ""), place["indent"])
+
+
+def contents(argument: str) -> str:
+    """A table of contents, ``Title:page`` by ``Title:page``, that shows in the navigation only."""
+    entries = (entry.partition(":") for entry in argument.split())
+    return "\n".join([".. toctree::", "   :hidden:", "", *(f"   {title} <{page}>" for title, _, page in entries)])
 
 
 def coverage(_: str) -> str:
     """The table of error rates, a row for each statement: in how many settings it was measured, from what to what, and where it is off."""
     statements: dict[str, list[list[str]]] = {}
-    for row in csv.reader(
-        (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n").splitlines()[4:]
-    ):
+    table = (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n")
+    for row in csv.reader(table.splitlines()[4:]):
         statements.setdefault(row[0], []).append(row)
     rows = [["Statement", "Settings", "Nominal", "Measured", "Off"]]
     for statement, measured in statements.items():
@@ -187,94 +216,13 @@ def coverage(_: str) -> str:
     return f".. list-table::\n   :header-rows: 1\n   :widths: 30 9 9 16 36\n\n{cells}"
 
 
-def scripts(_: str) -> str:
-    """The examples that are no pages of their own, to download, each with its title or first line."""
-    listed = []
-    for folder in (".", "recipes"):
-        for script in sorted((EXAMPLES / folder).glob("*.py")):
-            text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
-            first = " ".join((told(script)[0] or text.split("\n\n")[0]).split())
-            path = os.path.relpath(script, HERE / "gallery")
-            listed.append(f"- :download:`{script.name} <{path}>`: {first}")
-    return "\n".join(listed)
-
-
-def thumbnail(place: re.Match[str]) -> str:
-    """A small picture with the text of the large one; its tooltip without the words that lead to a list or code."""
-    page = (HERE / f"{place['page']}.rst").read_text(encoding="utf-8")
-    told = re.search(r":alt: (.+)", page)
-    lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
-    short = re.match(r".{,240}[.?)](?= |$)", lead)
-    return (
-        place[0]
-        .replace(place["tooltip"], short[0] if short else lead)
-        .replace(":alt:", f":alt: {told[1] if told else ''}")
-    )
-
-
-def write_to_nobody(app: Any, doctree: Any) -> None:
-    """Make text again of what docutils takes for addresses of mail: measures with cutoffs."""
-    from docutils import nodes
-
-    for link in list(doctree.findall(nodes.reference)):
-        if link.get("refuri", "").startswith("mailto:"):
-            link.replace_self(nodes.Text(link.astext()))
-
-
-def made(place: re.Match[str]) -> str:
-    """What a comment stands for, as far to the right as the comment."""
-    return textwrap.indent(MAKERS[place["name"]](place["argument"] or ""), place["indent"])
-
-
-def write_defaults(
-    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
-) -> tuple[str | None, str | None]:
-    """Write defaults that no source code can name, made anew for each object, as ``...``: signatures are Python then."""
-    return signature and re.sub(r"<factory>|<object object>|<function [\w.]+(<lambda>)?>", "...", signature), returned
-
-
-def hide_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Keep napoleon from taking what stands before a colon for the type of a property or constant."""
-    if what in ("attribute", "data", "property"):
-        lines[:] = [line.replace(":", HIDDEN_COLON) for line in lines]
-
-
-def show_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Undo ``hide_colons``."""
-    lines[:] = [line.replace(HIDDEN_COLON, ":") for line in lines]
-
-
-def contents(argument: str) -> str:
-    """A table of contents, ``Title:page`` by ``Title:page``, that shows in the navigation only."""
-    entries = (entry.partition(":") for entry in argument.split())
-    return "\n".join([".. toctree::", "   :hidden:", "", *(f"   {title} <{page}>" for title, _, page in entries)])
-
-
-def link(argument: str) -> str:
-    """A link to a page that only this build has, ``page Title of several words``."""
-    page, _, title = argument.partition(" ")
-    return f":doc:`{title} <{page}>`"
-
-
 def file(argument: str) -> str:
     """A file of the checkout, ``NAME from SECTION to SECTION``: up to that one, or to ``END``."""
     name, *sections = re.split(" (?:from|to) ", argument)
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     first, last = ([*lines, "## END"].index(f"## {section}") for section in sections)
-    return (
-        f".. include:: ../../{name}\n   :parser: myst_parser.sphinx_\n   :start-line: {first}\n   :end-line: {last}\n"
-    )
-
-
-def picture(name: str) -> str:
-    """A picture that is drawn now, from the embedded collection."""
-    drawing = drawings.DRAWINGS[name]()
-    return measure_pages.figure(drawing.inline(name), drawing.text + ".")
-
-
-def output(command: str) -> str:
-    """What a command prints, run on the files of the embedded collection."""
-    return measure_pages.block("text", commands.output(command))
+    lead = f".. include:: ../../{name}\n   :parser: myst_parser.sphinx_"
+    return f"{lead}\n   :start-line: {first}\n   :end-line: {last}\n"
 
 
 def names(page: str) -> str:
@@ -282,6 +230,22 @@ def names(page: str) -> str:
     text = PLACE.sub(made, (HERE / "api" / f"{page}.rst").read_text(encoding="utf-8"))
     described = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
     return " · ".join(f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`" for name in described)
+
+
+def picture(name: str) -> str:
+    """A picture that is drawn now, from the embedded collection."""
+    drawing = drawings.DRAWINGS[name]()
+    return pages.figure(drawing.inline(name), drawing.text + ".")
+
+
+def scripts(_: str) -> str:
+    """The examples that are no pages of their own, to download, each with its title or first paragraph."""
+    listed = []
+    for script in (*sorted(EXAMPLES.glob("*.py")), *sorted((EXAMPLES / "recipes").glob("*.py"))):
+        title, text = told(script)
+        path = os.path.relpath(script, HERE / "gallery")
+        listed.append(f"- :download:`{script.name} <{path}>`: {' '.join((title or text).split())}")
+    return "\n".join(listed)
 
 
 def studies(_: str) -> str:
@@ -301,11 +265,11 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "file": file,
     # Of integrations whose frameworks need not be there.
     "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(encoding="utf-8"),
-    "link": link,
+    "link": lambda text: re.sub(r"(\S+) (.+)", r":doc:`\2 <\1>`", text),  # to a page that only this build has
     "names": names,
-    "output": output,
+    "output": lambda command: pages.block("text", commands.output(command)),
     "picture": picture,
     "scripts": scripts,
-    "standard": lambda _: measure_pages.standard(),
+    "standard": lambda _: pages.standard(),
     "studies": studies,
 }

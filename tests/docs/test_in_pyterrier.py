@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.pt_docs import measure_pages
+from ir_lexirecall.pt_docs import pages
 
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
-MEASURES = [(page, name) for page, names in measure_pages.families().items() for name in names]
+MEASURES = [(page, name) for page, names in pages.families().items() for name in names]
 CONF = """
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_design", "myst_parser"]
 source_suffix = [".rst", ".md"]

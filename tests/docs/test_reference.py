@@ -15,7 +15,7 @@ import pytest
 import ir_lexirecall
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parameters import Param
-from ir_lexirecall.pt_docs import measure_pages
+from ir_lexirecall.pt_docs import pages
 
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
 INTEGRATIONS = [
@@ -156,18 +156,17 @@ MEASURES = sorted({type(thing).__name__ for _, thing in public("ir_lexirecall") 
 
 
 def test_every_measure_stands_on_one_page_under_its_title() -> None:
-    listed = {name: page for page, names in measure_pages.families().items() for name in names}
+    listed = {name: page for page, names in pages.families().items() for name in names}
     assert sorted(listed) == sorted({REGISTRY[name].NAME for name in MEASURES})
-    sections = dict(measure_pages.sections())
     for name, page in listed.items():
         text = (PAGES / "measures" / f"{page}.rst").read_text(encoding="utf-8")
         assert f".. automodule:: ir_lexirecall.pt_docs.pages.{page}\n" in text
         title = f"{name}: {ir_lexirecall.describe(name).title}"
-        assert sections[page].count(f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n") == 1
+        assert getattr(pages, page).__doc__.count(f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n") == 1
 
 
 def test_the_table_of_tests_has_a_row_for_each() -> None:
-    table = inspect.cleandoc(measure_pages.tests())
+    table = inspect.cleandoc(pages.table_of_tests())
     assert table.startswith(".. list-table::\n   :header-rows: 1\n")
     assert re.findall(r"^   \* - ``'(\w+)'``$", table, re.MULTILINE) == list(ir_lexirecall.significance.TESTS)
 
@@ -184,4 +183,4 @@ def test_the_table_of_tests_has_a_row_for_each() -> None:
     ],
 )
 def test_formulas_in_plain_text_are_typeset(plain: str, typeset: str) -> None:
-    assert measure_pages.typeset(plain) == typeset
+    assert pages.typeset(plain) == typeset
