@@ -33,7 +33,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta.correlations import coefficient_of
+from ir_lexirecall.meta.agreements import coefficient_of
 
 TOP = 3  # G = 4 classes: gains 0, 1/8, 3/8, 7/8
 TOPS = {TOP: "the paper's", 4: "gdeval's"}  # top grades of ERR

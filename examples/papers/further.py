@@ -23,7 +23,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta import Study, axioms, interval_scale
-from ir_lexirecall.meta.correlations import coefficient_of
+from ir_lexirecall.meta.agreements import coefficient_of
 from ir_lexirecall.meta.missing_labels import without_labels
 
 PREFERENCES = {"rpp": "AP", "lexiprecision": "RR", "lexirecall": "R@1000"}  # and the measure that each one refines

@@ -164,9 +164,7 @@ plt.show()
 # *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is
 # predicted.
 
-stability = meta.Study(measures, qrels, runs).split_half(
-    targets=measures, n_splits=200, seed=1
-)
+stability = meta.Study(measures, qrels, runs).split_half(n_splits=200, seed=1)
 axes = meta.plot(stability)
 axes.figure.suptitle("Kendall's tau between halves of the queries", fontsize="medium")
 plt.show()

@@ -18,7 +18,7 @@ from ir_lexirecall.io.measure_names import equivalent
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
 # Options that take measures, one or several.
-_LISTS = ("-m", "--measures", "-p", "--preference", "--targets", "--among")
+_LISTS = ("-m", "--measures", "-p", "--preference")
 
 
 def split_measures(words: str | Sequence[str] | None) -> list[str]:

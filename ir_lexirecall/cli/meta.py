@@ -47,7 +47,7 @@ def add_meta(commands: Any) -> Parser:
             study.add(*(name for name in TEST[1:] if name not in record.options))
             study.set_defaults(test=record.test.name, correction=record.test.correction or "none")
         for option_name, option in record.options.items():
-            asked = {"metavar": option.shown, "choices": option.choices, "required": option.required or None}
+            asked = {"metavar": option.shown, "required": option.required or None}
             asked["nargs"] = "+" if option.several else None
             how = _KINDS[option.kind] | {key: value for key, value in asked.items() if value is not None}
             # What is not given is left to the function.
@@ -75,7 +75,6 @@ _KINDS: dict[Any, dict[str, Any]] = {
     float: {"type": float, "metavar": "X"},
     str: {},
     bool: {"action": "store_true"},
-    "measures": {"action": "append", "metavar": "M"},
     "RUN=GROUP": {"type": _parted("=", "RUN=GROUP"), "metavar": "RUN=GROUP"},
     "A:B": {"type": _parted(":", "MEASURE:MEASURE"), "metavar": "A:B"},
 }
@@ -88,16 +87,12 @@ def run_meta(options: argparse.Namespace) -> None:
     record = STUDIES[options.name]
     values = {name: getattr(options, name) for name in record.options if name in options}
     if record.measures:
-        values["measures"] = options.measures
-    cutoff = getattr(options, "cutoff", None)
-    for name, value in values.items():
-        kind = name if name == "measures" else record.options[name].kind
-        if kind == "measures":
-            values[name] = with_parameters(split_measures(value), cutoff=cutoff)
-        elif kind == "RUN=GROUP":
-            values[name] = dict(value)
-            if twice := next((run for run, _ in value if [name for name, _ in value].count(run) > 1), None):
-                raise ValueError(f"--groups: the run {twice} is named twice")
+        cutoff = getattr(options, "cutoff", None)
+        values["measures"] = with_parameters(split_measures(options.measures), cutoff=cutoff)
+    if groups := values.get("groups"):
+        values["groups"] = dict(groups)
+        if twice := next((run for run, _ in groups if [name for name, _ in groups].count(run) > 1), None):
+            raise ValueError(f"--groups: the run {twice} is named twice")
     if record.test is not None:
         known = {name: getattr(record.test, name) for name in ("n_resamples", "seed")} | vars(options)
         if "n_resamples" in record.options:  # which are its own

@@ -12,19 +12,12 @@ as in ``ir_measures``).
 
 from typing import Final
 
-from ir_lexirecall.meta import (
-    agreements,
-    correlations,
-    missing_labels,
-    sensitivity,
-    two_judges,
-)
+from ir_lexirecall.meta import agreements, missing_labels, sensitivity, two_judges
 from ir_lexirecall.meta.checking import axioms, properties
 from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.made_up_rankings import SimulatedRankings, simulate_rankings
 from ir_lexirecall.meta.records import plot, summary
-from ir_lexirecall.meta.scales import interval_scale
-from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
-from ir_lexirecall.meta.without_runs import balancing_index, orientation, tie_probabilities
+from ir_lexirecall.meta.without_runs import balancing_index, interval_scale, orientation, tie_probabilities
 
 __all__ = [
     "SimulatedRankings",
@@ -71,8 +64,8 @@ class Study(Decisions):
     ties: Final = agreements.ties
     agreement: Final = agreements.agreement
     unanimity: Final = agreements.unanimity
-    correlation: Final = correlations.correlation
-    per_query_kendall: Final = correlations.per_query_kendall
+    correlation: Final = agreements.correlation
+    per_query_kendall: Final = agreements.per_query_kendall
     discriminative_power: Final = sensitivity.discriminative_power
     achieved_significance: Final = sensitivity.achieved_significance
     split_half: Final = sensitivity.split_half

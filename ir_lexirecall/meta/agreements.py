@@ -1,15 +1,18 @@
-"""How often runs tie by a measure, how often two measures put two runs in the same order, and all of them together."""
+"""How often runs tie by a measure, how often two measures put two runs in the same order, and all of them together; correlation."""
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections.abc import Callable
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, printed
+from ir_lexirecall._util.lazy import stats
+from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
 from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Matrix
 
@@ -55,7 +58,7 @@ def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
         signs = self.signs(label, INCOMPARABLE)
         columns = {
             "measure": label,
-            "query_id": self.query_ids,
+            "query_id": [self.judgments.query_ids[q] for q in self.queries],
             "pairs": len(signs),
             "ties": (signs == 0).sum(axis=0),
             "incomparable": (signs == INCOMPARABLE).sum(axis=0),
@@ -134,26 +137,22 @@ def agreement(self: Decisions) -> pd.DataFrame:
     Headline("unanimity", "metric unanimity", "most", "least"),
     Bars("Agreement with what all other measures say together, in bits", largest_first=True),
     example="qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
-    options={"among": Option("measures that must agree (default: those of -m)", "measures")},
     runs=ON_RUNS,
 )
-def unanimity(self: Decisions, *, among: MeasuresLike | None = None) -> pd.DataFrame:
+def unanimity(self: Decisions) -> pd.DataFrame:
     """Metric unanimity: how much more often a measure rises where none of the other measures falls.
 
     MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on one query, queries pooled. dm: m
-    rises from the first run to the second, a tie counting one half; so P(dm) = 1/2. dM: no measure of the set *other than m*
-    falls; a pair on which all of them tie counts in both directions. MU is 1 where m rises whenever the others allow it, 0
-    where it rises in half of the cases (a constant measure), NaN where the others never agree.
-
-    Args:
-        among: the set of measures, or preferences; by default those of the study. A measure never judges itself.
+    rises from the first run to the second, a tie counting one half; so P(dm) = 1/2. dM: no measure or preference of the study
+    *other than m* falls; a pair on which all of them tie counts in both directions. MU is 1 where m rises whenever the others
+    allow it, 0 where it rises in half of the cases (a constant measure), NaN where the others never agree.
 
     Returns:
         A row per measure: ``measure``, ``pairs`` (ordered pairs of runs times queries), ``unanimous`` (those with dM),
         ``joint`` (those with dm and dM; ties of m count one half), ``unanimity``.
 
     Raises:
-        ValueError: fewer than two runs, or a measure without any other in the set.
+        ValueError: fewer than two measures or runs.
 
     Source: Amigó, Spina, Carrillo-de-Albornoz, An Axiomatic Analysis of Diversity Evaluation Metrics, SIGIR 2018,
     doi 10.1145/3209978.3210024.
@@ -166,29 +165,25 @@ def unanimity(self: Decisions, *, among: MeasuresLike | None = None) -> pd.DataF
     0      RR          2    1.0        0.0
     1    R@10          1    0.5        0.0
     """
-    crowd, both = self.two_sets(among, "among")
-    others = {label: [c for c in crowd if str(crowd[c]) != str(measure)] for label, measure in self.labels.items()}
-    if alone := [label for label, rest in others.items() if not rest]:
-        raise ValueError(f"{alone[0]} needs at least one other measure to be compared with")
-    both.check()
+    self.check(measures=2)
     # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.
-    rising, falling = (np.zeros((len(both.pairs[0]), len(both.queries)), dtype=np.int32) for _ in range(2))
-    for label in crowd:
-        signs = both.signs(label)
+    rising, falling = (np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32) for _ in range(2))
+    for label in self.labels:
+        signs = self.signs(label)
         rising += signs > 0
         falling += signs < 0
     pairs = 2 * rising.size
     rows = []
-    for label in self.labels:
-        signs = both.signs(label)
-        same = len(crowd) - len(others[label])  # labels of this very measure in the set
+    for label, measure in self.labels.items():
+        signs = self.signs(label)
+        same = [*map(str, self.labels.values())].count(str(measure))  # labels of this very measure
         no_fall = signs[falling == same * (signs < 0)]
         no_rise = signs[rising == same * (signs > 0)]
         unanimous = len(no_fall) + len(no_rise)
         joint = float((no_fall > 0).sum() + (no_rise < 0).sum() + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2)
         rows.append((label, pairs, unanimous, joint, metric_unanimity(joint, unanimous, pairs)))
     table = pd.DataFrame(rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"])
-    return recorded(table, "unanimity", among=printed(crowd), **both.provenance | {"measures": printed(self.labels)})
+    return recorded(table, "unanimity", **self.provenance)
 
 
 def metric_unanimity(joint: float, unanimous: float, pairs: float) -> float:
@@ -205,3 +200,117 @@ def metric_unanimity(joint: float, unanimous: float, pairs: float) -> float:
     if joint == 0:
         return float("-inf")
     return float(np.log2((joint / pairs) / (0.5 * (unanimous / pairs))))
+
+
+COEFFICIENTS: dict[str, Callable[[Floats, Floats], Any]] = {
+    "pearson": lambda x, y: stats.pearsonr(x, y),
+    "spearman": lambda x, y: stats.spearmanr(x, y),
+    "kendall": lambda x, y: stats.kendalltau(x, y),
+    # Vigna's: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged over both orders.
+    "top_weighted_kendall": lambda x, y: stats.weightedtau(
+        x, y, rank=True, weigher=lambda s: 1 / (s + 1), additive=True
+    ),
+}
+
+
+def coefficient_of(name: str, x: Floats, y: Floats) -> float:
+    """A coefficient of correlation; NaN where one side is constant or not finite, or there are fewer than two points."""
+    if len(x) < 2 or np.all(x == x[0]) or np.all(y == y[0]):
+        return float("nan")
+    if name == "pearson" and not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return float("nan")
+    return float(COEFFICIENTS[name](x, y).statistic)
+
+
+def tau_b(x: Signs, y: Signs) -> Floats:
+    """Kendall's tau-b of every column from the signs of the differences of all pairs, shape ``(P, Q)``; NaN: undefined.
+
+    >>> tau_b(np.array([[1], [1], [1]], dtype=np.int8), np.array([[1], [1], [-1]], dtype=np.int8)).round(3)
+    array([0.333])
+    """
+    decided = np.sqrt((x != 0).sum(axis=0) * (y != 0).sum(axis=0))
+    return (x * y).sum(axis=0) / np.where(decided > 0, decided, np.nan)
+
+
+@study(
+    "Correlation of measures",
+    Headline("kendall", "Kendall's tau", "most alike", "least alike"),
+    Matrix("How alike measures order the runs: Kendall's tau"),
+    example="qrels.txt *.run -m LR AP nDCG",
+    runs=ON_RUNS,
+    options={"by": Option("what a point is: values (of a run on a query; the default) or runs")},
+)
+def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
+    """Correlation of every two measures over runs and queries.
+
+    Coefficients: Pearson's r, Spearman's rho, Kendall's tau (tau-b), and top-weighted Kendall: scipy's ``weightedtau``,
+    in which an exchange of places s and s' (from 0, best first) weighs 1/(s+1) + 1/(s'+1). A measure whose smaller value is
+    better counts with the opposite sign, so that measures that agree correlate positively. Preferences (``'lexirecall'``, ...)
+    count as the mean preference of a run over all others.
+
+    Args:
+        by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the queries.
+
+    Returns:
+        A row per pair of measures: ``measure_a``, ``measure_b``, ``points``, ``pearson``, ``spearman``, ``kendall``,
+        ``top_weighted_kendall`` (NaN where a measure is constant).
+
+    Raises:
+        ValueError: fewer than two measures or runs, or another ``by``.
+
+    Source: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L, ICTIR 2021, doi 10.1145/3471158.3472239.
+
+    >>> from ir_lexirecall import demo
+    >>> from ir_lexirecall.meta import Study
+    >>> table = Study(["AP", "RR"], demo.qrels(), demo.runs()).correlation(by="runs")
+    >>> table["points"].tolist(), bool(table["kendall"][0] <= 1)
+    ([5], True)
+    """
+    check_choice("by", by, ("values", "runs"))
+    self.check(measures=2)
+    pick = np.ravel if by == "values" else means
+    at = {label: pick(self.rising(label)) for label in self.labels}
+    rows = [
+        {"measure_a": a, "measure_b": b, "points": len(at[a])}
+        | {name: coefficient_of(name, at[a], at[b]) for name in COEFFICIENTS}
+        for a, b in combinations(at, 2)
+    ]
+    return recorded(pd.DataFrame(rows), "correlation", by=by, **self.provenance)
+
+
+@study(
+    "Kendall's tau between the orders in which two measures put the runs, query by query",
+    Headline("kendall", "mean of Kendall's tau", "most alike", "least alike"),
+    Matrix("How alike measures order the runs of a query: mean Kendall's tau"),
+)
+def per_query_kendall(self: Decisions) -> pd.DataFrame:
+    """Kendall's tau between the orders in which two measures put the runs, query by query.
+
+    Tau is tau-b; queries on which a measure gives all runs the same value have none and are left out. A run's mean preference
+    over all others orders it by a preference.
+
+    Returns:
+        A row per pair of measures: ``measure_a``, ``measure_b``, ``queries`` (with a tau), ``kendall`` (the mean),
+        ``smallest``, ``largest``.
+
+    Raises:
+        ValueError: fewer than two measures or runs.
+
+    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of Rankings, CIKM 2021,
+    doi 10.1145/3459637.3482287.
+
+    >>> from ir_lexirecall import demo
+    >>> from ir_lexirecall.meta import Study
+    >>> Study(["AP", "nDCG"], demo.qrels(), demo.runs()).per_query_kendall()["queries"].tolist()
+    [16]
+    """
+    self.check(measures=2)
+    signs = {label: self.value_signs(label) for label in self.labels}
+    rows = []
+    for a, b in combinations(signs, 2):
+        tau = tau_b(signs[a], signs[b])
+        tau = tau[~np.isnan(tau)]
+        mean, least, most = map(float, (tau.mean(), tau.min(), tau.max()) if len(tau) else (np.nan,) * 3)
+        row = {"measure_a": a, "measure_b": b, "queries": len(tau)}
+        rows.append(row | {"kendall": mean, "smallest": least, "largest": most})
+    return recorded(pd.DataFrame(rows), "per_query_kendall", **self.provenance)

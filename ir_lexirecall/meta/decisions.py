@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,14 +53,25 @@ class Decisions:
         progress: bool | None = None,
     ) -> None:
         check_number("rel", rel, above=0)
-        self.labels: dict[str, IRMeasure | Preference] = parse_labels(measures)
+        try:
+            unparsed = by_label(measures)
+            preferences = {label: p for label, item in unparsed.items() if (p := parse_preference(item)) is not None}
+            parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
+        except ValueError as error:
+            known = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
+            raise ValueError(f"{error}{known}") from None
+        if clash := [label for label in parsed if label in NAMES]:
+            measure = parsed[clash[0]]
+            raise ValueError(f"{clash[0]!r} is the name of a preference; label the measure {measure} otherwise")
+        self.labels: dict[str, IRMeasure | Preference] = {
+            label: preferences.get(label) or parsed[label] for label in unparsed
+        }
         check_runs(runs, 1)
         judgments = Judgments.from_qrels(qrels)
         self.aligned: ScoredRuns = ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress)
         self.aligned.warn_of_hardly_judged()
         self.rel: float = rel
         self.progress: bool | None = progress
-        self._known: dict[str, Floats] = {}  # values of measures that were computed
         self._counted: dict[tuple[float, int | None, float], PreferenceCounts] = {}
 
     def check(self, runs: int = 2, measures: int = 1) -> None:
@@ -93,11 +103,6 @@ class Decisions:
         """Positions, in the judgments, of the queries with relevant documents."""
         return np.flatnonzero(self.judgments.m(self._largest_rel))
 
-    @property
-    def query_ids(self) -> list[str]:
-        """Ids of ``queries``."""
-        return [self.judgments.query_ids[q] for q in self.queries]
-
     @cached_property
     def measures(self) -> dict[str, IRMeasure]:
         """Those of ``labels`` that are no preferences."""
@@ -106,10 +111,7 @@ class Decisions:
     @cached_property
     def scored(self) -> ScoredRuns:
         """The runs with the values of ``measures``, all of which are numbers."""
-        unknown = {str(measure): measure for measure in self.measures.values() if str(measure) not in self._known}
-        self._known |= self.aligned.scored_by(unknown, self.progress).values
-        values = {label: self._known[str(measure)] for label, measure in self.measures.items()}
-        scored = replace(self.aligned, measures=self.measures, values=values)
+        scored = self.aligned.scored_by(self.measures, self.progress)
         scored.check_defined()
         return scored
 
@@ -162,36 +164,18 @@ class Decisions:
             signs[some] = np.sign(values[a[some]] - values[b[some]])
         return signs
 
-    def with_measures(self, labels: Mapping[str, IRMeasure | Preference]) -> Decisions:
-        """The same runs by other measures; what is computed for one of them is there for the other."""
-        return self._changed(labels=dict(labels))
-
     def with_judgments(self, judgments: Judgments) -> Decisions:
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
-        return self._changed(aligned=self.aligned.with_judgments(judgments), _known={}, _counted={}, progress=False)
-
-    def _changed(self, **attributes: Any) -> Decisions:
-        """The same, but for some attributes and what was computed from them."""
         other = object.__new__(Decisions)
-        kept = ("labels", "aligned", "rel", "progress", "_known", "_counted")
-        other.__dict__ = {name: self.__dict__[name] for name in kept} | attributes
+        other.labels, other.rel, other.progress = self.labels, self.rel, False
+        other.aligned, other._counted = self.aligned.with_judgments(judgments), {}
         return other
-
-    def two_sets(self, others: MeasuresLike | None, name: str) -> tuple[dict[str, IRMeasure | Preference], Decisions]:
-        """The measures of the argument ``name``, by default ``labels``, and decisions by all; a label means one thing in both."""
-        second = self.labels if others is None else parse_labels(others)
-        if not second:
-            raise ValueError(f"no measure is named in {name}; give at least one, or leave it out")
-        clash = [label for label in second if label in self.labels and str(self.labels[label]) != str(second[label])]
-        if clash:
-            raise ValueError(f"{clash[0]!r} names one measure in measures and another one in {name}")
-        return second, self.with_measures({**self.labels, **second})
 
     @property
     def provenance(self) -> dict[str, Any]:
         """What a study says of its input."""
         return {
-            "measures": printed(self.labels),
+            "measures": {label: str(measure) for label, measure in self.labels.items()},
             "runs": self.names,
             "queries": len(self.queries),
             "excluded_queries": len(self.judgments) - len(self.queries),
@@ -208,30 +192,6 @@ def rising(measure: IRMeasure, values: Floats) -> Floats:
     (array([0.5]), array([-3.]))
     """
     return -values if smaller_is_better(measure) else values
-
-
-def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | Preference]:
-    """Measures and preferences by label: a string as it is, an object as it prints.
-
-    >>> parse_labels(["lexirecall@100", "nDCG@10"])
-    {'lexirecall@100': lexirecall@100, 'nDCG@10': nDCG@10}
-    """
-    try:
-        unparsed = by_label(measures)
-        preferences = {label: p for label, item in unparsed.items() if (p := parse_preference(item)) is not None}
-        parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
-    except ValueError as error:
-        known = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
-        raise ValueError(f"{error}{known}") from None
-    for label, measure in parsed.items():
-        if label in NAMES:
-            raise ValueError(f"{label!r} is the name of a preference; label the measure {measure} otherwise")
-    return {label: preferences.get(label) or parsed[label] for label in unparsed}
-
-
-def printed(labels: Mapping[str, object]) -> dict[str, str]:
-    """Measures as the provenance of a study has them."""
-    return {label: str(measure) for label, measure in labels.items()}
 
 
 def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:

@@ -19,7 +19,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.meta.correlations import coefficient_of
+from ir_lexirecall.meta.agreements import coefficient_of
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
 from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, SEED, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Lines

@@ -48,8 +48,7 @@ class Option:
     """An option of a study's command, which fills the parameter of its name; what is not given is left to the function.
 
     Attributes:
-        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is: ``"measures"``, ``"RUN=GROUP"``,
-            ``"A:B"`` (two measures).
+        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is: ``"RUN=GROUP"``, ``"A:B"`` (two measures).
         several: takes one or more.
         shown: stands for the value in the help.
     """
@@ -58,7 +57,6 @@ class Option:
     kind: Any = str
     several: bool = False
     required: bool = False
-    choices: tuple[str, ...] | None = None
     shown: str | None = None
 
 

@@ -16,9 +16,8 @@ from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.verdicts import UNDECIDED
-from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.correlations import tau_b
-from ir_lexirecall.meta.decisions import Decisions, Signs, printed
+from ir_lexirecall.meta.agreements import tau_b
+from ir_lexirecall.meta.decisions import Decisions, Signs
 from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines, Matrix
 from ir_lexirecall.preferences.naming import Preference
@@ -145,21 +144,13 @@ def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bo
     ),
     example="qrels.txt *.run -m LR AP nDCG",
     options={
-        "targets": Option("measures or preferences to predict (default: -m)", "measures"),
         "n_queries": Option("queries in either half (default: half of them)", int),
         "n_splits": Option("ways of halving the queries, at most (default: 1000)", int),
     }
     | SEED,
     runs=ON_RUNS,
 )
-def split_half(
-    self: Decisions,
-    *,
-    targets: MeasuresLike | None = None,
-    n_queries: int | None = None,
-    n_splits: int = 1000,
-    seed: int = 0,
-) -> pd.DataFrame:
+def split_half(self: Decisions, *, n_queries: int | None = None, n_splits: int = 1000, seed: int = 0) -> pd.DataFrame:
     """Split-half stability: predict the order of runs on one half of the queries from the other half.
 
     A split takes two disjoint sets of queries. The first orders the runs by their means of a measure (or of a preference over
@@ -167,7 +158,6 @@ def split_half(
     of swapped pairs compare the two. Where there are few queries, all splits are taken, otherwise a random sample.
 
     Args:
-        targets: measures or preferences that are predicted; by default those of the study.
         n_queries: size of either set of queries, by default half of the queries; equal sizes make collections compare.
         n_splits: how many splits at most.
         seed: random seed.
@@ -191,19 +181,20 @@ def split_half(
     """
     seed = check_integer("seed", seed, least=0)
     check_integer("n_splits", n_splits)
-    predicted, both = self.two_sets(targets, "targets")
-    both.check()
-    queries = len(both.queries)
+    self.check()
+    queries = len(self.queries)
     if queries < 2:
         raise ValueError(f"at least 2 queries with relevant documents are needed, not {queries}")
     size = queries // 2 if n_queries is None else check_integer("n_queries", n_queries, most=queries // 2)
-    values = {label: both.rising(label) for label in both.labels}
-    sums: dict[tuple[str, str], list[Floats]] = {(a, b): [] for a in self.labels for b in predicted}
+    values = {label: self.rising(label) for label in self.labels}
+    sums: dict[tuple[str, str], list[Floats]] = {(a, b): [] for a in values for b in values}
     total = min(n_splits, comb(queries, size) * comb(queries - size, size))
     with progress_bar(self.progress, total=total, desc="splits") as bar:
         for first, second in _splits(queries, size, n_splits, np.random.default_rng(seed)):
-            before = {label: _order(values[label], first, both.pairs) for label in self.labels}
-            after = {label: _order(values[label], second, both.pairs) for label in predicted}
+            before, after = (
+                {label: _order(of_label, half, self.pairs) for label, of_label in values.items()}
+                for half in (first, second)
+            )
             for a, b in sums:
                 swaps = (before[a] * after[b] < 0).mean(axis=0)
                 sums[a, b].append(np.stack([tau_b(before[a], after[b]), swaps]))
@@ -215,8 +206,7 @@ def split_half(
         mean, deviation = (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
         rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
     table = pd.DataFrame(rows, columns=["measure", "target", "queries", "splits", "kendall", "kendall_sd", "swaps"])
-    facts = {"n_queries": size, "n_splits": n_splits, "seed": seed, "targets": printed(predicted)}
-    return recorded(table, "split_half", **facts, **both.provenance | {"measures": printed(self.labels)})
+    return recorded(table, "split_half", n_queries=size, n_splits=n_splits, seed=seed, **self.provenance)
 
 
 def _splits(queries: int, size: int, most: int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:

@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.meta.correlations import tau_b
+from ir_lexirecall.meta.agreements import tau_b
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.missing_labels import interval, times_drawn
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study

@@ -150,8 +150,8 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "split-half": [
         (
-            (*ON_RUNS, "-m", "LR AP", "--targets", "nDCG", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
-            lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(targets="nDCG", n_splits=20, n_queries=5, seed=2),
+            (*ON_RUNS, "-m", "LR AP", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
+            lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(n_splits=20, n_queries=5, seed=2),
         )
     ],
     "tie-probabilities": [
@@ -169,8 +169,8 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "unanimity": [
         (
-            (*ON_RUNS, "-m", "LR AP", "--among", "RR", "R@10", "--rel", "2"),
-            lambda q, r: studies.Study(["LR", "AP"], q, r, rel=2).unanimity(among=["RR", "R@10"]),
+            (*ON_RUNS, "-m", "LR AP", "RR", "R@10", "--rel", "2"),
+            lambda q, r: studies.Study(["LR", "AP", "RR", "R@10"], q, r, rel=2).unanimity(),
         )
     ],
 }

@@ -15,7 +15,7 @@ from studying import values_of
 
 from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.correlations import COEFFICIENTS, coefficient_of
+from ir_lexirecall.meta.agreements import COEFFICIENTS, coefficient_of
 
 # -- correlation -------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from ir_lexirecall import SignificanceTest, compare, evaluate
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.simulation import simulate_rankings
+from ir_lexirecall.meta.made_up_rankings import simulate_rankings
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import TESTS
 

@@ -12,7 +12,7 @@ from scipy import stats
 from ir_lexirecall import compare, evaluate
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta.simulation import positions, simulate_rankings
+from ir_lexirecall.meta.made_up_rankings import positions, simulate_rankings
 from ir_lexirecall.significance import SignificanceTest
 
 

@@ -68,12 +68,3 @@ def test_the_sets_of_a_split_have_no_query_in_common(queries, size, most):
     for first, second in splits:
         assert len({*first.tolist(), *second.tolist()}) == 2 * size
         assert len(first) == len(second) == size
-
-
-def test_targets_may_be_other_measures(small):
-    table = Study("AP", *small).split_half(targets=["nDCG", "AP"])
-    assert table[["measure", "target"]].apply(tuple, axis=1).tolist() == [("AP", "nDCG"), ("AP", "AP")]
-    whole = Study(["AP", "nDCG"], *small).split_half().set_index(["measure", "target"])
-    assert table.set_index(["measure", "target"])["kendall"].to_dict() == pytest.approx(
-        whole.loc[[("AP", "nDCG"), ("AP", "AP")], "kendall"].to_dict()
-    )
