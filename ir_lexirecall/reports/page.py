@@ -26,7 +26,7 @@ from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_findi
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import direction_words, verdict_words
 from ir_lexirecall.present.text import confidence_words, fact_words, in_short, listed, printable, short_names
-from ir_lexirecall.reports import sections, svg
+from ir_lexirecall.reports import sections
 from ir_lexirecall.reports.query_browser import Sources, browsers_of
 from ir_lexirecall.reports.report_tables import fitting, number, p_value, signed, tables_of, values_by_query
 
@@ -141,7 +141,7 @@ def report(
         style_hash=_hash(style),
         script=script,
         script_hash=_hash(script),
-        forest=svg.FOREST,
+        forest=sections.FOREST,
         direction_words=direction_words,
         sentences=finding.sentences,
         notes=grouped(note for note in notes if len(note.runs) < 2),
@@ -152,9 +152,6 @@ def report(
         baseline=shown.baseline,
         confidence=confidence_words(shown.provenance),
         overall=many and bool(rankings) and len(shown.runs) > 1,
-        against=sections.against_baseline(shown, rankings) if many else [],
-        groups=[] if many else sections.groups_of(shown),
-        heatmaps=[] if many else sections.heatmaps_of(shown),
         tables=tables | by_query,
         left_out=list(filter(None, [left_out, too_many])),
         browsers=browsers,

@@ -6,23 +6,19 @@ import json
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
-from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
-from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.columns import run_table
+from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.texts import QUERIES, TextsLike, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
@@ -34,6 +30,8 @@ _MOST_DECISIONS = 40_000  # pairs of runs by queries by preferences
 _TEXT = 240  # characters of a document's text
 _MOST_TEXT = 1_200_000  # characters
 _DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_DECIDED = {"preference": "v", "level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b"}
+_DECIDED |= {"levels_a": "a", "levels_b": "b"}  # columns of ``explain``, and what the page calls them
 
 
 class BrowserData(NamedTuple):
@@ -85,7 +83,6 @@ def _browser_data(
     counted = np.flatnonzero([query_id in some for query_id in result.query_ids])  # for some criterion
     if result.scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
         return None
-    judgments = result.scored.judgments
     queries, most, criterion = counted, max(_FEWEST_QUERIES, _MOST_QUERIES // parts), result.criterion()
     if len(counted) > most:  # those on which the runs differ most, in order
         column, spread = {query_id: i for i, query_id in enumerate(result.query_ids)}, np.zeros(len(result.query_ids))
@@ -98,39 +95,74 @@ def _browser_data(
     pairs = pairs[: fit if details is None else min(fit, details)]
     names = [name for name in ranked if any(name in pair for pair in pairs)]
     depth = int(np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH))
+    query_ids = [result.scored.judgments.query_ids[q] for q in queries.tolist()]
+    judgments = result.scored.judgments.restricted_to(query_ids)
     rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
-    rankings = {
-        name: ShownRanking.from_run(result.scored.runs[name], queries, depth, rel, sources.runs.get(name))
-        for name in names
-    }
-    ids, grades, numbers = numbered_documents(judgments, rankings, queries)
-    query_ids = [judgments.query_ids[q] for q in queries.tolist()]
+    # The documents of each ranking: the first ones, and what is relevant below. Only a run itself knows those without judgment.
+    key = ["query", "doc_id"]
+    known = pl.DataFrame({"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade})
+    rankings, retrieved = [], []
+    for name in names:
+        run, source = result.scored.runs[name], sources.runs.get(name)
+        if source is None or judgments.judged_only:
+            place = np.full(len(run.depth), -1)
+            place[queries] = np.arange(len(queries))
+            query, doc_id, rank = place[run.query], result.scored.judgments.doc_id.gather(run.doc), run.rank
+        else:
+            pool = Pool.from_runs(judgments, {name: source}, depth)
+            query, doc_id, rank = pool.query, pool.doc_id, pool.rank[0].astype(np.int64)
+        rows = pl.DataFrame({"query": query, "doc_id": doc_id, "rank": rank}).join(known, on=key, how="left")
+        rows = rows.filter(pl.col("query") >= 0, (pl.col("rank") <= depth) | (pl.col("grade") >= rel))
+        rankings.append(rows.sort("query", "rank"))
+        retrieved.append(run.depth[queries].tolist())
+    # Documents are numbered query by query: the judged ones, then the others in the order in which rankings have them.
+    every = pl.concat([known, *(rows.select(*key, "grade") for rows in rankings)])
+    every = every.unique(key, keep="first", maintain_order=True)
+    every = every.with_columns(number=pl.int_range(pl.len()).over("query"))
+    best = pl.concat(rankings).group_by("doc_id", maintain_order=True).agg(pl.col("rank").min())
+    best = best.sort("rank", maintain_order=True)
+    highest_first = pl.concat([best["doc_id"], every.filter(pl.col("grade") >= rel)["doc_id"]])
+    packed_rankings = []
+    for rows, depths in zip(rankings, retrieved, strict=True):
+        step = pl.col("rank").diff().over("query").fill_null(pl.col("rank"))  # from one rank to the next
+        rows = rows.join(every, on=key, how="left", maintain_order="left").with_columns(step=step)
+        doc, steps = (_by_query(rows, column, len(queries)) for column in ("number", "step"))
+        packed_rankings.append({"doc": doc, "step": steps, "depth": depths})
     store = sources.texts if isinstance(sources.texts, Collection) else None
     if sources.texts is None and is_data_set(result.source):
-        known = find_collection(result.source)
-        store = known if known.has_texts else None  # on this machine already
-    texts = _texts(_highest_first(ids, grades, rel, rankings, numbers), sources, store, _MOST_TEXT // parts)
+        of_source = find_collection(result.source)
+        store = of_source if of_source.has_texts else None  # on this machine already
+    # Beginnings of the texts of documents, of the first ones as far as there is room.
+    room, texts = _MOST_TEXT // parts, []
+    wanted = highest_first.unique(maintain_order=True).head(room // 20).to_list()
+    found = texts_of(store if sources.texts is None else sources.texts, wanted)
+    for doc_id in (doc_id for doc_id in wanted if found.get(doc_id) is not None):
+        title, _, rest = str(found[doc_id]).strip().partition("\n")
+        short = _shown(f"{title} — {rest}" if rest.strip() else title)
+        short = short if len(short) <= _TEXT else short[:_TEXT].rstrip() + "…"
+        room -= len(short)
+        if room < 0:
+            break
+        texts.append([printable(doc_id), short])
     of_queries = texts_of(sources.queries, query_ids, QUERIES)
     if not of_queries and store is not None:
         of_queries = store.query_texts
-    criteria = [_criterion(result, name, names, query_ids) for name in result.criteria]
     with progress_bar(progress, pairs, desc="pairs") as bar:
         decided = [[_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar]
-    place = {name: i for i, name in enumerate(names)}
     data = {
         "runs": list(map(printable, names)),
         "rel": rel,
         "depth": depth,
         "queries": [
             {"id": printable(query_id), "text": _shown(str(of_queries.get(query_id, ""))), "m": m}
-            for query_id, m in zip(query_ids, judgments.m(rel)[queries].tolist(), strict=True)
+            for query_id, m in zip(query_ids, judgments.m(rel).tolist(), strict=True)
         ],
-        "docs": [list(map(printable, documents)) for documents in ids],
-        "grades": grades,
-        "texts": [[printable(doc_id), text] for doc_id, text in texts.items()],
-        "rankings": [_packed_ranking(rankings[name], numbers[name], len(queries)) for name in names],
-        "criteria": criteria,
-        "pairs": [[place[a], place[b]] for a, b in pairs],
+        "docs": [list(map(printable, documents)) for documents in _by_query(every, "doc_id", len(queries))],
+        "grades": _by_query(every, "grade", len(queries)),
+        "texts": texts,
+        "rankings": packed_rankings,
+        "criteria": [_criterion(result, name, names, query_ids) for name in result.criteria],
+        "pairs": [[names.index(a), names.index(b)] for a, b in pairs],
         "decided": decided,
         "open": [_open_queries(result, name, pairs, query_ids) for name in result.criteria],
         "unjudged": bool(sources.runs),
@@ -148,20 +180,13 @@ def _browser_data(
     return BrowserData(b64encode(packed).decode("ascii"), " ".join(said), collection)
 
 
-def _packed_ranking(ranking: ShownRanking, number: Ints, queries: int) -> dict[str, Any]:
-    """Per query: the numbers of documents, and by how much each one's rank is larger than the last one's."""
-    cut = np.searchsorted(ranking.query, np.arange(1, queries))
-    step = np.diff(ranking.rank, prepend=0)
-    first = np.flatnonzero(np.diff(ranking.query, prepend=-1))
-    step[first] = ranking.rank[first]
-    return {
-        "doc": [part.tolist() for part in np.split(number, cut)],
-        "step": [part.tolist() for part in np.split(step, cut)],
-        "depth": ranking.depth.tolist(),
-    }
+def _by_query(rows: pl.DataFrame, column: str, queries: int) -> list[list[Any]]:
+    """The values of a column, a list per query, in order."""
+    lists = dict(rows.group_by("query", maintain_order=True).agg(column).iter_rows())
+    return [lists.get(query, []) for query in range(queries)]
 
 
-def _criterion(result: Comparison, name: str, runs: Sequence[str], query_ids: Sequence[str]) -> dict[str, Any]:
+def _criterion(result: Comparison, name: str, runs: list[str], query_ids: list[str]) -> dict[str, Any]:
     """A criterion: of a measure all its values, those of a query that differ by rounding only made equal."""
     criterion, values = result.by[name], None
     if isinstance(criterion, MeasureCriterion):
@@ -172,31 +197,28 @@ def _criterion(result: Comparison, name: str, runs: Sequence[str], query_ids: Se
     return names | {"smaller": criterion.smaller_is_better, "values": values}
 
 
-def _decided(result: Comparison, a: str, b: str, by: str, query_ids: Sequence[str]) -> dict[str, Any]:
+def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) -> dict[str, Any]:
     """Columns of what decided between two runs by a preference; nothing by measures, whose values say it."""
     if result.by[by].is_measure:
         return {}
     table = result.explain(a, b, by).set_index("query_id").reindex(query_ids)
-    columns = {"preference": "v", "level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b"}
-    columns |= {"levels_a": "a", "levels_b": "b"}
     decided: dict[str, Any] = {
         short: list(map(_finite, table[column].to_numpy(dtype=float, na_value=np.nan).tolist()))
-        for column, short in columns.items()
+        for column, short in _DECIDED.items()
         if column in table
     }
     return decided | {"kind": "ahead" if "levels_a" in table else "level" if "level" in table else ""}
 
 
 def _open_queries(
-    result: Comparison, name: str, pairs: Sequence[tuple[str, str]], query_ids: Sequence[str]
+    result: Comparison, name: str, pairs: list[tuple[str, str]], query_ids: list[str]
 ) -> dict[str, Any] | None:
     """For each pair the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
     left = result.undecided(name)
     if left is None:
         return None
     criterion = result.by[name]
-    place = {query_id: q for q, query_id in enumerate(left.query_ids)}
-    row = {pair: p for p, pair in enumerate(result.pairs)}
+    place, row = ({key: i for i, key in enumerate(keys)} for keys in (left.query_ids, result.pairs))
     shown = np.array([place.get(query_id, -1) for query_id in query_ids])
     of_pairs = left.is_open[[row[pair] for pair in pairs]][:, shown] & (shown >= 0)
     cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
@@ -211,131 +233,6 @@ def _finite(value: float) -> float | None:
     return None if not np.isfinite(value) else int(value) if value == int(value) else value
 
 
-def _highest_first(
-    ids: Sequence[Sequence[str]],
-    grades: Sequence[Sequence[float | None]],
-    rel: float,
-    rankings: Mapping[str, ShownRanking],
-    numbers: Mapping[str, Ints],
-) -> list[str]:
-    """The documents that are shown: those that stand highest in some ranking first, relevant ones that none has last."""
-    best: dict[str, int] = {}
-    for name, ranking in rankings.items():
-        columns = (column.tolist() for column in (ranking.query, numbers[name], ranking.rank))
-        for query, number, rank in zip(*columns, strict=True):
-            doc_id = ids[query][number]
-            best[doc_id] = min(rank, best.get(doc_id, rank))
-    pairs = (pair for of_query in zip(ids, grades, strict=True) for pair in zip(*of_query, strict=True))
-    missed = [doc_id for doc_id, grade in pairs if grade is not None and grade >= rel]
-    return list(dict.fromkeys([*sorted(best, key=best.__getitem__), *missed]))
-
-
-def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None, room: int) -> dict[str, str]:
-    """Beginnings of the texts of documents, of the first ones as far as there is room."""
-    wanted = list(doc_ids[: room // 20])
-    found = texts_of(store if sources.texts is None else sources.texts, wanted)
-    texts = {}
-    for doc_id in (doc_id for doc_id in wanted if found.get(doc_id) is not None):
-        title, _, rest = str(found[doc_id]).strip().partition("\n")
-        short = _shown(f"{title} — {rest}" if rest.strip() else title)
-        short = short if len(short) <= _TEXT else short[:_TEXT].rstrip() + "…"
-        room -= len(short)
-        if room < 0:
-            break
-        texts[doc_id] = short
-    return texts
-
-
 def _shown(text: str) -> str:
     """A text in one line, without marks of direction."""
     return printable(" ".join(_DIRECTION.sub("", text).split()))
-
-
-# -- the documents of rankings: the first ones, and what is relevant below -------------------------
-
-
-@dataclass(frozen=True)
-class ShownRanking:
-    """The documents shown of one run, ordered by query, then rank.
-
-    Attributes:
-        query: place of each document's query among those shown.
-        doc: its row in the judgments, -1 for a document without judgment.
-        doc_id: the ids of those without judgment, in order.
-        depth: number of documents retrieved for each query shown.
-    """
-
-    query: Ints
-    rank: Ints
-    doc: Ints
-    doc_id: list[str]
-    depth: Ints
-
-    @classmethod
-    def from_run(
-        cls, aligned: AlignedRun, queries: Ints, depth: int, rel: float, source: RunLike | None = None
-    ) -> ShownRanking:
-        """What is shown of a run on some queries, given as rising positions in the judgments: its first documents, to ``depth``,
-        and relevant ones below. The run itself (``source``) alone knows the documents that have no judgment.
-        """
-        place = np.full(len(aligned.depth), -1)
-        place[queries] = np.arange(len(queries))
-        keep = (place[aligned.query] >= 0) & ((aligned.rank <= depth) | (aligned.grade >= rel))
-        query, rank, doc = place[aligned.query[keep]], aligned.rank[keep], aligned.doc[keep]
-        retrieved = aligned.depth[queries]
-        if source is None:
-            return cls(query, rank, doc, [], retrieved)
-        free = np.arange(depth) < retrieved[:, None]  # ranks at which no judged document stands
-        free[query[rank <= depth], rank[rank <= depth] - 1] = False
-        further = _unjudged(aligned.judgments, source, queries)
-        ranks = [np.flatnonzero(row)[: len(ids)] + 1 for row, ids in zip(free, further, strict=True)]
-        query = np.concatenate([query, np.repeat(np.arange(len(ranks)), list(map(len, ranks)))])
-        rank, doc = np.concatenate([rank, *ranks]), np.concatenate([doc, np.full(sum(map(len, ranks)), -1)])
-        order = np.lexsort((rank, query))
-        shown = [doc_id for ids, some in zip(further, ranks, strict=True) for doc_id in ids[: len(some)]]
-        return cls(query[order], rank[order], doc[order], shown, retrieved)
-
-
-def _unjudged(judgments: Judgments, source: RunLike, queries: Ints) -> list[list[str]]:
-    """For each query the documents of a run that have no judgment and are not excluded, in order."""
-    names = [judgments.query_ids[q] for q in queries.tolist()]
-    table = run_table(source).filter(pl.col("query_id").is_in(names))
-    # Whatever ranks documents anywhere ranks these: the run is aligned with judgments of all its documents.
-    everything = Judgments.from_qrels(table.select("query_id", "doc_id", pl.lit(0.0).alias("relevance")))
-    ranked = align(everything, table)
-    query_ids = pl.Series(judgments.query_ids, dtype=pl.String).gather(judgments.query)
-    judged = pl.DataFrame({"query_id": query_ids, "doc_id": judgments.doc_id})
-    documents = pl.DataFrame(
-        {
-            "query_id": pl.Series(everything.query_ids, dtype=pl.String).gather(ranked.query),
-            "doc_id": everything.doc_id.gather(ranked.doc),
-            "rank": ranked.rank,
-        }
-    )
-    others = documents.join(judged, on=["query_id", "doc_id"], how="anti").sort("rank")
-    by_query = dict(others.group_by("query_id", maintain_order=True).agg("doc_id").iter_rows())
-    return [[doc for doc in by_query.get(name, []) if doc not in judgments.excluded.get(name, ())] for name in names]
-
-
-def numbered_documents(
-    judgments: Judgments, rankings: Mapping[str, ShownRanking], queries: Ints
-) -> tuple[list[list[str]], list[list[float | None]], dict[str, Ints]]:
-    """For each query the ids of its documents, shown or judged, and their grades (None: no judgment); for each ranking the
-    places, among these ids, of its documents.
-    """
-    first = np.searchsorted(judgments.query, queries)
-    spans = zip(first.tolist(), np.searchsorted(judgments.query, queries, side="right").tolist(), strict=True)
-    rows = [np.arange(start, end) for start, end in spans]
-    ids, grades = [judgments.ids_of(some) for some in rows], [judgments.grade[some].tolist() for some in rows]
-    others: list[dict[str, int]] = [{} for _ in ids]  # numbers of documents without judgment
-    numbers = {}
-    for name, ranking in rankings.items():
-        number = ranking.doc - first[ranking.query]
-        for row, doc_id in zip(np.flatnonzero(ranking.doc < 0).tolist(), ranking.doc_id, strict=True):
-            query = int(ranking.query[row])
-            number[row] = others[query].setdefault(doc_id, len(ids[query]) + len(others[query]))
-        numbers[name] = number
-    for documents, judged, further in zip(ids, grades, others, strict=True):
-        documents += further
-        judged += [None] * len(further)
-    return ids, grades, numbers

@@ -1,96 +1,110 @@
-"""The sections of a page: how runs stand by each criterion, over collections, in groups of queries, and against each other."""
+"""The sections of a page: how runs stand by each criterion, over collections, in groups of queries, and against each other.
+
+What templates read are dicts; the scales of the small pictures beside the rows of tables are objects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
-from ir_lexirecall.descriptions import Description, describe
+from ir_lexirecall.descriptions import describe
 from ir_lexirecall.measures.parsing import known_measure
-from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, heat_of, mean_marks
+from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, mean_marks
 from ir_lexirecall.present.macro_means import ranks_of
 from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
 from ir_lexirecall.present.tables import DAGGER, UNSURE
 from ir_lexirecall.present.text import count, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus
-from ir_lexirecall.reports.svg import Scale
 
+FOREST = {"width": 200, "height": 20}  # of the picture of a row
+_MARGIN = 8
 LEADS, MAY_BE_BEST = "leads", "may be the best"
 _WITH_MARGIN = {BETTER: "better_p", WORSE: "worse_p", WITHIN: "within_p", NOT_WORSE: "not_worse_p"}
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
 
 
-class RankedRun(NamedTuple):
-    """A run in a ranking.
-
-    Attributes:
-        group: ``'leads'``, ``'may be the best'``, or empty.
-        rank: over collections, the interval of its rank in words, and its mark.
-        difference: to the reference; None of the reference itself.
-        p: that its verdict rests on; not a number where a margin leaves the difference undecided.
-        others: means by the other criteria, and whether the run leads by them.
-    """
-
-    mark: Mark
-    group: str
-    rank: tuple[str, Mark] | None
-    difference: Mark | None
-    p: float
-    others: Sequence[tuple[float, bool]]
-    notes: Sequence[str]
-
-
 @dataclass(frozen=True)
-class Leaderboard:
-    """The runs by one criterion, best first.
+class Scale:
+    """A range of numbers across the width of a picture, with a few round numbers on it."""
 
-    Attributes:
-        compared: whether the others are compared with a run, the baseline or the leader.
+    low: float
+    high: float
+    ticks: Sequence[float]
+
+    @classmethod
+    def around(cls, numbers: Iterable[float], include: Sequence[float] = ()) -> Scale:
+        """The scale that shows all numbers (those that are finite), and some more.
+
+        >>> Scale.around([0.21, 0.68]).ticks
+        [0.4, 0.6]
+        >>> Scale.around([-0.3, 0.1], include=[0]).ticks
+        [-0.3, -0.2, -0.1, 0.0, 0.1]
+        """
+        finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)] or [0.0, 1.0]
+        low, high = min(finite), max(finite)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        step = 10.0 ** np.floor(np.log10((high - low) / 2))
+        while (high - low) / step > 4:
+            step *= 2 if (high - low) / step <= 8 else 2.5
+        ticks = step * np.arange(np.ceil(low / step - DIFFERENCE), np.floor(high / step + DIFFERENCE) + 1)
+        return cls(low, high, [float(round(tick, 10)) + 0.0 for tick in ticks])
+
+    @classmethod
+    def of(cls, marks: Iterable[Mark], include: Sequence[float] = ()) -> Scale:
+        """The scale that shows all marks."""
+        return cls.around((end for mark in marks for end in (mark.value, mark.low, mark.high)), include)
+
+    def x(self, number: float) -> float | None:
+        """Where a number stands, from the margin on the left to that on the right; None for what is not finite."""
+        if not np.isfinite(number):
+            return None
+        share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(_MARGIN + share * (FOREST["width"] - 2 * _MARGIN), 1)
+
+    def labels(self) -> list[tuple[float | None, str]]:
+        """The round numbers with their places."""
+        return [(self.x(tick), minus(f"{tick:g}")) for tick in self.ticks]
+
+
+def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[dict[str, Any]]:
+    """What the page says by each criterion; nothing over collections where nothing can be said (the finding says why).
+
+    Returns:
+        By criterion: ``standing``; ``rows``, of the runs, best first; whether they are ``compared`` with the baseline or the leader,
+        and with a margin; scales; the names of the ``others``; what is ``said`` of the criterion; ``forest``: marks by run, of all
+        groups of queries, or against the baseline of all collections; ``heatmap``, of the runs of a comparison.
     """
-
-    standing: Standing | MacroStanding
-    compared: bool
-    has_margin: bool
-    scale: Scale
-    difference_scale: Scale
-    rank_scale: Scale | None
-    rows: Sequence[RankedRun]
-    others: Sequence[str]
-    said: Description | None
-
-
-def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Leaderboard]:
-    """The rankings by all criteria; none over collections where nothing can be said (the finding says why)."""
     standings: Sequence[Standing | MacroStanding]
     if isinstance(result, Benchmark):
         standings = [MacroStanding(result, name) for name in result.quantities] if can_be_summed_up(result) else []
     else:
         standings = standings_of(result)
+    one = next(iter(result.values())) if isinstance(result, Benchmark) else result
     by_run = {run: notes_of_run(run, notes) for run in result.runs}
-    scored = (next(iter(result.values())) if isinstance(result, Benchmark) else result).scored
     rankings = []
     for standing in standings:
-        table, several = standing.ranking, len(standing.runs) > 1
+        name, table, several = standing.name, standing.ranking, len(standing.runs) > 1
+        over_all = "rank_low" in table
         compared = several and bool(standing.reference)
         drawn = difference_marks(standing.against.itertuples(), outer=standing.outer) if compared else []
         differences = {mark.name: mark for mark in drawn}
         has_margin = compared and "better_p" in standing.against
         p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
-        over_all = "rank_low" in table
         ranks = ranks_of(table) if over_all else []
         others = [other for other in standings if other is not standing]
         means = [dict(zip(other.ranking["run"], other.ranking["mean"].tolist(), strict=True)) for other in others]
-        rows = []
+        rows: list[dict[str, Any]] = []
         for place, (mark, row) in enumerate(zip(mean_marks(standing), table.itertuples(), strict=True), 1):
             run, difference = str(row.run), differences.get(str(row.run))
             leads = run in standing.leaders and several and not standing.all_alike
@@ -99,150 +113,88 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[L
             if result.baseline is not None:
                 kind = "" if difference is None else difference.kind
             rank, p = None, np.nan
-            if over_all:
+            if over_all:  # the interval of the rank in words, and its mark
                 ends = (row.rank_from, row.rank_to)
                 rank = (ranks[place - 1], Mark(run, place, row.rank_low, row.rank_high, inner=ends))
-            if difference is not None:
+            if difference is not None:  # the p that its verdict rests on, none where a margin leaves it undecided
                 p = float(getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan))
-            by_others = [
+            by_others = [  # means by the other criteria, and whether the run leads by them
                 (mean[run], run in other.leaders and not other.all_alike)
                 for other, mean in zip(others, means, strict=True)
             ]
-            shown, said = mark._replace(kind=kind), by_run.get(run, [])
-            rows.append(RankedRun(shown, group, rank, difference, p, by_others, said))
-        name = standing.name
-        measure: IRMeasure | None = known_measure(name) if scored is None else scored.measures.get(name)
+            shown = {"mark": mark._replace(kind=kind), "group": group, "notes": by_run.get(run, [])}
+            rows.append({**shown, "rank": rank, "difference": difference, "p": p, "others": by_others})
+        measure = known_measure(name) if one.scored is None else one.scored.measures.get(name)
         what = measure or getattr(standing.criterion, "preference", None)
-        rankings.append(
-            Leaderboard(
-                standing=standing,
-                compared=compared,
-                has_margin=has_margin,
-                scale=Scale.of(row.mark for row in rows),
-                difference_scale=Scale.of(drawn, include=[0]),
-                rank_scale=Scale.around([1, len(table)]) if over_all else None,
-                rows=rows,
-                others=[other.name for other in others],
-                said=describe(what) if what else None,
-            )
-        )
+        forest: dict[str, list[Mark]] = {}
+        if isinstance(result, Benchmark) and compared and result.baseline is not None:
+            forest = collection_marks(result, name)
+        elif isinstance(standing, Standing) and several and result.grouped:
+            forest = group_marks(standing)
+        ranking = {
+            "standing": standing,
+            "compared": compared,
+            "has_margin": has_margin,
+            "scale": Scale.of(row["mark"] for row in rows),
+            "difference_scale": Scale.of(drawn, include=[0]),
+            "rank_scale": Scale.around([1, len(table)]) if over_all else None,
+            "rows": rows,
+            "others": [other.name for other in others],
+            "said": describe(what) if what else None,
+            "forest": forest,
+            "forest_scale": Scale.of((mark for some in forest.values() for mark in some), include=[0]),
+            "estimate": one.test_of(name).procedure.estimate,
+            "heatmap": _heatmap(standing) if isinstance(standing, Standing) and several else None,
+        }
+        rankings.append(ranking)
     return rankings
 
 
-def best_sets(rankings: Sequence[Leaderboard]) -> list[tuple[str, list[str]]]:
+def best_sets(rankings: Sequence[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """Runs that may be the best by some criterion, their groups by each; none of one ranking, or fewer than three runs."""
-    if len(rankings) < 2 or len(rankings[0].rows) < 3:
+    if len(rankings) < 2 or len(rankings[0]["rows"]) < 3:
         return []
-    groups = [{row.mark.name: row.group for row in ranking.rows} for ranking in rankings]
+    groups = [{row["mark"].name: row["group"] for row in ranking["rows"]} for ranking in rankings]
     rows = [(run, [by[run] for by in groups]) for run in groups[0] if any(by[run] for by in groups)]
     return sorted(rows, key=lambda row: -sum(map(bool, row[1])))
 
 
-# -- over collections, and in groups of queries ----------------------------------------------------
+def _heatmap(standing: Standing) -> dict[str, Any]:
+    """Every run against every other, best first: coloured where the verdict is better or worse, the deeper the larger the difference.
 
-
-@dataclass(frozen=True)
-class Forest:
-    """What is estimated on each collection, or in each group, by one criterion: marks by run, best first."""
-
-    standing: Standing | MacroStanding
-    marks: Mapping[str, Sequence[Mark]]
-    estimate: str
-
-    @cached_property
-    def scale(self) -> Scale:
-        return Scale.of((mark for some in self.marks.values() for mark in some), include=[0])
-
-
-def groups_of(result: Comparison) -> list[Forest]:
-    """A forest for each criterion; none where there are no groups to compare."""
-    standings = standings_of(result) if result.grouped and len(result.runs) > 1 else []
-    return [Forest(standing, group_marks(standing), standing.estimate) for standing in standings]
-
-
-def against_baseline(result: Benchmark, rankings: Sequence[Leaderboard]) -> list[Forest]:
-    """What is estimated against the baseline on each collection, and over all, by each criterion; none without one, or other runs."""
-    found = []
-    for ranking in rankings if result.baseline is not None and len(result.runs) > 1 else ():
-        name = ranking.standing.name
-        estimate = next(iter(result.values())).test_of(name).procedure.estimate
-        found.append(Forest(ranking.standing, collection_marks(result, name), estimate))
-    return found
-
-
-# -- run against run -------------------------------------------------------------------------------
-
-
-class HeatmapCell(NamedTuple):
-    """A pair of runs in a heatmap: its number, its text, its shade, what it says in full."""
-
-    value: float
-    text: str
-    shade: str
-    words: str
-    run_a: str
-    run_b: str
-
-
-@dataclass(frozen=True)
-class Heatmap:
-    """Every run against every other by one criterion, the colours the verdicts.
-
-    Attributes:
-        rows: a row per run, best first, a cell per run, None on the diagonal; None where there are too many runs.
+    Returns:
+        What the ``quantity`` is, what is ``said`` of all, and ``rows`` of cells, None on the diagonal; empty where there are too many runs.
     """
-
-    name: str
-    quantity: str
-    said: str
-    runs: Sequence[str]
-    rows: Sequence[Sequence[HeatmapCell | None]] | None
-
-
-def heatmaps_of(result: Comparison) -> list[Heatmap]:
-    found = []
-    for standing in standings_of(result) if len(result.runs) > 1 else ():
-        cost = ", of which the smaller is better" if standing.criterion.smaller_is_better else ""
+    result, criterion, unsure = standing.result, standing.criterion, standing.unsure or []
+    what = "Mean preference of the row's run over the column's, from −1 to 1"
+    if criterion.is_measure:
         powered = "" if result.predicted is None else ", prediction-powered"
-        what = "Mean preference of the row's run over the column's, from −1 to 1"
-        if standing.criterion.is_measure:
-            what = f"Difference of the means of the row's run and the column's{powered}{cost}"
-        differ = f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
-        rows = _cells(standing) if len(standing.runs) <= _MOST_RUNS else None
-        said = f"{differ} ({standing.how})."
-        if any(cell is not None and DAGGER in cell.text for row in rows or () for cell in row):
-            said += f" {UNSURE}"
-        found.append(Heatmap(standing.name, what, said, standing.runs, rows))
-    return found
-
-
-def _cells(standing: Standing) -> list[list[HeatmapCell | None]]:
-    """The cells: coloured where the verdict is better or worse, the deeper the larger the difference."""
-    matrix, _ = heat_of(standing)
+        cost = ", of which the smaller is better" if criterion.smaller_is_better else ""
+        what = f"Difference of the means of the row's run and the column's{powered}{cost}"
+    matrix = result.matrix(standing.name).loc[standing.runs, standing.runs].to_numpy()
     largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
-    widest = largest if standing.criterion.is_measure else 1.0
-    facts, unsure = {}, standing.unsure or []
-    for row in standing.result.table(standing.name).itertuples():
+    widest = largest if criterion.is_measure else 1.0
+    facts = {}
+    for row in result.table(standing.name).itertuples():
         p = p_words(float(row.p_corrected))
         facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}"
         facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {row.ties} tied; {p}"
-
     rows = []
-    for a, line in zip(standing.runs, matrix.tolist(), strict=True):
-        cells: list[HeatmapCell | None] = []
+    for a, line in zip(standing.runs, matrix.tolist(), strict=True) if len(standing.runs) <= _MOST_RUNS else ():
+        cells: list[dict[str, Any] | None] = []
         for b, difference in zip(standing.runs, line, strict=True):
-            verdict = standing.verdicts.on(a, b)
+            verdict, is_unsure = standing.verdicts.on(a, b), {a, b} in unsure
             decided = verdict in (BETTER, WORSE)
             shade = f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
-            shade = "none" if verdict is None else shade
-            is_unsure = {a, b} in unsure
             text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
             undone = "judging the unjudged documents is not known to leave its sign" if is_unsure else None
             said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b)), undone]))
-            cell = HeatmapCell(difference, text, shade, f"{a} beside {b}: {said}", a, b)
-            cells.append(None if a == b else cell)
+            cell = {"value": difference, "text": text, "shade": "none" if verdict is None else shade}
+            cells.append(None if a == b else {**cell, "words": f"{a} beside {b}: {said}", "run_a": a, "run_b": b})
         rows.append(cells)
-    return rows
+    differ = f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
+    daggers = any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row)
+    return {"quantity": what, "said": f"{differ} ({standing.how}).{f' {UNSURE}' if daggers else ''}", "rows": rows}
 
 
 def _short(difference: float, largest: float) -> str:
