@@ -1,4 +1,7 @@
-"""What to judge next as files (CSV for assessors' tools, one HTML page to judge in that needs no server), and what was judged, merged."""
+"""What to judge next as files (CSV for assessors' tools, one HTML page to judge in that needs no server), and what was judged, merged.
+
+``page_template`` is what every page in one file is made from.
+"""
 
 from __future__ import annotations
 
@@ -96,11 +99,8 @@ def write_pool_page(
     """
     _check(table, path)
     check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
+    template = page_template("ir_lexirecall.judging", "pool", "a page to judge in")
     of_docs, of_queries = _texts(table, texts, queries)
-    jinja2 = required("jinja2", "a page to judge in", "Jinja2", "report")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ir_lexirecall.judging"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
     ranks = [column for column in table.columns if str(column).startswith(_RANK)]
     ids = table[["query_id", "doc_id"]].to_numpy().tolist()
     places = table[ranks].astype(object).where(table[ranks].notna(), None).to_numpy().tolist()
@@ -115,13 +115,7 @@ def write_pool_page(
             for (query, doc), place in zip(ids, places, strict=True)
         ],
     }
-    assets = {}
-    for name, file in (("style", "pool.css"), ("script", "pool.js")):
-        asset = files("ir_lexirecall.judging").joinpath(f"templates/{file}").read_text(encoding="utf-8").strip()
-        assets[name] = asset
-        assets[f"{name}_hash"] = b64encode(hashlib.sha256(asset.encode()).digest()).decode()
-    template = environment.get_template("pool.html")
-    page = template.render(title=title, version=version("ir-lexirecall"), pool=_json(pool), **assets)
+    page = template.render(title=title, pool=_json(pool))
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     return Path(path)
@@ -136,9 +130,32 @@ def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     for column in ("query_id", "doc_id"):
         if column not in getattr(table, "columns", ()):
             raise ValueError(f"the table has no column {column!r}; give the table of to_judge")
+    check_folder(path)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Require that there is a folder to write a file into."""
     folder = Path(path).parent
     if not folder.is_dir():
         raise ValueError(f"{os.fspath(path)}: there is no folder {str(folder)!r} to write into")
+
+
+def page_template(package: str, name: str, what: str, filters: Mapping[str, Any] | None = None, **options: Any) -> Any:
+    """The template ``name``.html of a package, which knows the version, and the style and the script beside it with their hashes.
+
+    ``filters`` and ``options`` are of its environment; where Jinja2 is not installed, the error says that ``what`` needs it.
+    """
+    jinja2 = required("jinja2", what, "Jinja2", "report")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(package), autoescape=True, undefined=jinja2.StrictUndefined, **options
+    )
+    environment.filters.update(filters or {})
+    environment.globals["version"] = version("ir-lexirecall")
+    for kind, ending in (("style", "css"), ("script", "js")):
+        asset = files(package).joinpath(f"templates/{name}.{ending}").read_text(encoding="utf-8").strip()
+        environment.globals[kind] = asset
+        environment.globals[f"{kind}_hash"] = b64encode(hashlib.sha256(asset.encode()).digest()).decode()
+    return environment.get_template(f"{name}.html")
 
 
 def _texts(

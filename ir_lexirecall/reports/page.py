@@ -5,14 +5,11 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
-from base64 import b64encode
 from collections.abc import Mapping
-from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ir_lexirecall._util.errors import entry, required
+from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.benchmarks import Benchmark
@@ -20,15 +17,16 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.texts import TextsLike
+from ir_lexirecall.judging.files import check_folder, page_template
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import direction_words, verdict_words
-from ir_lexirecall.present.text import confidence_words, fact_words, in_short, listed, printable, short_names
+from ir_lexirecall.present.text import confidence_words, fact_words, format_p, in_short, listed, printable, short_names
 from ir_lexirecall.reports import sections
 from ir_lexirecall.reports.query_browser import Sources, browsers_of
-from ir_lexirecall.reports.report_tables import fitting, number, p_value, signed, tables_of, values_by_query
+from ir_lexirecall.reports.report_tables import fitting, minus, number, signed, tables_of
 
 _MOST_TITLES = 3  # collections that the title names
 _MOST_CELLS = 60_000  # of all tables together
@@ -92,26 +90,24 @@ def report(
         raise ValueError(f"expected what compare or benchmark gave, got {type(shown).__name__!r}; studies have to_html")
     if details is not None and details < 0:
         raise ValueError(f"details must be at least 0, not {details!r}")
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {str(path.parent)!r} to write into")
-    jinja2 = required("jinja2", "a report", "Jinja2", "report")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ir_lexirecall.reports"),
-        autoescape=True,
+    check_folder(path)
+    short = short_names(shown.criteria)
+    filters = {
+        "number": number,
+        "signed": signed,
+        "p_value": lambda p: minus(format_p(p)),
+        "verdict": verdict_words,
+        "brief": lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
+    }
+    template = page_template(
+        "ir_lexirecall.reports",
+        "report",
+        "a report",
+        filters,
         # Texts without characters that a reader's screen would obey.
         finalize=lambda x: printable(x) if isinstance(x, str) and not hasattr(x, "__html__") else x,
-        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-    )
-    short = short_names(shown.criteria)
-    environment.filters.update(
-        number=number,
-        signed=signed,
-        p_value=p_value,
-        verdict=verdict_words,
-        brief=lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
     )
     browsers = browsers_of(shown, Sources(runs or {}, texts, queries), details, progress)
     if isinstance(shown, Benchmark) and len(shown) == 1:
@@ -121,10 +117,6 @@ def report(
         sources = list(shown) if many else list(filter(None, [shown.source]))
         title = ": ".join(["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])])
     date = datetime.datetime.now(datetime.UTC) if date is None else date
-    style, script = (
-        files("ir_lexirecall.reports").joinpath(f"templates/report.{kind}").read_text(encoding="utf-8").strip()
-        for kind in ("css", "js")
-    )
     found = versions(_RELIED_ON)
     facts = {name: fact for name, fact in shown.provenance.items() if name not in ("metadata", "versions")}
     facts |= {f"{name} says": metadata for name, metadata in (shown.provenance.get("metadata") or {}).items()}
@@ -132,15 +124,12 @@ def report(
     notes = benchmark_caveats(shown) if many else comparison_caveats(shown)
     rankings = sections.rankings_of(shown, notes)
     tables, left_out = fitting(tables_of(shown), _MOST_CELLS)
-    by_query, too_many = fitting(values_by_query(shown), _MOST_VALUES)
-    page = environment.get_template("report.html").render(
+    names = [] if many else shown.criteria
+    values = [(f"{by} by query, a column per run", shown.per_query(by).reset_index(), 1) for by in names]
+    by_query, too_many = fitting(values, _MOST_VALUES)
+    page = template.render(
         title=title,
-        version=version("ir-lexirecall"),
         date=date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {})),
-        style=style,
-        style_hash=_hash(style),
-        script=script,
-        script_hash=_hash(script),
         forest=sections.FOREST,
         direction_words=direction_words,
         sentences=finding.sentences,
@@ -162,11 +151,7 @@ def report(
     )
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
-    return path
-
-
-def _hash(text: str) -> str:
-    return b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Path(path)
 
 
 def _input(what: str, source: str) -> dict[str, Any]:

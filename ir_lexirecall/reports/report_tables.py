@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.standings import standings_of
 from ir_lexirecall.present.tables import PLACES, cells_of, plain
-from ir_lexirecall.present.text import format_number, format_p
+from ir_lexirecall.present.text import format_number
 from ir_lexirecall.significance import TESTS
 from ir_lexirecall.significance.draws import OVER
 
@@ -46,51 +45,34 @@ _MEANINGS = {
 """What columns mean, where that needs words."""
 
 
-class ReportColumn(NamedTuple):
-    """A column of a table: its name, whether it names its row, whether it holds numbers."""
+def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
+    """A data frame as a table of the page; its first columns, ``keys`` of them, name a row.
 
-    name: str
-    is_key: bool
-    is_number: bool
+    Returns:
+        ``columns``: the name of each, whether it names a row, whether it holds numbers; ``rows`` of cells: the column, a text, all digits
+        of a number (else None); ``meanings`` of columns, as far as that needs words.
 
-
-@dataclass(frozen=True)
-class ReportTable:
-    """A table of the page: rows of cells, each its text and all digits of its number (None: no number)."""
-
-    columns: list[ReportColumn]
-    rows: list[tuple[tuple[str, str | None], ...]]
-
-    @classmethod
-    def from_frame(cls, table: pd.DataFrame, keys: int = 1) -> ReportTable:
-        """A data frame as a table; its first columns, ``keys`` of them, name a row.
-
-        >>> import pandas as pd
-        >>> ReportTable.from_frame(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]})).rows
-        [(('a-b', None), ('0.3333', '0.3333333333333333'), ('< 1e−4', '1e-07'), ('2', '2'))]
-        """
-        columns, cells = [], []
-        for place, name in enumerate(map(str, table.columns)):
-            values = table.iloc[:, place]
-            is_number = getattr(values.dtype, "kind", "O") in "iuf"
-            columns.append(ReportColumn(name, place < keys, is_number))
-            exact = [plain(value) for value in values.tolist()]
-            texts = zip(cells_of(name, values, PLACES), exact, strict=True)
-            shown = [minus(text) if is_number or value is None else text for text, value in texts]
-            digits = [repr(value) if is_number and value is not None else None for value in exact]
-            cells.append(list(zip(shown, digits, strict=True)))
-        return cls(columns, list(zip(*cells, strict=True)))
-
-    def cells(self) -> Iterator[Iterator[tuple[ReportColumn, tuple[str, str | None]]]]:
-        return (zip(self.columns, row, strict=True) for row in self.rows)
-
-    @property
-    def meanings(self) -> Mapping[str, str]:
-        """What columns mean, as far as that needs words."""
-        return {column.name: _MEANINGS[column.name] for column in self.columns if column.name in _MEANINGS}
+    >>> import pandas as pd
+    >>> rows = table_of(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]}))["rows"]
+    >>> [(text, digits) for _, text, digits in rows[0]]
+    [('a-b', None), ('0.3333', '0.3333333333333333'), ('< 1e−4', '1e-07'), ('2', '2')]
+    """
+    columns, cells = [], []
+    for place, name in enumerate(map(str, frame.columns)):
+        values = frame.iloc[:, place]
+        is_number = getattr(values.dtype, "kind", "O") in "iuf"
+        column = {"name": name, "is_key": place < keys, "is_number": is_number}
+        columns.append(column)
+        exact = [plain(value) for value in values.tolist()]
+        texts = zip(cells_of(name, values, PLACES), exact, strict=True)
+        shown = [minus(text) if is_number or value is None else text for text, value in texts]
+        digits = [repr(value) if is_number and value is not None else None for value in exact]
+        cells.append([(column, *cell) for cell in zip(shown, digits, strict=True)])
+    meanings = {name: _MEANINGS[name] for name in map(str, frame.columns) if name in _MEANINGS}
+    return {"columns": columns, "rows": list(zip(*cells, strict=True)), "meanings": meanings}
 
 
-def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, ReportTable], str]:
+def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, Any], str]:
     """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
 
     ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is the cells of all together.
@@ -99,7 +81,7 @@ def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple
     for name, table, keys in tables:
         room -= table.size
         if room >= 0:
-            shown[name] = ReportTable.from_frame(table, keys)
+            shown[name] = table_of(table, keys)
         else:
             left_out.append(f"{name} ({table.size:,} cells)")
     return shown, f"Left out, as too large for one page: {'; '.join(left_out)}." if left_out else ""
@@ -156,12 +138,6 @@ def _defined(result: Comparison) -> list[str]:
     return [standing.name for standing in standings_of(result)] if len(result.runs) > 1 else []
 
 
-def values_by_query(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
-    if isinstance(result, Benchmark):
-        return []
-    return [(f"{by} by query, a column per run", result.per_query(by).reset_index(), 1) for by in result.criteria]
-
-
 # -- numbers ---------------------------------------------------------------------------------------
 
 
@@ -182,15 +158,6 @@ def signed(value: float) -> str:
     """
     shown = number(value + 0.0)
     return shown if shown.startswith(("−", "–")) else f"+{shown}"
-
-
-def p_value(p: float) -> str:
-    """A p-value as texts show it.
-
-    >>> p_value(0.5), p_value(1e-9), p_value(float("nan"))
-    ('0.500', '< 1e−4', '–')
-    """
-    return minus(format_p(p))
 
 
 def minus(text: str) -> str:
