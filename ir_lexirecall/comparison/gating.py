@@ -13,6 +13,7 @@ import numpy as np
 from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
 from ir_lexirecall.comparison.design import Design, MarginLike
 from ir_lexirecall.comparison.ledger import Look
@@ -21,7 +22,7 @@ from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_side
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.preferences.naming import Preference
-from ir_lexirecall.significance import SignificanceTest, falls_by_more
+from ir_lexirecall.significance import SignificanceTest
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
 
@@ -79,7 +80,9 @@ class Gate:
         scale = table[["mean_a", "mean_b"]].abs().max(axis=1).fillna(1.0).to_numpy()
         reject = (table["p_corrected"] <= result.test.alpha).to_numpy()
         against = np.array(two_sided(reject, np.array([c.sign for c in by]) * table["estimate"].to_numpy())) == WORSE
-        falls = np.where([c.is_measure for c in by], falls_by_more(gain, table["margin"].to_numpy(), scale), against)
+        margin = table["margin"].to_numpy()  # fallen by more than it, and by more than rounding
+        fallen = (-gain > margin) & ~same(-gain, margin, np.maximum(scale, margin))
+        falls = np.where([c.is_measure for c in by], fallen, against)
         return table.assign(fails=pd.Series(falls, dtype=bool))
 
     @property

@@ -181,11 +181,10 @@ class TestedRuns(ComparedRuns):
                 alone = margin_test(test, sign * d, margin)
                 tested.append(powered_margin_test(part.powered(by), d, alone, criterion.bounds, sign, margin))
             elif test.procedure.at_once:
-                of_all = margin_test_of_all(test, criterion.standings.T, margin)
-                tested.append(MarginTest(*(p[self.places] for p in vars(of_all).values())))
+                tested.append(margin_test_of_all(test, criterion.standings.T, margin)[self.places])
             else:
                 blocks = [margin_test(test, criterion.sign * x, margin) for x in criterion.differences(*self.places)]
-                tested.append(MarginTest(*map(np.concatenate, zip(*(vars(x).values() for x in blocks), strict=True))))
+                tested.append(MarginTest.concatenate(blocks))
         return tested
 
     def verdicts_by(self, by: str | None = None) -> Verdicts:

@@ -15,7 +15,7 @@ from ir_lexirecall.judging.predicted import ENOUGH
 from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first, run_caveats
 from ir_lexirecall.present.standings import is_defined
 from ir_lexirecall.present.text import FEW_NAMES, correction_words, count, enumerated, format_number, format_p, listed
-from ir_lexirecall.significance import SKEWED, SignificanceTest, group_units, skewness, smallest_p
+from ir_lexirecall.significance import SKEWED, SignificanceTest, corrected, group_units, skewness, smallest_p
 
 _TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"  # it is kept in .66 (10 queries), .93 (25)
@@ -163,7 +163,9 @@ def _on_tests(result: Comparison, tested: list[str]) -> list[Note]:
         tests.setdefault((str(result.test_of(name).name), len(result.by[name].query_ids)), result.test_of(name))
     for (_, queries), test in tests.items():
         least = smallest_p(test, queries)
-        adjusted = float(test.corrected(np.full(len(result.pairs), least))[0].max(initial=least))
+        adjusted = float(
+            corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)[0].max(initial=least)
+        )
         shown = count(queries, result.unit)
         sentence = f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
         if adjusted > least:

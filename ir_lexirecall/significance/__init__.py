@@ -25,7 +25,6 @@ from ir_lexirecall.significance.outcomes import TestResult as TestResult
 from ir_lexirecall.significance.outcomes import check_correction as check_correction
 from ir_lexirecall.significance.outcomes import corrected as corrected
 from ir_lexirecall.significance.outcomes import effect_of_mean as effect_of_mean
-from ir_lexirecall.significance.outcomes import falls_by_more as falls_by_more
 from ir_lexirecall.significance.outcomes import margin_verdicts as margin_verdicts
 from ir_lexirecall.significance.over_collections import mean_interval as mean_interval
 from ir_lexirecall.significance.planning import Planned as Planned

@@ -11,12 +11,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import DIFFERENCE, settled
-from ir_lexirecall.significance.outcomes import Kernel, Sides, TestResult, mean_and_deviation, moved, two_sided
-from ir_lexirecall.significance.procedures import Procedure
+from ir_lexirecall.significance.outcomes import (
+    Kernel,
+    Procedure,
+    Resampled,
+    Sides,
+    TestResult,
+    mean_and_deviation,
+    moved,
+    two_sided,
+)
 
 # -- signs -----------------------------------------------------------------------------------------
 
@@ -42,7 +50,7 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     # Lower limits of the shares of wins and of losses; the beta distribution degenerates where there are none.
     least_wins = np.where(wins > 0, special.betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2), 0.0)
     least_losses = np.where(losses > 0, special.betaincinv(np.maximum(losses, 1), wins + 1, alpha / 2), 0.0)
-    p = two_sided(_tail(wins, losses, 0.0), _tail(losses, wins, 0.0))
+    p = two_sided(*(sign_p(signed, np.zeros((1, 1)))[0] for signed in (x, -x)))
     return TestResult(effect, 2 * least_wins - 1, 1 - 2 * least_losses, p, effect)
 
 
@@ -55,12 +63,9 @@ def sign_p(x: Floats, shifts: Floats) -> Floats:
     array([[0.3125],
            [0.0508]])
     """
-    return _tail(np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1), shifts)
-
-
-def _tail(wins: Ints, losses: Ints, shifts: Floats | float) -> Floats:
+    wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
     p = special.bdtr(losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2)
-    return np.where(np.asarray(shifts) > 1, 0.0, np.where(wins == 0, 1.0, p))
+    return np.where(shifts > 1, 0.0, np.where(wins == 0, 1.0, p))
 
 
 SIGN = Procedure(
@@ -123,7 +128,7 @@ def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
     return middle, np.sqrt(((x**2).sum(axis=1) + 2 - n * middle**2) / (n - 1) / n)
 
 
-def by_counts(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
     """Exact randomisation test of the mean of differences that are 0, c and -c, with ``c preference_interval(x / c)``.
 
     The interval is widened to hold 0 where the test does not reject, and cut at 0 where it does. One query says nothing of
@@ -175,34 +180,30 @@ def counts_p(x: Floats, shifts: Floats) -> Floats:
 # -- means -----------------------------------------------------------------------------------------
 
 
-def of_means(x: Floats, shifts: Floats, alpha: float | None, test: Kernel) -> Sides:
+def of_means(test: Kernel, x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
     """A test of means: ``by_counts`` of rows of one magnitude, ``test`` of the others.
 
     Of these, p of a larger shift (the first one is 0) is exact, too, where the differences with the shift added are of one
     magnitude; what rejects a mean of at most 0 rejects one of at most -shift, so it is never above that of the shift 0.
     """
     is_exact = of_one_magnitude(x)
-    if is_exact.all():
-        return by_counts(x, shifts, alpha)
-    if not is_exact.any():
-        found = test(x, shifts, alpha)
-    else:
-        found = Sides(*np.empty((2, *shifts.shape)), *np.empty((4, len(x))))
-        for rows, kernel in ((is_exact, by_counts), (~is_exact, test)):
-            for array, part in zip(found.arrays, kernel(x[rows], shifts[:, rows], alpha).arrays, strict=True):
+    found = Sides(*np.empty((2, *shifts.shape)), *np.empty((4, len(x))))
+    for rows, kernel in ((is_exact, by_counts), (~is_exact, test)):
+        if rows.any():
+            for array, part in zip(found.arrays, kernel(x[rows], shifts[:, rows], alpha, draws).arrays, strict=True):
                 array[..., rows] = part
-    for side, signed in ((found.above, x), (found.below, -x)) if len(shifts) > 1 else ():
+    for side, signed in ((found.above, x), (found.below, -x)):
         for p, shift in zip(side[1:], shifts[1:], strict=True):
             total = moved(signed, shift)
             rows = of_one_magnitude(total) & ~is_exact
-            p[rows] = np.minimum(counts_p(total[rows], np.zeros((1, np.count_nonzero(rows))))[0], side[0, rows])
+            p[rows] = np.minimum(sign_p(total[rows], np.zeros((1, 1)))[0], side[0, rows])
     return found
 
 
 SKEWED = 25  # queries from which skewness is estimated well enough to correct for it
 
 
-def by_t(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
     """Student's paired t-test, of rows of at least two queries that are not of one magnitude.
 
     Two-sided it is that test (``alpha`` given). One-sided, from 25 queries on, p is the larger one of its own and that of t
@@ -243,7 +244,7 @@ T = Procedure(
     plain="t = mean / (sd / sqrt(n)), n - 1 degrees of freedom",
     use="for means of measures: robust from some 25 queries on",
     see_also=("bootstrap", "randomisation", "wilcoxon"),
-    kernel=lambda x, shifts, alpha, _: by_t(x, shifts, alpha),
+    kernel=by_t,
     also_called=("student", "t-test", "ttest"),
 )
 

@@ -1,24 +1,43 @@
-"""What tests give: intervals that agree with p, corrections for several comparisons, verdicts with a margin."""
+"""What a significance test is and gives: a ``Procedure``, declared beside its arithmetic and named in ``testing.TESTS``; intervals that
+agree with p; corrections for several comparisons; verdicts with a margin."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.errors import entry, needs
-from ir_lexirecall._util.rounding import same, settled
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
+from ir_lexirecall._util.errors import check_choice, entry, required
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.rounding import settled
 
 Bounds = tuple[float, float]
+_BLOCK = 2**22  # numbers that a block of resamples may hold
+
+
+class Arrays:
+    """Base of results that are arrays of one number per pair; an index selects the same pairs of all of them."""
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """The arrays in the order of the attributes."""
+        return list(vars(self).values())
+
+    def __getitem__(self, index: Any) -> Self:
+        return type(self)(*(array[index] for array in self.arrays))
+
+    @classmethod
+    def concatenate(cls, results: Sequence[Self]) -> Self:
+        """One result of the pairs of several, in order."""
+        return cls(*(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True)))
 
 
 @dataclass(frozen=True)
-class TestResult:
+class TestResult(Arrays):
     """Estimates with their intervals, p-values and effect sizes: arrays of one shape, a number per pair.
 
     Attributes:
@@ -27,8 +46,6 @@ class TestResult:
         p: p-value, before any correction.
         effect_size: of no unit: (wins - losses) / (wins + losses) for the sign test, the matched-pairs rank-biserial
             correlation for Wilcoxon's, else mean / standard deviation of the differences (Cohen's d_z).
-
-    An index selects the same pairs of all arrays.
 
     >>> result = TestResult(*np.arange(15).reshape(5, 3))
     >>> result[1:].p
@@ -43,22 +60,9 @@ class TestResult:
 
     __test__ = False  # not one of pytest's
 
-    def __getitem__(self, index: Any) -> TestResult:
-        return TestResult(*(array[index] for array in self.arrays))
-
-    @property
-    def arrays(self) -> list[Floats]:
-        """The five arrays in the order of the attributes."""
-        return [getattr(self, field.name) for field in fields(self)]
-
-    @staticmethod
-    def concatenate(results: Sequence[TestResult]) -> TestResult:
-        """One result of the pairs of several, in order."""
-        return TestResult(*(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True)))
-
 
 @dataclass(frozen=True)
-class Sides:
+class Sides(Arrays):
     """What a test says of P pairs, at K shifts: arrays that may be written to.
 
     Attributes:
@@ -75,14 +79,70 @@ class Sides:
     low: Floats
     high: Floats
 
-    @property
-    def arrays(self) -> list[Floats]:
-        """The arrays in the order of the attributes."""
-        return list(vars(self).values())
+
+@dataclass(frozen=True)
+class Resampled:
+    """How many resamples are drawn, with which seed, and whether a bar shows how far it is."""
+
+    number: int
+    seed: int
+    progress: bool | None = False
+
+    def blocks(self, total: int, width: int, what: str) -> Iterator[slice]:
+        """Slices of resamples that hold a bounded number of values each."""
+        with progress_bar(self.progress, total=total, desc=what) as bar:
+            for some in row_blocks(total, width, _BLOCK):
+                yield some
+                bar.update(some.stop - some.start)
 
 
-Kernel = Callable[[Floats, Floats, float | None], Sides]
+Kernel = Callable[[Floats, Floats, float | None, Resampled], Sides]
 """A test of differences, shape ``(P, Q)``, at shifts, shape ``(K, P)``, the first of which is 0; with an interval at 1 - alpha, or none."""
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """A significance test: all that is computed and said of it.
+
+    Attributes:
+        name: as users write it, ``test='wilcoxon'``.
+        title: as sentences call it.
+        meaning, plain, ties, use, see_also: as in ``About``.
+        of: what theta is: the mean difference; of signs, the share of decided queries won less that lost, whatever the size of the
+            differences; or another centre of them.
+        kernel: of a test of means, a ``Kernel``; rows of one magnitude have a test of their own.
+        two_sided, one_sided: of any other one, given differences, shape ``(P, Q)``: the test of 0 with an interval at 1 - alpha; p of
+            theta <= -shift and of theta >= shift, of shifts of 0 or more, shape ``(K, P)``.
+        estimate, effect: theta and the effect size in words.
+        exact: queries up to which p is that of all assignments of signs.
+        resampled: whether random numbers may be drawn.
+        also_called: names that users may expect.
+
+    But for signs, differences come scaled: the largest magnitude of a row lies in [1/2, 1). Without any of the three functions, all
+    systems are tested at once.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    plain: str
+    use: str
+    see_also: tuple[str, ...]
+    ties: str = "tied queries count as differences of 0"
+    of: Literal["mean", "signs", "centre"] = "mean"
+    kernel: Kernel | None = None
+    two_sided: Callable[[Floats, float, Resampled], TestResult] | None = None
+    one_sided: Callable[[Floats, Floats, Resampled], tuple[Floats, Floats]] | None = None
+    estimate: str = "mean difference"
+    effect: str = "mean / standard deviation of the differences (Cohen's d_z)"
+    exact: float = 0
+    resampled: bool = False
+    also_called: tuple[str, ...] = ()
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all systems are tested at once."""
+        return self.kernel is None and self.two_sided is None
 
 
 def two_sided(above: Floats, below: Floats) -> Floats:
@@ -196,7 +256,7 @@ def check_correction(method: str | None) -> None:
     >>> check_correction("bonferoni")
     Traceback (most recent call last):
     ...
-    ValueError: unknown correction 'bonferoni'; did you mean 'bonferroni'? Choose from holm, bonferroni, ...
+    ValueError: unknown correction 'bonferoni'; choose from holm, bonferroni, fdr_bh, ...; did you mean 'bonferroni'?
     """
     if method is None or method == "holm":
         return
@@ -206,19 +266,9 @@ def check_correction(method: str | None) -> None:
         if isinstance(method, str):
             return
         multitest_methods_names = multitest_alias = {}
-    names = [*_COMMON, *(name for name in multitest_methods_names if len(name) > 2 and name not in _COMMON)]
     if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
-        raise ValueError(f"unknown correction {method!r}{choices(method, names)} (None: no correction)")
-
-
-def choices(name: object, known: list[str]) -> str:
-    """The end of a sentence about an unknown name: what may have been meant, and what there is.
-
-    >>> choices("ho1m", ["holm", "bonferroni"]), choices("x", ["holm", "bonferroni"])
-    ("; did you mean 'holm'? Choose from holm, bonferroni", '; choose from holm, bonferroni')
-    """
-    close = difflib.get_close_matches(name.lower(), known, 1) if isinstance(name, str) else []
-    return (f"; did you mean {close[0]!r}? Choose" if close else "; choose") + f" from {', '.join(known)}"
+        names = [*_COMMON, *(name for name in multitest_methods_names if len(name) > 2 and name not in _COMMON)]
+        check_choice("correction", method, names)
 
 
 @entry
@@ -243,27 +293,17 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
     """
     if method is None or len(p) == 0:
         return p, p <= alpha
-    if method == "holm":
-        return _holm(p, alpha)
+    if method == "holm":  # the smallest p-value counts against all comparisons, the next one against the rest, ...
+        order, left = np.argsort(p), np.arange(len(p), 0, -1)
+        adjusted, reject = np.empty(len(p)), np.empty(len(p), dtype=bool)
+        adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * left), 1)
+        reject[order] = np.logical_and.accumulate(p[order] <= alpha / left)
+        return adjusted, reject
     check_correction(method)
-    try:
-        from statsmodels.stats.multitest import multipletests
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            needs(f"the correction {method!r}", "statsmodels", "compare") + "; or choose 'holm' or None"
-        ) from None
-    reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
+    what = f"the correction {method!r}, unlike 'holm' and None,"
+    statsmodels = required("statsmodels.stats.multitest", what, "statsmodels", "compare")
+    reject, adjusted, *_ = statsmodels.multipletests(p, alpha=alpha, method=method)
     return adjusted, reject & ~np.isnan(p)
-
-
-def _holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:
-    """Step down from the smallest p-value: it counts against all comparisons, the next one against the rest, ..."""
-    order = np.argsort(p)
-    left = np.arange(len(p), 0, -1)
-    adjusted, reject = np.empty(len(p)), np.empty(len(p), dtype=bool)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * left), 1)
-    reject[order] = np.logical_and.accumulate(p[order] <= alpha / left)
-    return adjusted, reject
 
 
 # -- margins ---------------------------------------------------------------------------------------
@@ -272,7 +312,7 @@ VERDICTS = ("worse", "better", "within margin", "not worse", "undecided")
 
 
 @dataclass(frozen=True)
-class MarginTest:
+class MarginTest(Arrays):
     """One-sided p-values of pairs, arrays of one shape, before any correction."""
 
     better: Floats  # of no improvement
@@ -310,13 +350,3 @@ def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
     """
     p = [tested.worse, tested.better, tested.within, tested.not_worse]
     return np.select([np.asarray(one) <= alpha for one in p], VERDICTS[:4], VERDICTS[4])
-
-
-def falls_by_more(difference: Floats, margin: float | Floats, scale: float | Floats) -> Bools:
-    """Whether a difference is below -margin by more than rounding of values of such a scale: no test, a point.
-
-    >>> falls_by_more(np.array([0.79 - 0.8, 0.7899 - 0.8]), 0.01, 0.8).tolist()
-    [False, True]
-    """
-    fall = -np.asarray(difference)
-    return (fall > margin) & ~same(fall, margin, np.maximum(np.abs(scale), margin))

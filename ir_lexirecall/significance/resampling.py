@@ -15,6 +15,8 @@ from ir_lexirecall._util.arrays import Floats, row_blocks
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
 from ir_lexirecall.significance.draws import times_drawn
 from ir_lexirecall.significance.outcomes import (
+    Procedure,
+    Resampled,
     Sides,
     TestResult,
     effect_of_mean,
@@ -24,7 +26,6 @@ from ir_lexirecall.significance.outcomes import (
     scaled,
     two_sided,
 )
-from ir_lexirecall.significance.procedures import Procedure, Resampled
 
 EXACT = 12  # queries up to which all assignments of signs are enumerated
 

@@ -12,8 +12,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import DIFFERENCE
-from ir_lexirecall.significance.outcomes import TestResult, moved
-from ir_lexirecall.significance.procedures import Procedure
+from ir_lexirecall.significance.outcomes import Procedure, TestResult, moved
 
 EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too

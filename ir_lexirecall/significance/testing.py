@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
-from ir_lexirecall._util.errors import check_flag, check_integer, entry, is_number, shown
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice, check_flag, check_integer, check_number, entry, shown
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance import closed_form
 from ir_lexirecall.significance.outcomes import (
     Bounds,
     MarginTest,
+    Procedure,
+    Resampled,
     Sides,
     TestResult,
     agreeing,
     check_correction,
-    choices,
-    corrected,
     effect_of_mean,
     scaled,
 )
-from ir_lexirecall.significance.procedures import Procedure, Resampled
 from ir_lexirecall.significance.resampling import BOOTSTRAP, RANDOMISATION, TUKEY, by_randomisation, tukey_hsd, tukey_p
 from ir_lexirecall.significance.signed_rank import WILCOXON
 
@@ -30,7 +30,6 @@ TESTS = {test.name: test for test in (closed_form.SIGN, closed_form.T, WILCOXON,
 
 _ALSO_CALLED = {also: test.name for test in TESTS.values() for also in test.also_called}
 CLUSTERED = ("randomisation", "bootstrap")  # tests that can take groups of queries as units
-_BLOCK = 2**22  # differences that are tested at once
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class SignificanceTest:
     >>> SignificanceTest("wilcoxn")
     Traceback (most recent call last):
     ...
-    ValueError: SignificanceTest: unknown test 'wilcoxn'; did you mean 'wilcoxon'? Choose from sign, t, wilcoxon, ...
+    ValueError: SignificanceTest: unknown test 'wilcoxn'; choose from sign, t, wilcoxon, ...; did you mean 'wilcoxon'?
     """
 
     name: str | None = None
@@ -87,11 +86,10 @@ class SignificanceTest:
 
     @entry
     def __post_init__(self) -> None:
-        if self.name is not None and (not isinstance(self.name, str) or self.name not in TESTS):
-            known = list(TESTS)
-            name = _ALSO_CALLED.get(self.name.lower(), self.name) if isinstance(self.name, str) else self.name
-            meant = f"; did you mean {name!r}? Choose from {', '.join(TESTS)}" if name in known else ""
-            raise ValueError(f"unknown test {self.name!r}{meant or choices(self.name, known)}")
+        if isinstance(self.name, str) and (meant := _ALSO_CALLED.get(self.name.lower())):
+            raise ValueError(f"unknown test {self.name!r}; did you mean {meant!r}? Choose from {', '.join(TESTS)}")
+        if self.name is not None:
+            check_choice("test", self.name, TESTS)
         if (self.cluster or self.groups is not None) and self.name not in (None, *CLUSTERED):
             raise ValueError(
                 f"groups of queries are units of the tests randomisation and bootstrap, not of {self.name}; name one of these"
@@ -102,8 +100,7 @@ class SignificanceTest:
         if self.progress is not None:
             check_flag("progress", self.progress)
         check_correction(self.correction)
-        if not is_number(self.alpha) or not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha!r}")
+        check_number("alpha", self.alpha, above=0, below=1)
         check_integer("n_resamples", self.n_resamples)
         check_integer("seed", self.seed, least=0)
 
@@ -181,59 +178,39 @@ class SignificanceTest:
         if procedure.two_sided is not None:
             found = procedure.two_sided(x, self.alpha, self.resampling)
         else:
-            sides, effect = self._of_means(x, np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
+            sides, effect = self.of_means(x, np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
             if self.groups is None:
                 effect = np.where(sides.mean == 0, 0.0, effect)
             found = TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
         estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in (found.estimate, found.low, found.high))
         return agreeing(TestResult(estimate, low, high, found.p, found.effect_size), self.alpha, bounds)
 
-    def one_sided(self, x: Floats, shifts: Floats) -> tuple[Floats, Floats]:
-        """p of theta <= -shift and of theta >= shift for pairs, not by Tukey's HSD; see ``margin_test``.
-
-        Args:
-            x: finite differences of P pairs on Q queries, shape ``(P, Q)``.
-            shifts: 0 or more, the first of each pair 0, shape ``(K, P)``.
-        """
-        units, procedure = x.shape[1] if self.groups is None else len(set(self.groups)), self.procedure
-        if procedure.of != "signs":
-            if units < 2:  # one query, or group, says nothing of the spread
-                return np.ones(shifts.shape), np.ones(shifts.shape)
-            x, exponent = scaled(x)
-            shifts = np.ldexp(shifts, -exponent[:, 0])
-        if procedure.one_sided is not None:
-            return procedure.one_sided(x, shifts, self.resampling)
-        sides = self._of_means(x, shifts, None)
-        return sides.above, sides.below
-
     @property
     def resampling(self) -> Resampled:
         """How resamples are drawn."""
         return Resampled(self.n_resamples, self.seed, self.progress)
 
-    def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
-        """The test of means, of queries or of groups as units."""
+    def of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+        """The test of means, of queries or of groups as units: as a ``Kernel``, of scaled differences."""
         kernel = self.procedure.kernel
         assert kernel is not None
-
-        def test(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
-            return kernel(x, shifts, alpha, self.resampling)
-
         if self.groups is None:
-            return closed_form.of_means(x, shifts, alpha, test)
-        member = closed_form.members(self.groups, x.shape[1])
-        size, sums = member.sum(axis=0), settled(x @ member, np.abs(x) @ member)
+            return closed_form.of_means(kernel, x, shifts, alpha, self.resampling)
         if self.name == "bootstrap":
-            found = closed_form.of_means(closed_form.group_units(x, self.groups), shifts, alpha, test)
+            units = closed_form.group_units(x, self.groups)
+            found = closed_form.of_means(kernel, units, shifts, alpha, self.resampling)
         else:
-            found = by_randomisation(sums, shifts, alpha, self.resampling, size)
-        unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~closed_form.group_interval_holds(x, self.groups)
-        found.low[unknown] = found.high[unknown] = np.nan
+            member = closed_form.members(self.groups, x.shape[1])
+            sums = settled(x @ member, np.abs(x) @ member)
+            found = by_randomisation(sums, shifts, alpha, self.resampling, member.sum(axis=0))
+        if alpha is not None:
+            unknown = ~closed_form.group_interval_holds(x, self.groups)
+            found.low[unknown] = found.high[unknown] = np.nan
         return found
 
     @entry
     def of_all(self, values: Floats, *, bounds: Bounds | None = None) -> TestResult:
-        """Test the differences of all pairs of systems by their values per query.
+        """Tukey's HSD of all pairs of systems, by their values per query.
 
         Args:
             values: finite values per query and system, shape ``(Q, S)``.
@@ -243,41 +220,20 @@ class SignificanceTest:
             Arrays of shape ``(S, S)``: the system of the row against that of the column; on the diagonal no difference.
 
         Raises:
-            ValueError: wrong shape, a number that is not finite, or bounds without 0 between them.
+            ValueError: another test, wrong shape, a number that is not finite, or bounds without 0 between them.
 
         >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
-        >>> SignificanceTest("sign").of_all(values).p
-        array([[1.     , 0.03125],
-               [0.03125, 1.     ]])
+        >>> SignificanceTest("tukey", n_resamples=999).of_all(values).p
+        array([[1.   , 0.035],
+               [0.035, 1.   ]])
         """
         values = _checked(values, "values", bounds)
+        if not self.procedure.at_once:
+            raise ValueError(f"{self.name} tests pairs of systems; call of_pairs with their differences")
         queries, systems = values.shape
         if queries == 0:
             return agreeing(_untested((systems, systems)), self.alpha, bounds)
-        if self.name == "tukey":
-            return agreeing(tukey_hsd(values, self.alpha, self.resampling), self.alpha, bounds)
-        i, j = np.triu_indices(systems, 1)
-        parts = [
-            self.of_pairs((values[:, i[some]] - values[:, j[some]]).T, bounds=bounds)
-            for some in row_blocks(len(i), queries, _BLOCK)
-        ]
-        matrices = TestResult(*np.zeros((5, systems, systems)))
-        matrices.p[:] = 1
-        if not parts:
-            return matrices
-        pairs = TestResult.concatenate(parts)
-        exchanged = TestResult(-pairs.estimate, -pairs.high, -pairs.low, pairs.p, -pairs.effect_size)
-        for matrix, first, second in zip(matrices.arrays, pairs.arrays, exchanged.arrays, strict=True):
-            matrix[i, j], matrix[j, i] = first, second
-        return matrices
-
-    def corrected(self, p: Floats) -> tuple[Floats, Bools]:
-        """p-values ``p`` adjusted for the family of comparisons, and which are rejected.
-
-        >>> SignificanceTest("sign").corrected(np.array([0.04, 0.01]))
-        (array([0.04, 0.02]), array([ True,  True]))
-        """
-        return corrected(p, self.counted_correction, self.alpha)
+        return agreeing(tukey_hsd(values, self.alpha, self.resampling), self.alpha, bounds)
 
 
 def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
@@ -285,7 +241,7 @@ def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
     if array.ndim != 2 or not np.isfinite(array).all():
         raise ValueError(f"{what} must be a matrix of finite numbers")
     if bounds is not None and not bounds[0] <= 0 <= bounds[1]:
-        raise ValueError(f"{what.partition(':')[0]}: bounds must be two numbers with 0 between them, not {bounds!r}")
+        raise ValueError(f"bounds must be two numbers with 0 between them, not {bounds!r}")
     return array
 
 
@@ -304,7 +260,12 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     >>> smallest_p(SignificanceTest("sign"), 5), smallest_p(SignificanceTest("t"), 5), smallest_p(SignificanceTest("bootstrap", n_resamples=999), 5)
     (0.0625, 0.0, 0.001)
     """
-    return test.procedure.smallest_p(queries if test.groups is None else len(set(test.groups)), test.n_resamples)
+    queries, exact = queries if test.groups is None else len(set(test.groups)), test.procedure.exact
+    if queries < 2:
+        return 1.0
+    if queries <= exact:
+        return math.ldexp(1.0, 1 - queries)
+    return 1 / (test.n_resamples + 1) if test.resampled else 0.0
 
 
 # -- margins ---------------------------------------------------------------------------------------
@@ -336,35 +297,42 @@ def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> Ma
     >>> tested.worse.round(3), tested.not_worse.round(3), tested.within.round(3)
     (array([0.5]), array([0.002]), array([0.002]))
     """
-    x, margins = _checked(x, "x", None), _checked_margin(margin)
-    if test.name == "tukey":
+    x, margins, procedure = _checked(x, "x", None), _checked_margin(margin), test.procedure
+    if procedure.at_once:
         raise ValueError("Tukey's HSD tests all systems at once; call margin_test_of_all")
-    above, below = test.one_sided(x, np.stack([np.zeros(len(x)), np.broadcast_to(margins, len(x))]))
+    shifts = np.stack([np.zeros(len(x)), np.broadcast_to(margins, len(x))])
+    units = x.shape[1] if test.groups is None else len(set(test.groups))
+    if procedure.of != "signs":
+        x, exponent = scaled(x)
+        shifts = np.ldexp(shifts, -exponent[:, 0])
+    if procedure.of != "signs" and units < 2:  # one query, or group, says nothing of the spread
+        above = below = np.ones(shifts.shape)
+    elif procedure.one_sided is not None:
+        above, below = procedure.one_sided(x, shifts, test.resampling)
+    else:
+        sides = test.of_means(x, shifts, None)
+        above, below = sides.above, sides.below
     return MarginTest(above[0], below[0], above[1], np.maximum(above[1], below[1]))
 
 
 @entry
 def margin_test_of_all(test: SignificanceTest, values: Floats, margin: float) -> MarginTest:
-    """``margin_test`` for all pairs of systems by their values per query, shape ``(Q, S)``: arrays of shape ``(S, S)``.
+    """``margin_test`` by Tukey's HSD, of all pairs of systems, by their values per query, shape ``(Q, S)``: arrays of shape ``(S, S)``.
 
-    For ``tukey`` all p are simultaneous: the share of permutations whose largest difference of means is at least the pair's
+    All p are simultaneous: the share of permutations whose largest difference of means is at least the pair's
     difference plus the margin, so that bounds are the ends of its (two-sided, simultaneous) intervals. On the diagonal p of
     better and worse is 1.
 
     >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
-    >>> margin_test_of_all(SignificanceTest("sign"), values, 0.1).better
-    array([[1.      , 0.015625],
-           [1.      , 1.      ]])
+    >>> margin_test_of_all(SignificanceTest("tukey", n_resamples=999), values, 0.1).better
+    array([[1.   , 0.035],
+           [1.   , 1.   ]])
     """
     values, margin = _checked(values, "values", None), float(_checked_margin(margin))
-    systems = values.shape[1]
-    if test.name == "tukey":
-        shifts = np.array([0.0, margin])
-        above = tukey_p(values, shifts, test.resampling)
-        return MarginTest(above[0], above[0].T, above[1], np.maximum(above[1], above[1].T))
-    i, j = np.indices((systems, systems)).reshape(2, -1)
-    tested = margin_test(test, (values[:, i] - values[:, j]).T, margin)
-    return MarginTest(*(p.reshape(systems, systems) for p in vars(tested).values()))
+    if not test.procedure.at_once:
+        raise ValueError(f"{test.name} tests pairs of systems; call margin_test with their differences")
+    above = tukey_p(values, np.array([0.0, margin]), test.resampling)
+    return MarginTest(above[0], above[0].T, above[1], np.maximum(above[1], above[1].T))
 
 
 def _checked_margin(margin: float | Floats) -> Floats:

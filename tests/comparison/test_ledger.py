@@ -109,3 +109,10 @@ def test_strict_asks_for_evidence_against_the_release_too() -> None:
     better = {q: {"a": 3.0, "x": 2.0, "y": 1.0} if i < 2 else docs for i, (q, docs) in enumerate(run(0, 3).items())}
     found = irl.gate(QRELS, run(0, 3), run(0, 3), "RR", margin=0.02, rule="strict", release=better)
     assert (found.undecided, found.release.undecided, found.outcome, found.exit_code) == ([], ["RR"], "undecided", 4)
+
+
+def test_a_fall_of_exactly_the_margin_is_not_more() -> None:
+    """.8 - .775 is more than .025 in floats."""
+    first, one_less = ({q: {"a": 0.0 if i >= n else 2.0, "x0": 1.0} for i, q in enumerate(QRELS)} for n in (32, 31))
+    assert irl.gate(QRELS, first, one_less, "P@1", margin=0.025, rule="drop").outcome == "passed"
+    assert irl.gate(QRELS, first, one_less, "P@1", margin=0.0249, rule="drop").outcome == "worse"

@@ -28,7 +28,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.meta import Study
 from ir_lexirecall.preferences.naming import Preference
-from ir_lexirecall.significance import SignificanceTest, corrected, margin_test_of_all
+from ir_lexirecall.significance import SignificanceTest, corrected, margin_test, margin_test_of_all
 from tests.conftest import words
 
 mpl.use("Agg")
@@ -470,12 +470,13 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
     }
     result = irl.compare(values=values, baseline="r0", margin=0.05, test=SignificanceTest(test, n_resamples=199))
     table = result.table()
-    of_measures = [
-        margin_test_of_all(SignificanceTest(test, n_resamples=199), result.per_query(by).to_numpy(), 0.05)
-        for by in ("AP", "RR")
-    ]
+    tested_by, of_measures = SignificanceTest(test, n_resamples=199), []
+    for by in ("AP", "RR"):
+        x = result.per_query(by).to_numpy()
+        pairs = margin_test(tested_by, (x[:, 1:] - x[:, :1]).T, 0.05) if test == "t" else None
+        of_measures.append(pairs or margin_test_of_all(tested_by, x, 0.05)[1:, 0])
     for side, families in {"worse": 1, "better": 1, "within": 2, "not_worse": 2}.items():
-        p = [getattr(tested, side)[1:, 0] for tested in of_measures]
+        p = [getattr(tested, side) for tested in of_measures]
         alone = test == "tukey" and families == 2  # it accounts for the pairs of a criterion
         expected = [corrected(x, None if alone else "holm", 0.05)[0] for x in np.split(np.concatenate(p), families)]
         assert table[f"{side}_p"].tolist() == pytest.approx(np.concatenate(expected).tolist())
