@@ -176,7 +176,7 @@ def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
     expected = irl.evaluate(
         "LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}}
     )
-    with pytest.warns(UserWarning, match="reading the file twice"):
+    with pytest.warns(UserWarning, match="reading the file again"):
         values = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, pipe("r", scattered))
     assert values.equals(expected)
 

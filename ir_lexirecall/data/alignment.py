@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.engine import one_ahead
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
@@ -103,12 +103,6 @@ class _Part:
         short = (first[order].astype(np.int32), size[order].astype(np.int32))
         return cls(query[order], blocks.doc[order], rank[order], *short, blocks.query, blocks.length)
 
-    def without(self, gone: Bools) -> _Part:
-        """The same, but for the queries that are gone."""
-        keep, ranked = ~gone[self.query], ~gone[self.ranked]
-        short = (self.first[keep], self.size[keep])
-        return _Part(self.query[keep], self.doc[keep], self.rank[keep], *short, self.ranked[ranked], self.depth[ranked])
-
 
 def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:
     """Align what ``run_table`` gave for the parts of a run, all of them; without Polars' threads where there are none."""
@@ -139,35 +133,28 @@ def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
 def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     """Align a file some whole queries at a time, so that memory is bounded however long the file is.
 
-    A query whose lines are not contiguous is gathered in a second reading.
+    Where the lines of a query are not contiguous, all judged queries are read at once.
     """
     if not engine.computes():
         with naming(path):
             return _align_rows(judgments, checked_batches(path))
     parts: list[_Part] = []
     seen: set[str] = set()
-    scattered: set[str] = set()
     for table in _whole_queries(one_ahead(checked_batches(path))):
-        queries = set(table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list())
-        scattered |= queries & seen
+        queries = judgments.place.keys() & table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list()
+        if again := queries & seen:
+            warn(
+                f"{path}: query {min(again)!r} is not contiguous; reading the file again, all of it at once. Sort it by query to save "
+                "time and memory."
+            )
+            wanted = pl.col("query_id").is_in(list(judgments.place))
+            table = pl.concat([batch.filter(wanted) for batch in one_ahead(checked_batches(path))])
+            with naming(path):
+                return _align_table(judgments, table)
         seen |= queries
-        if judged := (queries & judgments.place.keys()) - scattered:
-            if len(judged) < len(queries):
-                table = table.filter(pl.col("query_id").is_in(list(judged)))
+        if queries:
             with naming(path):
                 parts += _align_table(judgments, table)
-    scattered &= judgments.place.keys()
-    if scattered:
-        some = "1 query is" if len(scattered) == 1 else f"{len(scattered)} queries are"
-        warn(
-            f"{path}: {some} not contiguous, such as {min(scattered)!r}; reading the file twice. Sort it by query to save time and memory."
-        )
-        wanted = pl.col("query_id").is_in(list(scattered))
-        gathered = pl.concat([batch.filter(wanted) for batch in one_ahead(checked_batches(path))])
-        gone = np.zeros(len(judgments), dtype=bool)
-        gone[[judgments.place[query_id] for query_id in scattered]] = True
-        with naming(path):
-            parts = [*(part.without(gone) for part in parts), *_align_table(judgments, gathered)]
     return parts
 
 

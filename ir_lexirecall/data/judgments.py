@@ -134,10 +134,6 @@ class Judgments(JudgedDocuments):
         lacks_relevance = part.relevance_is_named and "relevance" not in part.aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
-    def renamed(self, doc_ids: list[str]) -> Judgments:
-        """The same judgments of documents with other ids, a row each."""
-        return replace(self, docs=doc_ids)
-
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""
         return {each.name: getattr(self, each.name) for each in fields(self)}

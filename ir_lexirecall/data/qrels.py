@@ -77,113 +77,88 @@ def read_qrels(qrels: Any) -> Qrels:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
     """
     if isinstance(qrels, (str, os.PathLike)):
-        return _from_table(qrels, qrel_columns(qrels))
+        return _from_columns(qrels, qrel_columns(qrels))
     qrels = readable(qrels, "qrels")
     nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
     if nested is None:
-        return _from_few(qrels) or _from_table(qrels, qrel_columns(qrels))
+        for name in ASPECT_COLUMNS:  # a small table with one column more needs no Polars
+            if (columns := few_columns(qrels, QREL_COLUMNS, (name,))) is not None:
+                grade = packed_numbers([columns["relevance"]])
+                if grade is not None and np.isfinite(grade).all():
+                    return _from_columns(qrels, columns | {"relevance": grade})
+        return _from_columns(qrels, qrel_columns(qrels))
     query_ids = sorted(nested)
     docs = [sorted(nested[query_id]) for query_id in query_ids]
     grade = packed_numbers(
         list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
     )
     if grade is None or not np.isfinite(grade).all():
-        return _from_table(qrels, qrel_columns(qrels))  # which names the offender
+        return _from_columns(qrels, qrel_columns(qrels))  # which names the offender
     query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
     return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
 
 
-def _from_few(qrels: Any) -> Qrels | None:
-    """Qrels from a small table with one column more, which names aspects; None for any other or irregular table."""
-    for name in ASPECT_COLUMNS:
-        columns = few_columns(qrels, QREL_COLUMNS, (name,))
-        if columns is not None:
-            break
-    else:
-        return None
-    query, doc, aspect = (columns[key] for key in ("query_id", "doc_id", name))
-    grade = packed_numbers([columns["relevance"]])
-    keys = sorted(zip(query, doc, aspect, range(len(doc)), strict=True))
-    pairs = list(dict.fromkeys(key[:2] for key in keys))
-    if grade is None or not np.isfinite(grade).all() or len({key[:3] for key in keys}) < len(keys):
-        return None
-    query_ids = list(dict.fromkeys(query_id for query_id, _ in pairs))
-    place = {query_id: q for q, query_id in enumerate(query_ids)}
-    of_query = np.array([place[query_id] for query_id, _ in pairs], dtype=np.int64)
-    docs = [doc_id for _, doc_id in pairs]
-    line = np.array([key[3] for key in keys], dtype=np.int64)
-    names = sorted(set(aspect))
-    if names == ["0"]:
-        return Qrels(query_ids, of_query, docs, grade[line])
-    number, code = {pair: row for row, pair in enumerate(pairs)}, {text: i for i, text in enumerate(names)}
-    table = AspectRows(
-        np.array([number[key[:2]] for key in keys], dtype=np.int64),
-        np.array([code[key[2]] for key in keys], dtype=np.int64),
-        grade[line],
-        names,
-        {name: pl.Series(name, aspect, dtype=pl.String)},
-        line,
-        np.arange(len(line)),
-    )
-    return Qrels(query_ids, of_query, docs, top_grades(table, len(docs)), table)
-
-
-def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
-    """Qrels from what ``qrel_columns`` gave."""
+def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
+    """Qrels from what ``qrel_columns`` gave, or from lists: these are sorted without Polars."""
     aspect = aspect_column(columns)
     keys = {name: columns[name] for name in ("query_id", "doc_id")} | ({} if aspect is None else {"aspect": aspect})
-    lines = np.arange(len(columns["doc_id"]))
-    if engine.computes():
-        ordered = pl.DataFrame({**keys, "relevance": columns["relevance"], "line": lines})
-        ordered = ordered.sort(*keys, "relevance", multithreaded=len(lines) > _SMALL)
-        in_order = {name: ordered[name] for name in keys}
+    grades = np.asarray(columns["relevance"])
+    if not isinstance(columns["doc_id"], list) and engine.computes():
+        ordered = pl.DataFrame({**keys, "relevance": grades, "line": np.arange(len(grades))})
+        ordered = ordered.sort(*keys, "relevance", multithreaded=len(grades) > _SMALL)
+        in_order: list[Any] = [ordered[name] for name in keys]
         line = ordered["line"].to_numpy()
     else:
-        of_line = list(zip(*(column.to_list() for column in (*keys.values(), columns["relevance"])), strict=True))
-        line = np.array(sorted(lines.tolist(), key=of_line.__getitem__), dtype=np.int64)
-        in_order = {
-            name: pl.Series([of_line[i][k] for i in line.tolist()], dtype=pl.String) for k, name in enumerate(keys)
-        }
-    query_id, doc_id, aspect = in_order["query_id"], in_order["doc_id"], in_order.get("aspect")
+        of_line = list(zip(*keys.values(), grades.tolist(), strict=True))
+        line = np.array(sorted(range(len(grades)), key=of_line.__getitem__), dtype=np.int64)
+        in_order = [np.array([of_line[i][k] for i in line.tolist()], dtype=object) for k in range(len(keys))]
+    query_id, doc_id = in_order[:2]
     new_query = changes(query_id)
     new_doc = new_query | changes(doc_id)
-    new = new_doc if aspect is None else new_doc | changes(aspect)
-    grade = columns["relevance"].to_numpy()[line]
+    new = new_doc if aspect is None else new_doc | changes(in_order[2])
+    grade = grades[line]
     if not new.all() and len(conflicts := np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1):
         first = int(conflicts[0])
         start = np.flatnonzero(np.r_[new, True])
         end = int(np.searchsorted(start, first, side="right"))
-        of_aspect = f" (aspect {aspect[first]!r})" if aspect is not None and aspect.n_unique() > 1 else ""
+        of_aspect = "" if aspect is None or len(set(aspect)) == 1 else f" (aspect {in_order[2][first]!r})"
         labels = " and ".join(f"{label:g}" for label in np.unique(grade[start[end - 1] : start[end]]).tolist())
         raise ValueError(
             f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} is judged twice, with the grades "
             f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
         )
     row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
-    query_ids = query_id.filter(pl.Series(new_query)).to_list()
+    query_ids = list(query_id[np.flatnonzero(new_query)])
     query = (np.cumsum(new_query) - 1)[new_doc]
     empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
     if empty:
         judged, query_ids = query_ids, sorted({*query_ids, *empty})
         place = {name: q for q, name in enumerate(query_ids)}
         query = np.array([place[name] for name in judged], dtype=np.int64)[query]
-    docs = doc_id.filter(pl.Series(new_doc))
+    docs = doc_id[np.flatnonzero(new_doc)]
+    docs = docs.tolist() if isinstance(docs, np.ndarray) else docs
     further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
-        return Qrels(query_ids=query_ids, query=query, docs=docs, grade=grade[new])
-    code, names = np.zeros(len(new), dtype=np.int64), ["0"]
+        return Qrels(query_ids, query, docs, grade[new])
+    names = ["0"] if aspect is None else sorted(set(aspect))
+    place = {name: i for i, name in enumerate(names)}
+    code = np.zeros(len(new), dtype=np.int64)
     if aspect is not None:
-        names = sorted(aspect.unique().to_list())
-        place = {name: i for i, name in enumerate(names)}
-        code = np.fromiter(map(place.__getitem__, aspect.to_list()), np.int64, len(new))
+        code = np.fromiter(map(place.__getitem__, in_order[2]), np.int64, len(new))
+    further = {
+        name: pl.Series(name, values, dtype=pl.String) if isinstance(values, list) else values
+        for name, values in further.items()
+    }
     table = AspectRows(doc[new], code[new], grade[new], names, further, line, row)
-    return Qrels(query_ids=query_ids, query=query, docs=docs, grade=top_grades(table, len(docs)), table=table)
+    return Qrels(query_ids, query, docs, top_grades(table, len(docs)), table)
 
 
-def aspect_column(columns: Mapping[str, pl.Series]) -> pl.Series | None:
+def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
     """The aspect (subtopic) that each line of the qrels judges, ``"0"`` where it names none; None where no line names one."""
     names = next((columns[name] for name in ASPECT_COLUMNS if name in columns), None)
-    if names is None or names.dtype == pl.Null:
+    if names is None or isinstance(names, list):
+        return None if set(names or ["0"]) == {"0"} else names
+    if names.dtype == pl.Null:
         return None
     if names.dtype == pl.Object or names.dtype.is_nested() or names.null_count():
         texts = ["0" if name is None else check_text(str(name), "names of aspects") for name in names.to_list()]

@@ -313,12 +313,12 @@ def _refuse_number(values: pl.Series, bad: Bools, name: str, what: str, ids: Map
     )
 
 
-def changes(values: pl.Series) -> Bools:
+def changes(values: Any) -> Bools:
     """Which values differ from the one before; the first one does.
 
     >>> changes(pl.Series(["a", "a", "b"])).tolist()
     [True, False, True]
     """
     new = np.ones(len(values), dtype=bool)
-    new[1:] = (values[1:] != values[:-1]).to_numpy()
+    new[1:] = np.asarray(values[1:] != values[:-1])
     return new

@@ -159,7 +159,7 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
             f"{_MOST_DOCUMENTS:,}"
         )
     names = [f"judged-{row}" for row in range(len(judgments.query))]  # no name of an unjudged document
-    renamed = judgments.renamed(names)
+    renamed = replace(judgments, docs=names)
     stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
     with failing(measure):
         metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), stand_in)
