@@ -16,7 +16,7 @@ import pytest
 from ir_measures import nDCG
 
 import ir_lexirecall as irl
-from ir_lexirecall.io.objects import top_k
+from ir_lexirecall.io.columns import top_k
 
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
 RUN = {"q1": {"a": 2.5, "x": 1.5, "b": 0.25}, "q2": {"c": 0.5}}

@@ -18,7 +18,7 @@ from pandas.testing import assert_frame_equal
 import ir_lexirecall as irl
 from ir_lexirecall.data import alignment
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import objects
+from ir_lexirecall.io import columns
 from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
 from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, frame, rows
@@ -32,7 +32,7 @@ MEASURES = [
 
 @contextmanager
 def the_general_way() -> Iterator[None]:
-    names = [(alignment, "_FEW_QUERIES", -1), (objects, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
+    names = [(alignment, "_FEW_QUERIES", -1), (columns, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
     with ExitStack() as patches:
         for module, name, none in names:
             patches.enter_context(mock.patch.object(module, name, none))

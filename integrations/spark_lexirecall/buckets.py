@@ -14,7 +14,7 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
-from ir_lexirecall.io.objects import RUN_COLUMNS
+from ir_lexirecall.io.lines import RUN_COLUMNS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,9 +20,9 @@ from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judged_documents import find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
-from ir_lexirecall.io.columns import changes, run_table
+from ir_lexirecall.io.columns import TableLike, changes, nested_dicts, packed_numbers, readable, run_table
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.objects import RUN_COLUMNS, TableLike, nested_dicts, packed_numbers, readable
+from ir_lexirecall.io.lines import RUN_COLUMNS
 from ir_lexirecall.io.readers import run_batches
 
 RunLike: TypeAlias = TableLike

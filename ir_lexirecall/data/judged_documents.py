@@ -14,7 +14,6 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.qrels import ASPECT_COLUMNS, AspectRows
 from ir_lexirecall.io.columns import float_of
-from ir_lexirecall.io.objects import is_plain_number
 
 _MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
 
@@ -249,11 +248,11 @@ class JudgedDocuments(Memoised):
             return values.cast(pl.Float64).to_numpy()[line]
         items = values.to_list()
         picked = [items[i] for i in line.tolist()]
-        numbers = [is_plain_number(value) for value in picked]
+        numbers = [float_of(value) for value in picked]
         bad = [
             n
             for n, value in enumerate(picked)
-            if not numbers[n] and (isinstance(value, str) or str(value) not in _MISSING)
+            if numbers[n] is None and (isinstance(value, str) or str(value) not in _MISSING)
         ]
         if bad:
             query_id, doc_id = self._ids_of_line(bad[0])
@@ -261,7 +260,7 @@ class JudgedDocuments(Memoised):
                 f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is {shown(picked[bad[0]])}, not a finite number"
                 f"{and_more(len(bad) - 1)}"
             )
-        return np.array([float_of(value) if is_one else np.nan for value, is_one in zip(picked, numbers, strict=True)])
+        return np.array(numbers, dtype=np.float64)  # NaN for None
 
     def _ids_of_line(self, line: int) -> tuple[str, str]:
         """Query and document that the n-th line is about."""

@@ -17,8 +17,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.judged_documents import JudgedDocuments
 from ir_lexirecall.data.qrels import AspectRows, read_qrels
-from ir_lexirecall.io.columns import id_pairs, is_file
-from ir_lexirecall.io.objects import TableLike, id_string
+from ir_lexirecall.io.columns import TableLike, id_pairs, id_string, is_file
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an

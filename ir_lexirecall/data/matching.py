@@ -14,9 +14,8 @@ from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, checked_batches
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.columns import run_table
+from ir_lexirecall.io.columns import readable, run_table
 from ir_lexirecall.io.files import content_path
-from ir_lexirecall.io.objects import readable
 
 FIRST = 10  # documents of a ranking that are expected to be judged
 _SAMPLE = 2**16  # rows of a run in which ids are looked at

@@ -14,8 +14,16 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.columns import changes, qrel_columns
-from ir_lexirecall.io.objects import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers, readable
+from ir_lexirecall.io.columns import (
+    changes,
+    few_columns,
+    id_string,
+    nested_dicts,
+    packed_numbers,
+    qrel_columns,
+    readable,
+)
+from ir_lexirecall.io.lines import QREL_COLUMNS
 
 _SMALL = 2**17  # lines that one thread sorts
 ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts

@@ -14,7 +14,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.qrels import AspectRows
-from ir_lexirecall.io.objects import id_string
+from ir_lexirecall.io.columns import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import dcg, function_of_ranks, is_plain_ndcg, score, smaller_is_better

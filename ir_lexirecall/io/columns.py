@@ -1,41 +1,48 @@
 """Qrels and runs of any format as columns: the one place that knows formats of users.
 
-A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, or an iterable of named tuples or dicts
-(a generator too); ``objects`` makes one of these of what other programs hold; what comes out is a Polars table with string ids and checked numbers.
+A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or dicts (a generator too), or
+what other programs hold: rankings of ranx, hits of Pyserini, data sets of Hugging Face. What comes out is a Polars table with string ids and
+checked numbers; small ones become plain lists, without a query engine.
 """
 
 from __future__ import annotations
 
-import math
+import contextlib
+import numbers
 import os
+import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
+from math import inf, nan
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools
-from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
+from ir_lexirecall._util.errors import and_more, check_text, is_number, naming, shown, shown_names
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
 from ir_lexirecall.io.files import STDIN, parts_of
-from ir_lexirecall.io.lines import as_float
-from ir_lexirecall.io.objects import (
-    PYTERRIER,
-    QREL_COLUMNS,
-    RUN_COLUMNS,
-    TableLike,
-    id_string,
-    is_plain_number,
-    readable,
-    renaming,
-    with_string_keys,
-)
+from ir_lexirecall.io.lines import PYTERRIER, QREL_COLUMNS, RUN_COLUMNS, as_float, renaming
 
+TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
+"""A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or an object that holds
+one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits)."""
+_REFUSED = {
+    "dask": "a Dask table is not computed yet; give its .compute()",
+    "lenskit": "LensKit's lists are compared by lenskit_lexirecall.compare and measured by its metrics; or give their .to_df()",
+    "pyspark": "a Spark table is evaluated where it is by spark_lexirecall.evaluate; or give its .toPandas()",
+}
+_TRECTOOLS = {"query": "query_id", "docid": "doc_id", "rel": "relevance", "score": "score"}
+_CHECKED = 3  # rankings in which hits are looked for
+_TOP_K = "ir_lexirecall.io.columns.top_k"
+_FEW_ROWS = 4096  # of a table that is read without a query engine
 _OTHER_NAMES = {
     **PYTERRIER,
     "query-id": "query_id",  # BEIR
@@ -70,8 +77,7 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     """
     table = _table(run, "run", RUN_COLUMNS, readers.read_run)
     columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
-    score = _numbers(table["score"], "score", "run", columns)
-    return pl.DataFrame({**columns, "score": score})
+    return pl.DataFrame({**columns, "score": _numbers(table["score"], "run", columns)})
 
 
 def scores_rise_with_ranks(run: Any) -> bool:
@@ -102,26 +108,11 @@ def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
     """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is, unchecked."""
     table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels, everything=True)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
-    grade = _numbers(table["relevance"], "relevance", "qrels", columns)
-    infinite = np.isinf(grade.to_numpy())
-    if infinite.any():
-        _refuse_number(table["relevance"], infinite, "relevance", "qrels", columns)
-    others = {name: values for name, values in table.items() if name not in QREL_COLUMNS}
-    return {**columns, "relevance": grade, **others}
+    return {**table, **columns, "relevance": _numbers(table["relevance"], "qrels", columns)}
 
 
 def qrel_table(qrels: TableLike) -> pl.DataFrame:
     return pl.DataFrame(qrel_columns(qrels))
-
-
-def float_of(value: Any) -> float:
-    """A number, or a decimal, as a float."""
-    try:
-        return float(value)
-    except OverflowError:  # an integer of more than 1,000 bits
-        return math.inf if value > 0 else -math.inf
-    except ValueError:  # a decimal that signals that it is none
-        return math.nan
 
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
@@ -135,75 +126,58 @@ def _table(
     data: Any, what: str, needed: tuple[str, ...], read_path: Any, *, everything: bool = False
 ) -> dict[str, pl.Series]:
     """``data`` as a table whose values are still unchecked: the columns that are needed, or ``everything`` that it has."""
-    table: dict[str, pl.Series]
+    columns: Iterable[tuple[str, Any]] | None = None
     if isinstance(data, (str, os.PathLike)):
-        table = read_path(os.fspath(data)).to_dict()
+        columns = read_path(os.fspath(data)).to_dict().items()
     elif isinstance(data, Mapping):
         nested = with_string_keys(data, what)
-        columns = {
-            "query_id": list(chain.from_iterable([q] * len(docs) for q, docs in nested.items())),
-            "doc_id": list(chain.from_iterable(nested.values())),
-            needed[-1]: list(chain.from_iterable(docs.values() for docs in nested.values())),
-        }
-        table = _series(columns, what)
+        columns = [
+            ("query_id", list(chain.from_iterable([q] * len(docs) for q, docs in nested.items()))),
+            ("doc_id", list(chain.from_iterable(nested.values()))),
+            (needed[-1], list(chain.from_iterable(docs.values() for docs in nested.values()))),
+        ]
     elif isinstance(data, pl.DataFrame):
-        table = data.to_dict()
+        columns = data.to_dict().items()
     elif isinstance(data, pl.LazyFrame):
-        if not engine.computes():
-            raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.where()}; collect it before")
-        table = data.collect().to_dict()
+        if engine.computes():
+            columns = data.collect().to_dict().items()
     elif hasattr(data, "itertuples"):
-        names = [check_text(str(label), f"{what}: names of columns") for label in data.columns]
-        aliases = {name: {name, *(other for other, ours in _OTHER_NAMES.items() if ours == name)} for name in needed}
-        if not everything and not any(known.isdisjoint(names) for known in aliases.values()):
-            wanted = set[str]().union(*aliases.values())
-        else:
-            wanted = set(names)
-        if twice := [name for name, count in Counter(names).items() if count > 1 and name in wanted]:
-            raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
-        table = _series({name: data.iloc[:, i] for i, name in enumerate(names) if name in wanted}, what)
+        columns = [(str(label), data.iloc[:, i]) for i, label in enumerate(data.columns)]
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
         if engine.computes():
-            try:
-                table = pl.DataFrame(data).to_dict()
-            except (TypeError, ValueError, pl.exceptions.PolarsError):
-                raise _unreadable(data, what, needed) from None
+            with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+                columns = pl.DataFrame(data).to_dict().items()
         elif hasattr(data, "column_names"):
-            table = _series({name: data.column(name).to_pylist() for name in data.column_names}, what)
-        else:
-            raise ValueError(
-                f"{what}: a {type(data).__name__} cannot be read {engine.where()}; give a pandas DataFrame"
-            )
+            columns = [(name, data.column(name).to_pylist()) for name in data.column_names]
     elif isinstance(data, Iterable) and not hasattr(data, "dtype"):
-        table = _series(_fields(data, what, needed), what)
-    else:
-        raise _unreadable(data, what, needed)
-    names = list(table)
-    ours = {name: _OTHER_NAMES[name] for name in table if _OTHER_NAMES.get(name) in needed}
-    ours = {name: our for name, our in ours.items() if our not in table}
-    grades_lack = "relevance" in needed and not {"relevance", "label"} & table.keys()
-    if grades_lack and "score" in table and any(name in table for name in _GRADES_ARE_SCORES):
-        score = table["score"]
-        values = score.to_numpy() if score.dtype.is_float() else None
-        # With fractions among the scores, it is a run.
-        if score.dtype.is_integer() if values is None else (values == values.round()).all():
-            ours["score"] = "relevance"
-    table = {ours.get(name, name): values.alias(ours.get(name, name)) for name, values in table.items()}
-    if missing := [name for name in needed if name not in table]:
+        columns = _fields(data, what, needed).items()
+    if columns is None:
+        one_column = ", a single column," if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1 else ""
+        where = "" if engine.computes() else f" {engine.where()}"
+        raise ValueError(
+            f"{what} of type {type(data).__name__}{one_column} cannot be read{where}: give a path, a DataFrame with columns "
+            f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
+        )
+    columns = list(columns)
+    names = [check_text(name, f"{what}: names of columns") for name, _ in columns]
+    ours = {name: our for name in names if (our := _OTHER_NAMES.get(name)) in needed and our not in names}
+    known = {*names, *ours.values()}
+    if "relevance" in needed and "relevance" not in known and not known.isdisjoint(_GRADES_ARE_SCORES):
+        for score in [_series("score", values) for name, values in columns if name == "score"]:
+            values = score.to_numpy() if score.dtype.is_float() else None
+            # With fractions among the scores, it is a run.
+            if score.dtype.is_integer() if values is None else (values == values.round()).all():
+                ours["score"] = "relevance"
+    renamed = [ours.get(name, name) for name in names]
+    kept = set(renamed if everything else needed)
+    if twice := [name for name, count in Counter(names).items() if count > 1 and ours.get(name, name) in kept]:
+        raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
+    if missing := [name for name in needed if name not in renamed]:
         hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
         raise ValueError(
             f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{renaming(names) or hint}"
         )
-    return table
-
-
-def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:
-    kind = type(data).__name__
-    one_column = ", a single column," if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1 else ""
-    return ValueError(
-        f"{what} of type {kind}{one_column} cannot be read: give a path, a DataFrame with columns {', '.join(needed)}, a dict "
-        "of dicts, or an iterable of named tuples"
-    )
+    return {our: _series(our, values) for our, (_, values) in zip(renamed, columns, strict=True) if our in kept}
 
 
 def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -225,23 +199,16 @@ def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[st
     return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
 
 
-def _series(columns: Mapping[str, Any], what: str) -> dict[str, pl.Series]:
-    return {
-        check_text(name, f"{what}: names of columns"): _one_series(name, values) for name, values in columns.items()
-    }
-
-
-def _one_series(name: str, values: Any) -> pl.Series:
-    """A list, or a pandas column, as a Polars one; ``Object`` where its values are of several types."""
+def _series(name: str, values: Any) -> pl.Series:
+    """A list, or a column, as a Polars one; ``Object`` where its values are of several types."""
+    if isinstance(values, pl.Series):
+        return values.alias(name)
     if hasattr(values, "to_numpy"):
         dtype = getattr(values, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-            numbers = values.to_numpy()
-            if dtype.kind == "f" and dtype.itemsize not in (4, 8):  # Polars knows none of 16 or 128 bits,
-                numbers = numbers.astype(np.float64)
-            if not numbers.dtype.isnative:  # nor those of another machine's order of bytes
-                numbers = numbers.astype(numbers.dtype.newbyteorder("="))
-            return pl.Series(name, numbers)
+            # Polars knows no floats of 16 or 128 bits, nor numbers of another machine's order of bytes.
+            odd = dtype.kind == "f" and dtype.itemsize not in (4, 8)
+            return pl.Series(name, values.to_numpy().astype("f8" if odd else dtype.newbyteorder("="), copy=False))
         try:
             if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
                 arrow = getattr(values.array, "__arrow_array__", None)  # strings come over without a copy
@@ -288,29 +255,20 @@ def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
     return pl.Series(values.name, texts, dtype=pl.String)
 
 
-def _numbers(values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:
-    if values.dtype.is_numeric():
-        column = values.cast(pl.Float64)
-    elif len(values) == 0:
-        column = pl.Series(name, [], dtype=pl.Float64)
-    else:
-        items = values.to_list()
-        usable = np.array([is_plain_number(value) for value in items])
-        if not usable.all():
-            _refuse_number(values, ~usable, name, what, ids)
-        column = pl.Series(name, [float_of(value) for value in items], pl.Float64)
-    unusable = ~np.isfinite(column.to_numpy())
-    if unusable.any():
-        _refuse_number(values, unusable, name, what, ids)
-    return column.alias(name)
-
-
-def _refuse_number(values: pl.Series, bad: Bools, name: str, what: str, ids: Mapping[str, pl.Series]) -> None:
-    first = int(bad.argmax())
-    raise ValueError(
-        f"{what}: the {name} of document {ids['doc_id'][first]!r} for query {ids['query_id'][first]!r} is "
-        f"{shown(values[first])}, not a finite number{and_more(int(bad.sum()) - 1)}"
+def _numbers(values: pl.Series, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:
+    """Scores or grades as float64; everything that is not a finite number is refused."""
+    name, is_numeric = values.name, values.dtype.is_numeric()
+    column = (
+        values.cast(pl.Float64) if is_numeric else pl.Series(name, list(map(float_of, values.to_list())), pl.Float64)
     )
+    bad = ~np.isfinite(column.to_numpy())
+    if bad.any():
+        first = int(bad.argmax())
+        raise ValueError(
+            f"{what}: the {name} of document {ids['doc_id'][first]!r} for query {ids['query_id'][first]!r} is "
+            f"{shown(values[first])}, not a finite number{and_more(int(bad.sum()) - 1)}"
+        )
+    return column
 
 
 def changes(values: Any) -> Bools:
@@ -322,3 +280,235 @@ def changes(values: Any) -> Bools:
     new = np.ones(len(values), dtype=bool)
     new[1:] = np.asarray(values[1:] != values[:-1])
     return new
+
+
+# -- what other programs hold --------------------------------------------------------------------------------------
+
+
+def readable(data: Any, what: str) -> Any:
+    """A run or qrels as a path, a table, a dict of dicts or an iterable of rows: as it is, or what it holds.
+
+    >>> import numpy as np
+    >>> readable({"q": [("a", 2.5), ("b", 1.5)]}, "run")
+    {'q': {'a': 2.5, 'b': 1.5}}
+    >>> readable(np.array([("q", "a", 2.5)], dtype=[("query_id", "U5"), ("doc_id", "U5"), ("score", "f4")]), "run")
+      query_id doc_id  score
+    0        q      a    2.5
+    """
+    if type(data) in (str, dict, list) and not _has_hits(data):
+        return data
+    package, _, _ = type(data).__module__.partition(".")
+    if package == "ranx":
+        return data.to_dict()
+    if package == "trectools":
+        table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
+        return table[[name for name in _TRECTOOLS if name in table]].rename(columns=_TRECTOOLS)
+    if package == "datasets":
+        if isinstance(data, Mapping):  # a DatasetDict
+            splits = ", ".join(map(repr, data))
+            raise ValueError(f"{what}: a {type(data).__name__} has splits ({splits}); give one of them")
+        return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
+    if package == "pyarrow" and hasattr(data, "to_table"):  # a data set of files, or a scanner of one
+        return data.to_table()
+    if package in _REFUSED and not hasattr(data, "_fields"):
+        raise ValueError(f"{what} of type {type(data).__name__}: {_REFUSED[package]}")
+    if isinstance(data, np.ndarray):
+        if data.dtype.names is None:
+            kind = f"an array of shape {data.shape}, without ids; for the k best documents of each query, use {_TOP_K}"
+            kind = "a single column, without ids" if data.ndim == 1 else kind
+            raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
+        fields = {name: data[name].ravel() for name in data.dtype.names}
+        return pd.DataFrame(
+            {name: np.char.decode(x, "utf-8") if x.dtype.kind == "S" else x for name, x in fields.items()}
+        )
+    if what == "run" and isinstance(data, Mapping) and _has_hits(data):
+        run = dict(data)
+        for query_id, hits in data.items():
+            if isinstance(hits, (list, tuple)):
+                run[query_id] = {}
+                for hit in hits:
+                    if (pair := _hit(hit)) is None:
+                        raise ValueError(
+                            f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
+                        )
+                    if pair[0] in run[query_id]:
+                        raise ValueError(f"run: document {shown(pair[0])} occurs twice for query {shown(query_id)}")
+                    run[query_id][pair[0]] = pair[1]
+        return run
+    return data
+
+
+def _has_hits(data: Any) -> bool:
+    """Whether queries map to lists: of hits with ``docid`` and ``score``, or of pairs of both."""
+    if not isinstance(data, Mapping):
+        return False
+    first = next((hits for hits in islice(data.values(), _CHECKED) if not isinstance(hits, Mapping)), None)
+    return isinstance(first, (list, tuple)) and all(_hit(hit) is not None for hit in first[:_CHECKED])
+
+
+def _hit(hit: Any) -> tuple[Any, Any] | None:
+    """Document and score of a hit of Pyserini's, or of a pair; None of anything else."""
+    if hasattr(hit, "docid") and hasattr(hit, "score"):
+        return hit.docid, hit.score
+    return (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
+
+
+def top_k(query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None) -> pd.DataFrame:
+    """The run of a search that gave arrays: for each query its k best documents, and their scores.
+
+    Args:
+        query_ids: the ids of the Q queries.
+        documents: ids of documents, shape ``(Q, k)``; or with ``names`` their places, where a negative one is none (as FAISS
+            fills short lists).
+        scores: the scores, shape ``(Q, k)``, larger ones first or not.
+        names: the ids of all documents, in the index's order.
+
+    Returns:
+        A table with a row per retrieved document: ``query_id``, ``doc_id``, ``score``.
+
+    Raises:
+        ValueError: shapes that do not fit, or a place without a name.
+
+    >>> top_k(["q1", "q2"], [[2, 0], [1, -1]], [[0.9, 0.5], [0.7, -1.0]], names=["a", "b", "c"])
+      query_id doc_id  score
+    0       q1      c    0.9
+    1       q1      a    0.5
+    2       q2      b    0.7
+    """
+    docs, values = np.asarray(documents), np.asarray(scores)
+    if docs.ndim != 2 or docs.shape != values.shape or len(docs) != len(query_ids):
+        raise ValueError(
+            f"top_k: documents and scores must both have the shape (Q, k), with a row per query; they have {docs.shape} and "
+            f"{values.shape} for {len(query_ids)} queries"
+        )
+    places = docs.dtype.kind in "iu"
+    if names is not None and (not places or (docs.size and docs.max() >= len(names))):
+        raise ValueError(f"top_k: with names, documents must be places below their number, {len(names)}")
+    kept = docs >= 0 if places else np.ones(docs.shape, dtype=bool)
+    found = docs[kept] if names is None else np.asarray(names)[docs[kept]]
+    queries = np.repeat(np.asarray(query_ids), kept.sum(axis=1))
+    return pd.DataFrame({"query_id": queries, "doc_id": found, "score": values[kept]})
+
+
+# -- small ones as plain lists ------------------------------------------------------------------------------------
+
+
+def float_of(value: Any) -> float | None:
+    """A number, or a decimal, as a float, infinite if it is beyond all floats; None of anything else.
+
+    >>> float_of(3), float_of(-(10**400)), float_of("3"), float_of(True)
+    (3.0, -inf, None, None)
+    """
+    try:
+        return float(value) if is_number(value) or isinstance(value, Decimal) else None
+    except OverflowError:  # an integer of more than 1,000 bits
+        return inf if value > 0 else -inf
+    except ValueError:  # a decimal that signals that it is none
+        return nan
+
+
+def id_string(value: Any) -> str:
+    """A query or document id as a string; an integer means its decimal string.
+
+    >>> id_string(7), id_string("d7")
+    ('7', 'd7')
+    """
+    if isinstance(value, str):
+        return check_text(str(value), "ids")
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    raise ValueError(f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})")
+
+
+def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mapping[str, Mapping[str, Any]]:
+    """The same dict of dicts if all ids are strings already, else a copy with integer ids as decimal strings."""
+    for query_id, docs in outer.items():
+        if not isinstance(docs, Mapping):
+            hint = " (several runs by name are for compare)" if what == "run" and not is_number(docs) else ""
+            raise ValueError(f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}")
+    try:
+        for keys in (outer, *outer.values()):
+            text = "".join(keys)  # the quickest way to learn that all are strings
+            if not text.isascii():
+                text.encode("utf-8")
+        return outer
+    except (TypeError, UnicodeEncodeError):
+        pass
+    with naming(what):
+        copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
+    if len(copy) < len(outer) or any(len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)):
+        raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
+    return copy
+
+
+def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
+    """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None for any other input.
+
+    A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
+    need no query engine, whose start would take longer than their evaluation; whatever is odd is left to the general way,
+    which names the offender.
+    """
+    if isinstance(data, Mapping):
+        return with_string_keys(data, what)
+    columns = few_columns(data, needed)
+    if columns is None:
+        return None
+    nested: dict[str, dict[str, Any]] = {}
+    query, doc, value = (columns[name] for name in needed)
+    for query_id, doc_id, number in zip(query, doc, value, strict=True):
+        ranking = nested.get(query_id)
+        if ranking is None:
+            ranking = nested[query_id] = {}
+        ranking[doc_id] = number
+    return nested if sum(map(len, nested.values())) == len(doc) else None
+
+
+def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()) -> dict[str, list[Any]] | None:
+    """The columns of a small table or of few named tuples: those that are needed, and all ``texts``.
+
+    None for anything larger, or not plain: with other columns, ids that are neither all strings nor all integers, or texts that
+    are no strings.
+    """
+    if isinstance(data, list):
+        if (
+            not 0 < len(data) <= _FEW_ROWS
+            or getattr(data[0], "_fields", None) is None
+            or set(map(type, data)) != {type(data[0])}
+        ):
+            return None
+        names, lists = data[0]._fields, list(map(list, zip(*data, strict=True)))
+        if needed[2] == "relevance" and not texts and names[3:] == ("iteration",) and set(lists[3]) == {"0"}:
+            names, lists = names[:3], lists[:3]  # ir_measures.Qrel
+    else:
+        if not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
+            return None
+        names, lists = tuple(data.columns), []
+    wanted = {*needed, *texts}
+    renamed = [PYTERRIER.get(name, name) if name not in wanted else name for name in names]
+    if len(renamed) != len(wanted) or set(renamed) != wanted:
+        return None
+    columns = dict(zip(renamed, lists or [data[name].tolist() for name in names], strict=True))
+    for name in (*needed[:2], *texts):
+        kinds = set(map(type, columns[name]))
+        if kinds == {int} and name not in texts:
+            columns[name] = list(map(str, columns[name]))
+        elif kinds != {str} or not "".join(columns[name]).isascii():
+            return None
+    return columns
+
+
+def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
+    """All numbers of several sequences, one after the other, as float64, NaN where there is none; None where one is too large.
+
+    Sequences that are made on the way are checked and packed while the processor's cache still has them.
+    """
+    packed = []
+    for row in rows:
+        kinds = list(map(type, row))
+        if kinds.count(float) < len(row) and not set(kinds) <= {float, int}:
+            row = [nan if (number := float_of(value)) is None else number for value in row]
+        try:
+            packed.append(struct.pack(f"{len(row)}d", *row))
+        except (OverflowError, struct.error):
+            return None
+    return np.frombuffer(b"".join(packed))

@@ -23,8 +23,18 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import and_more, is_number, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.files import blocks_of_file, first_line, kind_of_file
-from ir_lexirecall.io.objects import our_names, renaming
 
+RUN_COLUMNS = ("query_id", "doc_id", "score")
+QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+PYTERRIER = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+"""PyTerrier's names of columns, and ours."""
+_RECOMMENDERS = {
+    "user": "query_id",
+    "user_id": "query_id",
+    "item": "doc_id",
+    "item_id": "doc_id",
+    "rating": "relevance",
+}
 TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))
 """Columns whose values are texts, whatever they look like."""
 
@@ -44,6 +54,25 @@ _FAULTS = {  # by how the messages of the standard library's ``csv`` begin
     "'": "something follows a closing quotation mark",
     "new-line": "a carriage return within a line",
 }
+
+
+def our_names(names: Sequence[str]) -> list[str]:
+    """The names of a table's columns, PyTerrier's as ours.
+
+    >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
+    (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
+    """
+    return [ours if (ours := PYTERRIER.get(name, name)) == name or ours not in names else name for name in names]
+
+
+def renaming(names: Sequence[str]) -> str:
+    """A hint at what columns should be called here that recommender systems call otherwise; empty for others.
+
+    >>> renaming(["user", "item", "rating"])
+    '; rename user to query_id, item to doc_id, rating to relevance'
+    """
+    known = [f"{name} to {_RECOMMENDERS[name]}" for name in names if name in _RECOMMENDERS]
+    return f"; rename {', '.join(known)}" if len(known) > 1 else ""
 
 
 def number(text: str) -> float | None:

@@ -37,6 +37,8 @@ from ir_lexirecall.io.files import (
     text_of_file,
 )
 from ir_lexirecall.io.lines import (
+    QREL_COLUMNS,
+    RUN_COLUMNS,
     TEXTS,
     check_names,
     has_header,
@@ -46,7 +48,6 @@ from ir_lexirecall.io.lines import (
     stacked,
     table_batches,
 )
-from ir_lexirecall.io.objects import QREL_COLUMNS, RUN_COLUMNS
 
 _RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")

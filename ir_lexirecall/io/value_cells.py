@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import and_more, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.files import is_parquet, json_lines, parsed_json, rereadable, text_of_file
-from ir_lexirecall.io.lines import as_float, csv_rows, number
+from ir_lexirecall.io.lines import RUN_COLUMNS, as_float, csv_rows, number, our_names
 from ir_lexirecall.io.measure_names import equivalent
-from ir_lexirecall.io.objects import RUN_COLUMNS, our_names
 from ir_lexirecall.io.readers import parquet_columns
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
