@@ -15,8 +15,8 @@ from ir_lexirecall._util.arrays import Ints, position_in_segment
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
-from ir_lexirecall.comparison.design import MarginLike
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import id_string
 from ir_lexirecall.io.groups import GroupsLike

@@ -23,8 +23,8 @@ from ir_lexirecall import significance
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of, warn
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.comparing import comparison_of
-from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike

@@ -15,8 +15,8 @@ import pytest
 
 if TYPE_CHECKING:
     from ir_lexirecall.comparison import Gate
+    from ir_lexirecall.comparison.compared import MarginLike
     from ir_lexirecall.comparison.comparing import CriteriaLike
-    from ir_lexirecall.comparison.design import MarginLike
     from ir_lexirecall.data.alignment import RunLike
     from ir_lexirecall.data.judgments import QrelsLike
 

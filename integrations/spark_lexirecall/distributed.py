@@ -11,8 +11,8 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.errors import entry, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, distinct_criteria, parse_criteria
-from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column

@@ -7,8 +7,10 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+S = TypeVar("S", bound="Memoised")
 T = TypeVar("T")
 
 
@@ -70,6 +72,16 @@ class Memoised:
     def forget(self) -> None:
         """Let go of what was kept, to save memory."""
         self.__dict__.pop("_kept", None)
+
+
+def memoised(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let a method of a ``Memoised`` keep what it gives, for each of its arguments."""
+
+    @functools.wraps(method)
+    def kept(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.cached((method, *args, *kwargs.items()), lambda: method(self, *args, **kwargs))
+
+    return kept
 
 
 if TYPE_CHECKING:

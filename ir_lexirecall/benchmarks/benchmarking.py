@@ -20,6 +20,7 @@ from ir_lexirecall.benchmarks.sources import (
     runs_by_collection,
 )
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
     CriteriaLike,
     Wanted,
@@ -29,7 +30,6 @@ from ir_lexirecall.comparison.comparing import (
     refuse_costs,
     with_predictions,
 )
-from ir_lexirecall.comparison.design import Design, MarginLike
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name

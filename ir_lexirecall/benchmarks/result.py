@@ -129,7 +129,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     @property
     def cluster(self) -> bool:
         """Whether groups of queries, instead of queries, are the units of tests and intervals."""
-        return self._first.cluster
+        return self.test.cluster
 
     def _listed(self, table: Callable[[Comparison], pd.DataFrame]) -> pd.DataFrame:
         parts = []
@@ -423,7 +423,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             raise ValueError("a value per task cannot be tested within the task; give values per query")
         p = np.ones((len(self._others), len(self)))
         for d, result in enumerate(self.results.values()):
-            better = result.with_baseline(self.baseline).uncorrected_better_p(name)
+            compared = result.with_baseline(self.baseline)
+            (tested,) = compared.one_sided(name, 0.0)
+            better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
             p[:, d] = [better[run] for run in self._others]
         p_u = inference.partial_conjunction(p)
         p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)

@@ -28,7 +28,7 @@ from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
 
 if TYPE_CHECKING:
-    from ir_lexirecall.comparison.design import MarginLike
+    from ir_lexirecall.comparison.compared import MarginLike
 
 merging: Any = LazyModule("ir_lexirecall.judging.files")
 naming: Any = LazyModule("ir_lexirecall.preferences.naming")

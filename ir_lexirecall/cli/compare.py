@@ -26,8 +26,8 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import Wanted, compare_runs, compare_values, parse_criteria
-from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.gating import gate
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.present.text import confidence_words, provenance_line

@@ -8,8 +8,8 @@ from typing import Any
 
 from ir_lexirecall.cli.arguments import Inputs, Parser, add_preference, add_runs, criteria_of
 from ir_lexirecall.cli.output import Page, add_output, emit
+from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
-from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import MOST_GRADES, merged_judges, write_pool_csv, write_pool_page

@@ -1,27 +1,102 @@
-"""``ComparedRuns``: runs, what they are compared by, and how they are tested, before anything is tested."""
+"""Runs, what they are compared by, and how they are tested, before anything is tested: ``Design`` and ``ComparedRuns``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_choice, entry, shown_names
+from ir_lexirecall._util.errors import check_choice, check_number, entry, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Places, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import all_pairs
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.groups import QueryGroups
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
 from ir_lexirecall.io.texts import TextSources
+from ir_lexirecall.io.value_cells import columns_of_frame
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
 from ir_lexirecall.measures.scoring import mean
 from ir_lexirecall.significance import SignificanceTest
+
+MarginLike: TypeAlias = float | str | Mapping[str, float | str]
+"""A margin for all criteria, or by criterion: a number in the criterion's unit, or ``"2%"`` of the baseline's mean."""
+
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
+
+
+@dataclass(frozen=True)
+class Design:
+    """How runs are compared: see ``compare``, whose arguments these are.
+
+    Raises:
+        ValueError: groups as units where there are none.
+    """
+
+    baseline: str | None = None
+    margin: MarginLike | None = None
+    test: SignificanceTest = field(default_factory=SignificanceTest)
+    predicted: Any = None
+    groups: GroupsLike | None = None
+    allow_empty: bool = False
+    least: int = 2  # how many runs are needed
+
+    def __post_init__(self) -> None:
+        self.test.check_groups(self.groups)
+
+    def check_runs(self, runs: Any) -> None:
+        """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""
+        check_runs(runs, self.least)
+        if self.baseline is not None:
+            check_choice("baseline", self.baseline, [str(name) for name in runs])
+
+    def margins(self, criteria: Mapping[str, Criterion], runs: Sequence[str]) -> dict[str, float] | None:
+        """The margin of each criterion in its own unit; None where there is none.
+
+        Raises:
+            ValueError: a margin without a baseline, below 0, not finite, relative to a preference, or for a criterion that is not
+                there; or a criterion without a margin.
+        """
+        if self.margin is None:
+            return None
+        if self.baseline is None:
+            raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
+        given = self.margin if isinstance(self.margin, Mapping) else dict.fromkeys(criteria, self.margin)
+        for name in given:
+            check_choice("criterion of a margin", str(name), criteria)
+        if lacking := [name for name in criteria if name not in given]:
+            raise ValueError(f"no margin for {lacking[0]}; give one for every criterion, or one number for all")
+        margins = {}
+        for name, criterion in criteria.items():
+            margin = given[name]
+            if not isinstance(margin, str):
+                margins[name] = check_number(f"margin of {name}", margin, least=0)
+                continue
+            if (share := _PERCENT.fullmatch(margin)) is None:
+                asked = "expected a number, or a share of the baseline's mean such as '2%'"
+                raise ValueError(f"margin of {name}: {asked}, not {shown(margin)}")
+            if not criterion.is_measure:
+                said = f"{margin} is relative to a mean, and a preference has no mean; give a number"
+                raise ValueError(f"margin of {name}: {said}")
+            margins[name] = float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
+        return margins
+
+
+def groups_of(
+    groups: GroupsLike | None, query_ids: Sequence[str], table: Any = None, collection: str | None = None
+) -> QueryGroups | None:
+    """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
+    if groups is None:
+        return None
+    named = isinstance(groups, str) and not is_file(groups) and columns_of_frame(table) is not None
+    return read_groups(groups, query_ids, table=table if named else None, collection=collection)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +119,7 @@ class ComparedRuns(Memoised):
         self.test.check_groups(self.groups)
         if self.predicted is not None:
             human_queries(self.query_ids, self.predicted.query_ids)
-            if self.cluster:
+            if self.test.cluster:
                 raise ValueError("predicted cannot be combined with cluster=True: its t-test samples queries")
             if self.groups is not None and self.predicted.groups is not None:
                 sizes = dict.fromkeys(self.predicted.groups.names, 0) | self.groups.sizes
@@ -102,25 +177,35 @@ class ComparedRuns(Memoised):
         group = dict(zip(self.groups.query_ids, self.groups.labels.tolist(), strict=True))
         return tuple(group[query_id] for query_id in criterion.query_ids)
 
-    def in_group(self, group: str) -> Self:
-        """The same runs, compared on the queries of a group; so are the predicted judgments, where they have groups."""
-        assert self.groups is not None
-        by: dict[str, Criterion] = {}
-        for name, criterion in self.by.items():
-            if isinstance(criterion, PreferenceCriterion):
-                some = np.flatnonzero(self.groups.code == self.groups.names.index(group))
-                by[name] = replace(criterion, preferences=replace(criterion.preferences, some=some))
-                continue
-            queries = np.flatnonzero(np.array(self.labels_of(criterion), dtype=object) == group)
-            values = np.ascontiguousarray(criterion.values[:, queries])
-            measure = None if self.scored is None else self.scored.measures.get(name)
-            means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
-            by[name] = replace(
-                criterion, values=values, query_ids=[criterion.query_ids[q] for q in queries], means=means
+    @cached_property
+    def by_group(self) -> dict[str, Self]:
+        """The same runs, compared on the queries of each group; so are the predicted judgments, where they have groups."""
+        if self.groups is None:
+            raise ValueError("there are no groups of queries; pass groups=")
+        if self.test.cluster:
+            raise ValueError(
+                "the groups are the units of the tests; compare without cluster=True for a table per group"
             )
-        other = self.predicted
-        predicted = other.in_group(group) if other is not None and other.groups is not None else None
-        return replace(self, by=by, groups=None, predicted=predicted, members=self.groups.members(group))
+        predicted = {} if self.predicted is None or self.predicted.groups is None else self.predicted.by_group
+        parts = {}
+        for code, group in enumerate(self.groups.names):
+            by: dict[str, Criterion] = {}
+            for name, criterion in self.by.items():
+                self._check_defined(criterion)
+                if isinstance(criterion, PreferenceCriterion):
+                    some = np.flatnonzero(self.groups.code == code)
+                    by[name] = replace(criterion, preferences=replace(criterion.preferences, some=some))
+                    continue
+                queries = np.flatnonzero(np.array(self.labels_of(criterion), dtype=object) == group)
+                values = np.ascontiguousarray(criterion.values[:, queries])
+                measure = None if self.scored is None else self.scored.measures.get(name)
+                means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
+                query_ids = [criterion.query_ids[q] for q in queries]
+                by[name] = replace(criterion, values=values, query_ids=query_ids, means=means)
+            parts[group] = replace(
+                self, by=by, groups=None, predicted=predicted.get(group), members=self.groups.members(group)
+            )
+        return parts
 
     def differences_of(self, by: str, places: Places) -> Floats:
         """Differences of pairs of runs on all queries, 0 where a criterion has nothing to say, shape ``(P, Q)``."""
@@ -129,11 +214,6 @@ class ComparedRuns(Memoised):
         counted = [place[query_id] for query_id in criterion.query_ids]
         differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
         return differences
-
-    @property
-    def cluster(self) -> bool:
-        """Whether the groups, instead of queries, are the units of tests and intervals."""
-        return self.test.cluster
 
     @property
     def unit(self) -> str:
@@ -164,7 +244,7 @@ class ComparedRuns(Memoised):
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
             "margin": self.margins,
-            "groups": self.groups and f"{len(self.groups)}{', the units of tests' if self.cluster else ''}",
+            "groups": self.groups and f"{len(self.groups)}{', the units of tests' if self.test.cluster else ''}",
             "n_resamples": self.test.n_resamples if resampled or self.measures else None,
             "seed": self.test.seed if resampled or self.measures else None,
             "predicted": None if self.predicted is None else f"{len(self.predicted.query_ids)} queries",
@@ -175,10 +255,6 @@ class ComparedRuns(Memoised):
         table = pd.DataFrame(data, **labels)
         table.attrs.update(self.provenance)
         return table
-
-    def _of_pairs(self, columns: Mapping[str, Any]) -> pd.DataFrame:
-        """A row per pair, beginning with its runs."""
-        return self._frame({**self.of_pairs, **columns})
 
     def _names(self, by: str | None) -> list[str]:
         """The criterion that was asked for, or all."""
@@ -211,13 +287,8 @@ class ComparedRuns(Memoised):
     @property
     def grouped(self) -> bool:
         """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
-        return self.groups is not None and not self.cluster
+        return self.groups is not None and not self.test.cluster
 
     def _check_defined(self, criterion: Criterion) -> None:
         if isinstance(criterion, MeasureCriterion) and self.scored is not None:
             self.scored.with_measures([criterion.name]).check_defined()
-
-    def _refuse_clusters(self, what: str) -> None:
-        """Refuse groups as units for what looks at single queries."""
-        if self.cluster:
-            raise ValueError(f"{what} queries that are independent of each other; compare without cluster=True")

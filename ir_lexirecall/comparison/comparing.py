@@ -14,8 +14,8 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.comparison.compared import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike

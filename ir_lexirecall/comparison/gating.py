@@ -14,8 +14,8 @@ from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
-from ir_lexirecall.comparison.design import Design, MarginLike
 from ir_lexirecall.comparison.ledger import Look
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided

@@ -11,6 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, shown_names
+from ir_lexirecall._util.lazy import memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
@@ -119,6 +120,7 @@ class Undecided:
         ]
 
 
+@memoised
 def undecided(result: TestedRuns, name: str) -> Undecided | None:
     """What missing judgments leave open by one criterion; None where that is not known, or takes long.
 
@@ -163,7 +165,7 @@ def undecided(result: TestedRuns, name: str) -> Undecided | None:
     if graded:  # whose mean the wins do not bound
         ends = np.full(len(places[0]), np.nan), np.full(len(places[0]), np.nan)
     # What is estimated of groups or with predictions, and by Wilcoxon's test, is another number.
-    of_queries = not result.cluster and result.predicted is None
+    of_queries = not result.test.cluster and result.predicted is None
     outer = None
     is_centre = procedure.of == "centre"
     if not is_centre and not procedure.at_once and of_queries and len(ends) == 4:
@@ -176,8 +178,9 @@ def undecided(result: TestedRuns, name: str) -> Undecided | None:
     return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, *of_pairs, is_shared)
 
 
+@memoised
 def too_many(result: TestedRuns, name: str) -> bool:
-    """Whether ``undecided`` does not look at a criterion because that takes long: too many documents of too many pairs."""
+    """Whether ``undecided`` does not look at a criterion because that takes long (too many documents of too many pairs); ``bounds`` does."""
     if (known := _known_pool(result, name)) is None or known[0].all_judged:
         return False
     (pool, depth), places = known, result.places
@@ -187,10 +190,15 @@ def too_many(result: TestedRuns, name: str) -> bool:
     return int(sum(documents[of].sum() for of in places)) > _MOST_APART
 
 
-def judged_depth(result: TestedRuns, name: str) -> int | None:
-    """The depth down to which all documents are judged, as deep as ``undecided`` looks; None where they are not, or it is not known."""
+def holds(result: TestedRuns, name: str) -> tuple[int | None, list[str]]:
+    """How the sign of each pair's difference holds, as in ``Comparison.verdicts``, down to which depth; (None, ...) where nothing is bounded."""
+    left = undecided(result, name)
+    if left is not None:
+        return left.depth, left.holds
     known = _known_pool(result, name)
-    return known[1] if known is not None and known[0].all_judged else None
+    if known is None or not known[0].all_judged:
+        return None, [NOT_BOUNDED] * len(result.pairs)
+    return known[1], [ANY_JUDGING] * len(result.pairs)
 
 
 def measured(result: TestedRuns, name: str) -> IRMeasure | Preference:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import memoised
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import MeasureCriterion
@@ -41,61 +41,41 @@ Interval: TypeAlias = tuple[Floats, Floats]
 class TestedRuns(ComparedRuns):
     """Compared runs, and what their tests say, as arrays; ``Comparison`` makes tables of it."""
 
+    @memoised
     def means_of(self, by: str) -> dict[str, Any]:
         """The columns of ``Comparison.means`` for a criterion; where the test has groups, these are the units of the intervals."""
-
-        def interval() -> Interval:
-            criterion, test = self.by[by], self.test_of(by)
-            low = high = np.full(len(criterion.means), np.nan)
-            if not criterion.query_ids or not np.isfinite(criterion.standings).all():
-                return low, high
+        criterion, test = self.by[by], self.test_of(by)
+        low = high = np.full(len(criterion.means), np.nan)
+        if criterion.query_ids and np.isfinite(criterion.standings).all():
             values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
             if test.groups is not None:
                 of_groups = replace(test, name="randomisation").of_pairs(values, bounds=criterion.bounds)
                 low, high = of_groups.low, of_groups.high
-            elif not criterion.is_measure:
-                return preference_interval(values, test.alpha)
-            else:
+            elif criterion.is_measure:
                 low, high = mean_interval(values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
-            return cut_at_range(low, high, criterion.range, [values])
+            else:
+                low, high = preference_interval(values, test.alpha)
+            low, high = cut_at_range(low, high, criterion.range, [values])
+        return {"run": self.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
 
-        low, high = self.cached(("means", by), interval)
-        return {"run": self.runs, "mean": self.by[by].means, "ci_low": low, "ci_high": high}
-
-    @cached_property
-    def by_group(self) -> dict[str, Self]:
-        """The same comparison on the queries of each group."""
-        if self.groups is None:
-            raise ValueError("there are no groups of queries; pass groups=")
-        if self.cluster:
-            raise ValueError(
-                "the groups are the units of the tests; compare without cluster=True for a table per group"
-            )
-        for criterion in self.by.values():
-            self._check_defined(criterion)
-        return {group: self.in_group(group) for group in self.groups.names}
-
+    @memoised
     def columns_of(self, by: str, in_groups: bool = False) -> list[dict[str, Any]]:
         """The columns of ``Comparison.table`` for one criterion, or those of ``group_table`` for each group.
 
         ``p_corrected``, and with it ``verdict``, hold for all pairs on all groups together. With predicted judgments these test, and
         effect sizes are missing.
         """
-
-        def found() -> list[dict[str, Any]]:
-            criterion, test = self.by[by], self.test_of(by)
-            self._check_defined(criterion)
-            columns = [part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])]
-            adjusted, reject = _family([part["p"] for part in columns], test)
-            for part, p, rejected in zip(columns, adjusted, reject, strict=True):
-                part |= {"p_corrected": p, "verdict": two_sided(rejected, criterion.sign * part["estimate"])}
-            if self.margins is not None:
-                for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
-                    del part["verdict"]
-                    part |= with_margin
-            return columns
-
-        return self.cached(("tested", by, in_groups), found)
+        criterion, test = self.by[by], self.test_of(by)
+        self._check_defined(criterion)
+        columns = [part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])]
+        adjusted, reject = _family([part["p"] for part in columns], test)
+        for part, p, rejected in zip(columns, adjusted, reject, strict=True):
+            part |= {"p_corrected": p, "verdict": two_sided(rejected, criterion.sign * part["estimate"])}
+        if self.margins is not None:
+            for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
+                del part["verdict"]
+                part |= with_margin
+        return columns
 
     def uncorrected(self, by: str, test: SignificanceTest) -> dict[str, Any]:
         """The columns of ``columns_of`` but for what is corrected over all groups, and for margins."""
@@ -106,15 +86,13 @@ class TestedRuns(ComparedRuns):
         if both is not None:
             tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
         else:
-            if test.procedure.at_once and queries:
+            if test.procedure.at_once:
                 least, most = criterion.bounds or (0.0, 0.0)
-                bounds = criterion.bounds and (least - most, most - least)
+                bounds = (least - most, most - least) if criterion.bounds and queries else None
                 tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
                 if criterion.sign < 0:
                     ends = -tested.estimate, -tested.high, -tested.low
                     tested = TestResult(*ends, tested.p, -tested.effect_size)
-            elif test.procedure.at_once:
-                tested = test.of_all(np.zeros((0, len(criterion.means))))[a, b]
             else:
                 blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
                 tested = TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
@@ -145,30 +123,24 @@ class TestedRuns(ComparedRuns):
             "effect_high": effect_high,
         } | ({"rho": both.rho, "n_effective": both.n_effective} if both else {})
 
+    @memoised
     def powered(self, by: str) -> PredictionPowered:
         """What human and predicted judgments say of every pair together: see ``prediction_powered``.
 
         A query on which a preference has nothing to say, having no relevant document, counts as a tie: else the queries that people
         judged would be no random sample of those with predictions.
         """
+        other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
+        assert other is not None
+        d, f = (judge.differences_of(by, self.places) for judge in (self, other))
+        result = prediction_powered(d, f, human_queries(self.query_ids, other.query_ids), test.alpha)
+        return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
 
-        def found() -> PredictionPowered:
-            other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
-            assert other is not None
-            d, f = (judge.differences_of(by, self.places) for judge in (self, other))
-            result = prediction_powered(d, f, human_queries(self.query_ids, other.query_ids), test.alpha)
-            return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
-
-        return self.cached(("powered", by), found)
-
+    @memoised
     def _with_margins(self, in_groups: bool) -> dict[str, list[dict[str, Any]]]:
         """The columns that margins add, by criterion: they are corrected over all."""
-
-        def found() -> dict[str, list[dict[str, Any]]]:
-            margins = self.margins or {}
-            return margin_columns({name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test)
-
-        return self.cached(("margins", in_groups), found)
+        margins = self.margins or {}
+        return margin_columns({name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test)
 
     def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
         """The one-sided tests of every pair's difference against 0 and a margin, on all queries or in each group."""

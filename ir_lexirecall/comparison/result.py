@@ -8,24 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison.missing_judgments import (
-    Undecided,
-    bounds_table,
-    judged_depth,
-    next_to_judge,
-    too_many,
-    undecided,
-)
+from ir_lexirecall.comparison import missing_judgments
 from ir_lexirecall.comparison.pair_tests import TestedRuns, best_first
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_BOUNDED, UNDECIDED, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.predicted import sequential_signs
 from ir_lexirecall.significance import (
+    Planned,
     SignificanceTest,
     corrected,
     detectable_difference,
@@ -146,11 +139,6 @@ class Comparison(TestedRuns):
         """
         return self._stacked(by, self.columns_of)
 
-    def uncorrected_better_p(self, by: str) -> dict[str, float]:
-        """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
-        (tested,) = self.one_sided(by, 0.0)
-        return dict(zip((a for a, _ in self.pairs), tested.better.tolist(), strict=True))
-
     @entry
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
         """Who is better: ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``, ``difference``.
@@ -179,14 +167,6 @@ class Comparison(TestedRuns):
             table["depth"] = pd.array([depth for depth, words in known for _ in words], dtype="Int64")
         return table
 
-    def holds(self, by: str) -> tuple[int | None, list[str]]:
-        """How the sign of each pair's difference holds, as in ``verdicts``, down to which depth; (None, ...) where nothing is bounded."""
-        left = self.undecided(by)
-        if left is not None:
-            return left.depth, left.holds
-        depth = judged_depth(self, by)
-        return depth, [NOT_BOUNDED if depth is None else ANY_JUDGING] * len(self.pairs)
-
     @entry
     def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
         """Which runs may be the best: ``run``, ``p_not_beaten`` and ``may_be_best``, in the order of ``ranking``.
@@ -214,14 +194,10 @@ class Comparison(TestedRuns):
         criterion = self.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         self._check_defined(criterion)
-
-        def found() -> Floats:
-            test, x = self.test_of(criterion.name), criterion.standings
-            x = x if test.groups is None else group_units(x, test.groups)
-            options: dict[str, Any] = {"n_resamples": test.n_resamples, "seed": test.seed, "progress": test.progress}
-            return best_set(studentised_deviations([x], **options))
-
-        p = self.cached(("best set", criterion.name), found)
+        test, x = self.test_of(criterion.name), criterion.standings
+        x = x if test.groups is None else group_units(x, test.groups)
+        options: dict[str, Any] = {"n_resamples": test.n_resamples, "seed": test.seed, "progress": test.progress}
+        p = self.cached(("best set", criterion.name), lambda: best_set(studentised_deviations([x], **options)))
         order = best_first(criterion.sign * criterion.means)
         return self._frame(
             {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}
@@ -262,19 +238,20 @@ class Comparison(TestedRuns):
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
         check_number("power", power, above=0, below=1)
-        self._refuse_clusters("planning counts")
+        if self.test.cluster:
+            raise ValueError("planning counts queries that are independent of each other; compare without cluster=True")
         self._check_defined(criterion)
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
         parts = [plan(x, *named.values(), power, self.test.alpha) for x in criterion.differences(*self.places)]
-        ends = {name: "estimate", "ci_low": "low", "ci_high": "high"}
-        columns = {column: np.concatenate([getattr(part, end) for part in parts]) for column, end in ends.items()}
-        return self._of_pairs({**named, "power": power, **columns})
+        ends = zip((name, "ci_low", "ci_high"), Planned.concatenate(parts).arrays, strict=True)
+        return self._frame({**self.of_pairs, **named, "power": power, **dict(ends)})
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
-        """The same comparison, tested otherwise; a name keeps the level, the correction, the seed and the units (``cluster``)."""
-        return replace(self, test=test if isinstance(test, SignificanceTest) else replace(self.test, name=test))
+        """The same comparison, tested otherwise; a name keeps the level, the correction and the seed. Units (``cluster``) are always kept."""
+        tested = test if isinstance(test, SignificanceTest) else replace(self.test, name=test)
+        return replace(self, test=replace(tested, cluster=tested.cluster or self.test.cluster))
 
     @entry
     def with_baseline(self, baseline: str | int | None) -> Comparison:
@@ -286,13 +263,9 @@ class Comparison(TestedRuns):
 
     # -- missing judgments -------------------------------------------------------------------------
 
-    def undecided(self, by: str) -> Undecided | None:
-        """What unjudged documents could change by a criterion, at a depth of its cutoff or 100; None where that is not known."""
-        return self.cached(("undecided", by), lambda: undecided(self, by))
-
-    def too_many(self, by: str) -> bool:
-        """Whether what unjudged documents could change by a criterion is not looked at for the time that it takes; ``bounds`` does."""
-        return self.cached(("too many", by), lambda: too_many(self, by))
+    undecided = missing_judgments.undecided
+    too_many = missing_judgments.too_many
+    holds = missing_judgments.holds
 
     @entry
     def bounds(
@@ -315,8 +288,8 @@ class Comparison(TestedRuns):
         Raises:
             ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
         """
-        table = bounds_table(self, self._names(by), Judgings(depth, max_rel, unretrieved))
-        if self.cluster and "ci_low" in table:
+        table = missing_judgments.bounds_table(self, self._names(by), Judgings(depth, max_rel, unretrieved))
+        if self.test.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # of independent queries
         table.attrs = {**self.provenance, **table.attrs}
         return table
@@ -334,7 +307,8 @@ class Comparison(TestedRuns):
             n: how many at most.
             depth, max_rel: as in ``bounds``.
         """
-        table = self._frame(next_to_judge(self, self.criterion(by).name, n, Judgings(depth, max_rel)))
+        judgings = Judgings(depth, max_rel)
+        table = self._frame(missing_judgments.next_to_judge(self, self.criterion(by).name, n, judgings))
         table.attrs["texts"] = self.texts
         return table
 
@@ -351,7 +325,9 @@ class Comparison(TestedRuns):
             alpha: by default the test's.
             seed: of the order.
         """
-        self._refuse_clusters("the sequential test looks at")
+        if self.test.cluster:
+            said = "the sequential test looks at queries that are independent of each other"
+            raise ValueError(f"{said}; compare without cluster=True")
         criterion, alpha = self.criterion(by), self.test.alpha if alpha is None else alpha
         differences = np.concatenate(list(criterion.differences(*self.places)))
         signs = sequential_signs(criterion.sign * differences, alpha, seed, correct=self.test.correction is not None)
@@ -365,7 +341,7 @@ class Comparison(TestedRuns):
             "e": signs.e[row, last] if queries else np.ones(len(last)),
             "e_corrected": signs.e_corrected[row, last] if queries else np.ones(len(last)),
         }
-        table = self._of_pairs(columns)
+        table = self._frame(self.of_pairs | columns)
         correction = None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
         named = {"test": {criterion.name: "sequential sign"}, "correction": correction}
         table.attrs |= {**named, "alpha": alpha, "seed": seed}
@@ -507,8 +483,7 @@ class Comparison(TestedRuns):
         """Query by query, where two runs differ; returns the axes."""
         return plots.pair(self, a, b, by, ax=ax)
 
-    def __str__(self) -> str:
-        return self.summary()
+    __str__ = summary
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.runs)} runs by {', '.join(self.criteria)}; print() shows what it says>"

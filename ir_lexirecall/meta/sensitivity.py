@@ -13,8 +13,8 @@ from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
-from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.meta.agreements import tau_b
 from ir_lexirecall.meta.decisions import Decisions, Signs

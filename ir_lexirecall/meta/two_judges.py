@@ -12,8 +12,8 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, required
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
+from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs
-from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.aligned_run import AlignedRun

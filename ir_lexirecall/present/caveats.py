@@ -62,7 +62,9 @@ def comparison_caveats(result: Comparison) -> list[Note]:
 def caveats_on_data(result: Comparison) -> list[Note]:
     """The notes on queries, rankings and values alone, which need no test."""
     notes, queries = [], len(result.query_ids)
-    if result.groups is not None and result.cluster:  # a group that outweighs the others, intervals that are missing
+    if (
+        result.groups is not None and result.test.cluster
+    ):  # a group that outweighs the others, intervals that are missing
         sizes = result.groups.sizes
         largest = max(sizes, key=lambda group: sizes[group])
         if 3 * sizes[largest] > queries and len(sizes) > 2:
@@ -130,7 +132,7 @@ def caveats_on_data(result: Comparison) -> list[Note]:
 def _on_leaders(result: Comparison, tested: list[str]) -> list[Note]:
     """Notes on best sets of few queries, and on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
     notes = []
-    groups = result.cluster and result.groups is not None
+    groups = result.test.cluster and result.groups is not None
     units = min((len(result.groups or ()) if groups else len(result.by[name].query_ids) for name in tested), default=0)
     if len(result.runs) > 2 and units < 25 and not all(result.best_set(name)["may_be_best"].all() for name in tested):
         some = count(units, "group" if groups else result.unit)

@@ -27,7 +27,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM, same
-from ir_lexirecall.significance.outcomes import TestResult, agreeing, mean_and_deviation
+from ir_lexirecall.significance.outcomes import Arrays, TestResult, agreeing, mean_and_deviation
 
 MOST = 10**7  # queries beyond which nobody goes: inf
 _LARGE = 1e3  # t from which SciPy's distribution is less exact than 1e-12
@@ -35,7 +35,7 @@ _NODES = 100  # of quadrature, exact to 1e-12
 
 
 @dataclass(frozen=True)
-class Planned:
+class Planned(Arrays):
     """An estimate with the interval that the variance's (Bonett) gives it; arrays of one shape.
 
     NaN where the variance is not known: fewer than two queries, or all differences equal.

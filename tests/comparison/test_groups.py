@@ -105,6 +105,10 @@ def test_groups_are_units() -> None:
     assert result.test_of("lexirecall").name == "randomisation"
     drawn = result.with_test("bootstrap").table("AP")
     assert drawn["p"].tolist() == clustered("bootstrap", x, labels, n_resamples=10_000, seed=0).p.tolist()
+    by_object = result.with_test(SignificanceTest("bootstrap", alpha=0.1)).table("AP")
+    assert by_object["p"].tolist() == drawn["p"].tolist()
+    with pytest.raises(ValueError, match=r"^with_test: groups of queries are units of the tests .*, not of t"):
+        result.with_test(SignificanceTest("t"))
     assert result.provenance["groups"] == "5, the units of tests"
     assert "with groups of queries as units, Holm's correction" in str(result)
 

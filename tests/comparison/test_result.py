@@ -21,8 +21,8 @@ from statsmodels.stats.multitest import multipletests
 import ir_lexirecall as irl
 from ir_lexirecall import significance
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
-from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
