@@ -178,7 +178,7 @@ class SignificanceTest:
         if procedure.two_sided is not None:
             found = procedure.two_sided(x, self.alpha, self.resampling)
         else:
-            sides, effect = self.of_means(x, np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
+            sides, effect = self._of_means(x, np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
             if self.groups is None:
                 effect = np.where(sides.mean == 0, 0.0, effect)
             found = TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
@@ -190,7 +190,7 @@ class SignificanceTest:
         """How resamples are drawn."""
         return Resampled(self.n_resamples, self.seed, self.progress)
 
-    def of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+    def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
         """The test of means, of queries or of groups as units: as a ``Kernel``, of scaled differences."""
         kernel = self.procedure.kernel
         assert kernel is not None
@@ -310,7 +310,7 @@ def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> Ma
     elif procedure.one_sided is not None:
         above, below = procedure.one_sided(x, shifts, test.resampling)
     else:
-        sides = test.of_means(x, shifts, None)
+        sides = test._of_means(x, shifts, None)
         above, below = sides.above, sides.below
     return MarginTest(above[0], below[0], above[1], np.maximum(above[1], below[1]))
 
