@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment, ranges
-from ir_lexirecall._util.lazy import Memoised
+from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.data.judgments import Judgments
 
 
@@ -35,7 +35,7 @@ class Relevant:
     m: Ints
     r: Ints
 
-    @property
+    @cached_property
     def level(self) -> Ints:
         """Recall level of each document: i for the i-th relevant one of its query, shape ``(R,)``."""
         return position_in_segment(self.query) + 1

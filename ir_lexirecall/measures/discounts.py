@@ -245,23 +245,6 @@ def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
     return np.where(length > 0, discount.total(first, first + length - 1), 0.0)
 
 
-def truncated_by_program(
-    query: Ints, rank: Ints, r: Floats, discount: Discount, etu: Floats, etc: Floats, depth: int
-) -> tuple[Floats, Floats]:
-    """Expected total utility and cost as cwl_eval sums them over a ranking cut at ``depth``.
-
-    It weights cumulated gains and costs by L(i) = V(i) - V(i+1), which leaves out the users who would go on
-    below ``depth``: V(depth + 1).
-    """
-    inside = rank <= depth
-    query, r = query[inside], r[inside]
-    v_next = np.full(len(etu), discount.at(np.array([depth + 1.0]))[0])
-    left = running_product(query, 1 - r)
-    last = np.r_[query[1:] != query[:-1], True][: len(query)]
-    v_next[query[last]] *= left[last]
-    return etu - v_next * per_query_sum(query, r, len(etu)), etc - v_next * depth
-
-
 def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:
     """ERR = sum of r_i / i times the product of (1 - r_j) over j < i (Chapelle et al., CIKM 2009)."""
     left = shifted_within_segment(query, running_product(query, 1 - r), 1)

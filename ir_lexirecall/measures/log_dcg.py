@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, position_in_segment, ratio
+from ir_lexirecall._util.arrays import Floats, per_query_sum, ratio
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff
-from ir_lexirecall.measures.rankings import Gains, cutoff_of
+from ir_lexirecall.measures.rankings import cutoff_of, gains, ideal_gains
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -50,15 +50,10 @@ class nDCG_JK(Measure):
     params: dict[str, Any] = {"cutoff": cutoff(), "a": Param(float, "base of the logarithm", default=2, above=1)}
 
     def score(self, run: AlignedRun) -> Floats:
-        judgments, a, k = run.judgments, self["a"], cutoff_of(self)
-        ideal = np.lexsort((-judgments.grade, judgments.query))
-        query = judgments.query[ideal]
+        queries, a, k = len(run.judgments), self["a"], cutoff_of(self)
         value, best = (
-            Gains(query, rank, np.maximum(grade, 0) * discount(rank, a)).dcg(k, len(judgments))
-            for query, rank, grade in (
-                (run.query, run.rank, run.grade),
-                (query, position_in_segment(query) + 1, judgments.grade[ideal]),
-            )
+            per_query_sum(one.query, np.where(one.rank <= k, one.gain * discount(one.rank, a), 0.0), queries)
+            for one in (gains(run, "log2"), ideal_gains(run.judgments, "log2"))
         )
         return ratio(value, best)
 

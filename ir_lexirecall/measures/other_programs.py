@@ -19,7 +19,7 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall.measures import discounts, rankings
 from ir_lexirecall.measures.declaration import Utility
 from ir_lexirecall.measures.gain import gain as scaled_gain
-from ir_lexirecall.measures.rankings import GradedRanking, Score
+from ir_lexirecall.measures.rankings import Score
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -45,7 +45,7 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= rankings.cutoff_of(measure)
-    r = scaled_gain(GradedRanking.from_run(run).grade[top], GDEVAL_MAX_REL, "exp")
+    r = scaled_gain(run.grade[top], GDEVAL_MAX_REL, "exp")
     return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
@@ -53,12 +53,11 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
     p, rel, k = rankings.number(measure, "p", high=1), rankings.optional(measure, "rel"), rankings.cutoff_of(measure)
-    ranking = GradedRanking.from_run(run)
-    gain = np.maximum(ranking.grade, 0) if rel is None else (ranking.grade >= rel).astype(np.float64)
+    gain = np.maximum(run.grade, 0) if rel is None else (run.grade >= rel).astype(np.float64)
     if rel is not None and k == rankings.UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0), PROGRAM_DEPTH)
-    terms = (1 - p) * p ** (ranking.rank - 1.0) * gain
-    return per_query_sum(ranking.query, rankings.down_to(k, ranking.rank, terms), len(ranking.depth))
+    terms = (1 - p) * p ** (run.rank - 1.0) * gain
+    return per_query_sum(run.query, np.where(run.rank <= k, terms, 0.0), len(run.depth))
 
 
 def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
@@ -67,7 +66,7 @@ def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
     if low >= high:
         raise ValueError(f"{measure}: min_rel={low} must be below max_rel={high}")
     run.judgments.check_top_grade(high, str(measure))
-    return np.maximum(np.maximum(GradedRanking.from_run(run).grade, 0) - low, 0) / (high - low)
+    return np.maximum(np.maximum(run.grade, 0) - low, 0) / (high - low)
 
 
 def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
@@ -160,10 +159,17 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     r, discount = _linear_gain(measure, run), nerr_discount(measure)
     end = min(k, PROGRAM_DEPTH)
     items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=np.zeros(len(run.depth)))
-    total, cost = utility, items
-    if k > PROGRAM_DEPTH:
-        total, cost = discounts.truncated_by_program(run.query, run.rank, r, discount, utility, items, PROGRAM_DEPTH)
-    return Utility(utility / items, total, cost, items)
+    if k <= PROGRAM_DEPTH:
+        return Utility(utility / items, utility, items, items)
+    # cwl_eval leaves the users out of the total utility and cost who would look at rank 1,001: V(1001).
+    inside = run.rank <= PROGRAM_DEPTH
+    query, r = run.query[inside], r[inside]
+    left = np.ones(len(run.depth))
+    left[query] = running_product(query, 1 - r)  # the last row of each query stays
+    beyond = discount.at(np.array([PROGRAM_DEPTH + 1.0])) * left
+    return Utility(
+        utility / items, utility - beyond * per_query_sum(query, r, len(beyond)), items - beyond * PROGRAM_DEPTH, items
+    )
 
 
 def nerr_discount(measure: Measure) -> discounts.Discount:

@@ -16,18 +16,20 @@ Conventions of trec_eval that its documentation does not mention:
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, ratio
 from ir_lexirecall.measures import rankings
-from ir_lexirecall.measures.rankings import Gains, GradedRanking, Hits, Score
+from ir_lexirecall.measures.rankings import Score
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 
 BY_TREC_EVAL: dict[str, Score] = {}
@@ -60,35 +62,32 @@ def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
 @_computes("P", "R", "Success")
 def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first k: over k, over m, or whether there are any."""
-    hits, k = rankings.hits_of(measure, run), rankings.cutoff_of(measure)
-    found = hits.up_to(k)
+    found = rankings.relevant_of(measure, run)
     if measure.NAME == "Success":
-        return (found > 0).astype(np.float64)
-    return found / float(k) if measure.NAME == "P" else ratio(found, hits.m)
+        return (found.r > 0).astype(np.float64)
+    return found.r / float(rankings.cutoff_of(measure)) if measure.NAME == "P" else ratio(found.r, found.m)
 
 
 @_computes("Rprec")
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
-    hits = rankings.hits_of(measure, run)
-    return ratio(np.bincount(hits.query[hits.rank <= hits.m[hits.query]], minlength=len(hits.m)), hits.m)
+    found = rankings.relevant_of(measure, run)
+    return ratio(np.bincount(found.query[found.rank <= found.m[found.query]], minlength=len(found.m)), found.m)
 
 
 @_computes("AP")
 def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
-    hits = rankings.hits_of(measure, run)
-    terms = rankings.down_to(rankings.cutoff_of(measure), hits.rank, hits.precision)
-    return ratio(per_query_sum(hits.query, terms, len(hits.m)), hits.m)
+    found = rankings.relevant_of(measure, run)
+    return ratio(per_query_sum(found.query, found.level / found.rank, len(found.m)), found.m)
 
 
 @_computes("RR")
 def _rr(measure: Measure, run: AlignedRun) -> Floats:
     """RR = 1 / p_1, and 0 where p_1 is below rank k."""
-    hits = rankings.hits_of(measure, run)
-    value = np.zeros(len(hits.m))
-    first = np.flatnonzero(hits.i == 1)
-    value[hits.query[first]] = rankings.down_to(rankings.cutoff_of(measure), hits.rank[first], hits.precision[first])
+    found = rankings.relevant_of(measure, run)
+    value, first = np.zeros(len(found.m)), found.level == 1
+    value[found.query[first]] = 1 / found.rank[first]
     return value
 
 
@@ -96,63 +95,58 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
     gains, dcg, k = rankings.optional(measure, "gains"), measure["dcg"], rankings.cutoff_of(measure)
-    judgments = run.judgments
+    if gains:  # they replace the grades that they name
 
-    def ideal() -> Gains:
-        """All judged documents with a gain, best first."""
-        judged_grade = rankings.grades_with(judgments, gains)
-        row = np.flatnonzero(judged_grade > 0)
-        query, grade = judgments.query[row], judged_grade[row]
-        grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
-        rank = position_in_segment(query) + 1
-        gain = rankings.discountable_gain(dcg, grade, query, judgments, judged_grade)
-        return Gains(query, rank, gain / rankings.log2_of_next(rank))
+        def mapped() -> Judgments:
+            judgments = run.judgments
+            grade = judgments.grade.copy()
+            for named, gain in gains.items():
+                grade[judgments.grade == named] = gain
+            return judgments.with_grades(grade)
 
-    key = ("ideal", rankings.gains_key(gains), dcg)
-    best = judgments.cached((key, k), lambda: judgments.cached(key, ideal).dcg(k, len(judgments)))
-    return ratio(GradedRanking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(judgments)), best)
+        run = replace(run, judgments=run.judgments.cached(("gains", frozenset(gains.items())), mapped))
+    judgments, ranking = run.judgments, rankings.ranking_of(measure, run)
+    best = judgments.cached(("ideal", dcg, k), lambda: rankings.ideal_gains(judgments, dcg).dcg(k, len(judgments)))
+    return ratio(rankings.gains(ranking, dcg).dcg(k, len(judgments)), best)
 
 
 @_computes("Bpref")
 def _bpref(measure: Measure, run: AlignedRun) -> Floats:
     """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
-    ranking, rel, judgments = GradedRanking.from_run(run), measure["rel"], run.judgments
-    hits = ranking.hits(rel)
-    before = hits.row - ranking.first_row[hits.query] - (hits.i - 1) - _negative_before(ranking, hits, rel)
+    rel, judgments = measure["rel"], run.judgments
+    found = run.relevant(rel)
+    before = _judged_down_to(run, rel) - found.level
     not_relevant = judgments.cached(
         ("not relevant", rel),
         lambda: np.bincount(
             judgments.query[(judgments.grade >= 0) & (judgments.grade < rel)], minlength=len(judgments)
         ),
     )
-    m = hits.m[hits.query]
-    lost = ratio(np.minimum(before, m), np.minimum(not_relevant[hits.query], m))
-    return ratio(per_query_sum(hits.query, 1 - lost, len(hits.m)), hits.m)
+    m = found.m[found.query]
+    lost = ratio(np.minimum(before, m), np.minimum(not_relevant[found.query], m))
+    return ratio(per_query_sum(found.query, 1 - lost, len(found.m)), found.m)
 
 
 @_computes("infAP")
 def _infap(measure: Measure, run: AlignedRun) -> Floats:
     """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
-    ranking, rel = GradedRanking.from_run(run), measure["rel"]
-    hits = ranking.hits(rel)
-    pooled = hits.row - ranking.first_row[hits.query]
-    relevant = hits.i - 1
-    judged = pooled - _negative_before(ranking, hits, rel)
-    j = hits.rank - 1.0
-    shares = (relevant + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
+    rel = measure["rel"]
+    found = run.relevant(rel)
+    pooled = np.flatnonzero(run.grade >= rel) - np.searchsorted(run.query, found.query)
+    judged = _judged_down_to(run, rel) - 1
+    j = found.rank - 1.0
+    shares = (found.level - 1 + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
     with np.errstate(invalid="ignore"):
         expected = 1 / (j + 1) + (j / (j + 1)) * (pooled / j) * shares
     expected[j == 0] = 1.0
-    return ratio(per_query_sum(hits.query, expected, len(hits.m)), hits.m)
+    return ratio(per_query_sum(found.query, expected, len(found.m)), found.m)
 
 
-def _negative_before(ranking: GradedRanking, hits: Hits, rel: float) -> Any:
-    """How many documents with a negative grade, not relevant, stand before each relevant one."""
-    negative = ranking.grade < min(rel, 0)
-    if not negative.any():
-        return 0
-    before = np.r_[0, np.cumsum(negative)]
-    return before[hits.row] - before[ranking.first_row[hits.query]]
+def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
+    """How many documents down to each relevant one are judged: relevant, or of a grade that is not negative."""
+    total = np.r_[0, np.cumsum(run.grade >= min(rel, 0))]
+    row = np.flatnonzero(run.grade >= rel)
+    return total[row + 1] - total[np.searchsorted(run.query, run.query[row])]
 
 
 @_computes("IPrec")
@@ -160,19 +154,19 @@ def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
     recall = float(f"{rankings.number(measure, 'recall'):.2f}")
     ranking = rankings.ranking_of(measure, run)
-    hits = ranking.hits(measure["rel"])
-    c = np.floor(recall * hits.m + 0.9)
-    value = rankings.best_precision(hits.query, hits.i, hits.precision, c)
-    value[rankings.scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
+    found = ranking.relevant(measure["rel"])
+    c = np.floor(recall * found.m + 0.9)
+    value = rankings.best_precision(found, c)
+    value[_scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
 
 
 @_computes("SetP", "SetR", "SetAP", "SetF")
 def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
     """Of all retrieved: precision P (``relative``: over the most that could be relevant), recall R, P R, (beta + 1) P R / (beta P + R)."""
-    ranking = GradedRanking.from_run(run, bool(rankings.optional(measure, "judged_only")))
-    hits = ranking.hits(measure["rel"])
-    r, depth, m = hits.r.astype(np.float64), ranking.depth, hits.m
+    ranking = rankings.ranking_of(measure, run)
+    found, depth = ranking.relevant(measure["rel"]), ranking.depth
+    r, m = found.r.astype(np.float64), found.m
     if measure.NAME == "SetP":
         return ratio(r, np.minimum(depth, m) if measure["relative"] else depth)
     if measure.NAME == "SetR":
@@ -186,9 +180,16 @@ def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("NumRet", "NumRel", "NumQ")
 def _counts(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved (with ``rel`` the relevant ones), relevant ones, and 1: of the queries that the run has."""
-    rel, scored = rankings.optional(measure, "rel"), rankings.scored_queries(run)
+    rel, scored = rankings.optional(measure, "rel"), _scored_queries(run)
     if measure.NAME == "NumRel":
         return np.where(scored, run.judgments.m(rel), 0.0)
     if measure.NAME == "NumRet" and rel is not None:
-        return GradedRanking.from_run(run).hits(rel).r.astype(np.float64)
+        return run.relevant(rel).r.astype(np.float64)
     return (run.depth * scored if measure.NAME == "NumRet" else scored).astype(np.float64)
+
+
+def _scored_queries(run: AlignedRun) -> Bools:
+    """The queries that trec_eval scores: those of the run that have judged documents."""
+    named = run.depth > 0
+    named[run.ranked] = True
+    return named & (run.judgments.m(-math.inf) > 0)

@@ -14,7 +14,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
-from ir_lexirecall.measures.rankings import Gains, GradedRanking, best_precision, log2_of_next
+from ir_lexirecall.measures.rankings import best_precision, gains, ideal_gains
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -75,7 +75,7 @@ class IPrec_TE(Measure):
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
         c = recall_point(self["recall"], found.m, self["version"])
-        return best_precision(found.query, found.level, found.level / found.rank, c)
+        return best_precision(found, c)
 
 
 class ElevenPt(Measure):
@@ -113,10 +113,10 @@ class ElevenPt(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
-        total, precision = np.zeros(len(found.m)), found.level / found.rank
+        total = np.zeros(len(found.m))
         for recall in reversed(_LEVELS):  # trec_eval goes up the ranking
             c = recall_point(recall, found.m, self["version"])
-            total += best_precision(found.query, found.level, precision, c)
+            total += best_precision(found, c)
         return total / len(_LEVELS)
 
 
@@ -239,11 +239,8 @@ class Rndcg(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, queries = run.judgments, len(run.judgments)
-        judged = np.flatnonzero(judgments.grade > 0)
-        judged = judged[np.lexsort((-judgments.grade[judged], judgments.query[judged]))]
-        query, grade = judgments.query[judged], judgments.grade[judged]
-        rank = position_in_segment(query) + 1
-        ideal, actual = Gains(query, rank, grade / log2_of_next(rank)), GradedRanking.from_run(run).gains("log2")
+        ideal, actual = ideal_gains(judgments, "log2"), gains(run, "log2")
+        query, rank, grade = ideal.query, ideal.rank, ideal.gain
         positive = np.bincount(query, minlength=queries)  # documents of a grade above 0, c_L
         last = np.flatnonzero(  # of each grade
             np.r_[(query[1:] != query[:-1]) | (grade[1:] != grade[:-1]), len(query) > 0]
