@@ -36,8 +36,8 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.diversity import ALPHA, ANY_GAIN, novel_utility, top_grades
 from ir_lexirecall.measures.ndeval import rows_by_aspect
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param
@@ -144,7 +144,7 @@ def novelty(measure: Measure, run: AlignedRun, discount) -> Floats:
     """Sum over ranks and subtopics of discount x gain x (1-alpha)^c, c = earlier documents about the subtopic."""
     aspects = run.judgments.aspects
     pair, rank, grade = rows_by_aspect(run, ANY_GAIN, None)
-    r = gains.gain(grade, top_grades(measure, run.judgments)[pair], measure["gain"])
+    r = gain(grade, top_grades(measure, run.judgments)[pair], measure["gain"])
     return novel_utility(aspects.query[pair], pair, r * discount(rank), measure["alpha"], len(run.judgments))
 
 

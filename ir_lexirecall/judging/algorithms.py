@@ -17,7 +17,7 @@ from ir_lexirecall.judging import sums_and_cascades as sums
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
 from ir_lexirecall.measures import log_dcg, tse
-from ir_lexirecall.measures.gain import gain
+from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
 from ir_lexirecall.measures.rankings import optional
 from ir_lexirecall.measures.scoring import is_native

@@ -17,7 +17,6 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import FEW, Floats
 from ir_lexirecall.measures import discounts
-from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure, Utility
 from ir_lexirecall.measures.parameters import GAIN_ON_SCALE, Param, cutoff
@@ -56,18 +55,18 @@ class _CWL(Measure, register=False):
     def score(self, run: AlignedRun) -> Utility:
         top, kind, judgments = self["max_rel"], self["gain"], run.judgments
         judgments.check_top_grade(top, str(self))
-        best = float(gains.gain(np.array([float(top)]), top, kind)[0]) if self["unjudged"] == "best" else 0.0
+        best = float(discounts.gain(np.array([float(top)]), top, kind)[0]) if self["unjudged"] == "best" else 0.0
         end = self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf
         queries, discount = len(judgments), self.discount()
         if not best and len(run.query) <= FEW and queries <= FEW:
             # A query without a relevant document scores 0, though grades between 0 and 1 have a gain.
             r = judgments.cached(
                 ("gain", top, kind),
-                lambda: np.where((judgments.m() > 0)[judgments.query], gains.gain(judgments.grade, top, kind), 0.0),
+                lambda: np.where((judgments.m() > 0)[judgments.query], discounts.gain(judgments.grade, top, kind), 0.0),
             )[run.doc]
             items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE)
         else:
-            r = gains.gain(run.grade, top, kind)
+            r = discounts.gain(run.grade, top, kind)
             if not best:  # else unjudged documents are relevant, where no judged one is, too
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
             items, etu = discounts.cwl(
@@ -107,7 +106,7 @@ class CWL_ERR8(_CWL):
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
-        return discounts.Uniform()
+        return discounts.UNIFORM
 
 
 class CWL_ERR9(_CWL):
@@ -135,7 +134,7 @@ class CWL_ERR9(_CWL):
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
-        return discounts.Reciprocal()
+        return discounts.RECIPROCAL
 
 
 class CWL_ERR10(_CWL):
@@ -281,9 +280,9 @@ class GERR(Measure):
         judgments.check_top_grade(top, str(self))
         looked_at = run.rank <= k
         query, rank = run.query[looked_at], run.rank[looked_at]
-        r = gains.gain(run.grade[looked_at], top, kind)
+        r = discounts.gain(run.grade[looked_at], top, kind)
         if self["unjudged"] == "worst":
             return discounts.expected_reciprocal_rank(query, rank, r, queries)
-        best = gains.gain(np.full(queries, float(top)), top, kind)
+        best = discounts.gain(np.full(queries, float(top)), top, kind)
         # ERR is the expected total utility of the C/W/L measure with B(i) = 1 / i.
-        return discounts.cwl(query, rank, r, discounts.Reciprocal(), end=k, unjudged=best)[1]
+        return discounts.cwl(query, rank, r, discounts.RECIPROCAL, end=k, unjudged=best)[1]

@@ -1,4 +1,4 @@
-"""How far users read: sums over ranks of V(i), the share of users who read rank i.
+"""What a document is worth and how far users read: the gain of a grade, and sums over ranks of V(i), the share of users who read rank i.
 
 V(i) = B(i) S(i): a discount B of the rank alone (``Discount``) and the satisfaction left over, S(i) = product of (1 - r_j) over
 j < i. Between two judged documents the gain is constant, so sums of V over such a stretch close, and the cost is that of the
@@ -7,8 +7,8 @@ judged documents retrieved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,88 +20,83 @@ from ir_lexirecall._util.arrays import (
     running_product,
     shifted_within_segment,
 )
+from ir_lexirecall._util.lazy import special
 
-MOST_HOPED_FOR = 1e300  # T of InverseSquare
+MOST_HOPED_FOR = 1e300  # T of ``inverse_square``
 _TERMS_UNTIL_FADED = 90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
 _MOST_TERMS = 10**6
+_ASYMPTOTIC = 64
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
+
+GAINS = ("exp", "linear")
+_LARGE = 1000  # from this top grade on, powers of 2 could leave the range of floats
 
 
-class Discount(Protocol):
+def gain(grade: Floats, max_rel: float | Floats, kind: str) -> Floats:
+    """``'exp'``: (2^g - 1) / 2^max_rel; ``'linear'``: g / max_rel. A negative grade counts as 0.
+
+    >>> gain(np.array([-2.0, 0.0, 1.0, 2.0]), 2, "exp")
+    array([0.  , 0.  , 0.25, 0.75])
+    >>> gain(np.array([1999.0, 2000.0]), 2000, "exp")
+    array([0.5, 1. ])
+    """
+    g, top = np.maximum(grade, 0), np.asarray(max_rel, dtype=np.float64)
+    if kind == "linear":
+        return g / top
+    units, scale = in_units(g, top)
+    return units / scale
+
+
+def in_units(g: Floats, top: Floats) -> tuple[Floats, Floats]:
+    """The exponential gains of grades of at least 0 before the division: 2^g - 1 (whole for whole grades), and 2^top.
+
+    Where a power of 2 could leave the range of floats, both are divided by 2^top.
+    """
+    large = top >= _LARGE
+    if not large.any():
+        return np.exp2(g) - 1, np.exp2(top)
+    small = np.where(large, 0, top)
+    units = np.exp2(np.where(large, 0, g)) - 1
+    return np.where(large, np.exp2(g - top) - np.exp2(-top), units), np.exp2(small)
+
+
+class Discount(NamedTuple):
     """B(i) = V(i) for a ranking without gain, and its sums over ranks."""
 
-    def at(self, rank: Floats) -> Floats:
-        """B(rank)."""
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        """Sum of B(i) for i = first..last; ``last`` may be infinite where B has a finite sum."""
-
-
-class Uniform:
-    """Equation 8: C(i) = 1 - r_i, hence B(i) = 1."""
-
-    def at(self, rank: Floats) -> Floats:
-        return np.ones_like(rank)
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return last - first + 1
+    at: Callable[[Floats], Floats]
+    """B(rank)."""
+    total: Callable[[Floats, Floats], Floats]
+    """Sum of B(i) for i = first..last; ``last`` may be infinite where B has a finite sum."""
 
 
-class Reciprocal:
-    """Equation 9: C(i) = i / (i+1) (1 - r_i), hence B(i) = 1 / i; sums are harmonic numbers."""
+UNIFORM = Discount(np.ones_like, lambda first, last: last - first + 1)
+"""Equation 8: C(i) = 1 - r_i, hence B(i) = 1."""
 
-    def at(self, rank: Floats) -> Floats:
-        return 1 / rank
+RECIPROCAL = Discount(lambda i: 1 / i, lambda first, last: special.digamma(last + 1) - special.digamma(first))
+"""Equation 9: C(i) = i / (i+1) (1 - r_i), hence B(i) = 1 / i; sums are harmonic numbers."""
 
-    def total(self, first: Floats, last: Floats) -> Floats:
-        from scipy.special import digamma  # here and below: SciPy takes longer to import than all of this library
-
-        return digamma(last + 1) - digamma(first)
-
-
-class FirstRank:
-    """Nobody goes on: B(1) = 1 and B(i) = 0 below, the limit of ``Geometric`` and ``InverseSquare`` at 0."""
-
-    def at(self, rank: Floats) -> Floats:
-        return (rank == 1).astype(np.float64)
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return (first == 1).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Geometric:
-    """Equation 10: C(i) = phi (1 - r_i), and RBP: C(i) = phi; hence B(i) = phi^(i-1)."""
-
-    phi: float
-
-    def at(self, rank: Floats) -> Floats:
-        return self.phi ** (rank - 1)
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return self.phi ** (first - 1) * geometric_sum(self.phi, last - first + 1)
-
-
-@dataclass(frozen=True)
-class InverseSquare:
-    """Equation 11: C(i) = ((i+2T-1) / (i+2T))^2 (1 - r_i), hence B(i) = (2T / (i-1+2T))^2; sums are trigamma."""
-
-    T: float
-
-    def at(self, rank: Floats) -> Floats:
-        return (2 * self.T / (rank - 1 + 2 * self.T)) ** 2
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return inverse_square_sum(2 * self.T, first - 1 + 2 * self.T, last - first + 1)
+FIRST_RANK = Discount(lambda i: (i == 1).astype(np.float64), lambda first, last: (first == 1).astype(np.float64))
+"""Nobody goes on: B(1) = 1 and B(i) = 0 below, the limit of ``geometric`` and ``inverse_square`` at 0."""
 
 
 def geometric(phi: float) -> Discount:
-    """The discount for 0 <= phi < 1; with phi = 0, only rank 1 is looked at."""
-    return Geometric(phi) if phi > 0 else FirstRank()
+    """Equation 10: C(i) = phi (1 - r_i), and RBP: C(i) = phi; hence B(i) = phi^(i-1), for 0 <= phi < 1."""
+    if phi == 0:
+        return FIRST_RANK
+    return Discount(
+        lambda i: phi ** (i - 1),
+        lambda first, last: phi ** (first - 1) * geometric_sum(phi, last - first + 1),
+    )
 
 
 def inverse_square(T: float) -> Discount:
-    """The discount for T >= 0; with T = 0, only rank 1 is looked at."""
-    return InverseSquare(T) if T > 0 else FirstRank()
+    """Equation 11: C(i) = ((i+2T-1) / (i+2T))^2 (1 - r_i), hence B(i) = (2T / (i-1+2T))^2, for T >= 0; sums are trigamma."""
+    if T == 0:
+        return FIRST_RANK
+    return Discount(
+        lambda i: (2 * T / (i - 1 + 2 * T)) ** 2,
+        lambda first, last: inverse_square_sum(2 * T, first - 1 + 2 * T, last - first + 1),
+    )
 
 
 def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> Floats:
@@ -113,37 +108,25 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     >>> inverse_square_sum(1, np.array([1.0, 1e8]), np.array([np.inf, 2.0]))
     array([1.64493407e+00, 1.99999998e-16])
     """
-    total = np.zeros(np.shape(start))
-    large = start >= _ASYMPTOTIC
+    total, large, scale = np.zeros(np.shape(start)), start >= _ASYMPTOTIC, np.broadcast_to(scale, np.shape(start))
     if large.any():
-        total[large] = _euler_maclaurin(np.broadcast_to(scale, large.shape)[large], start[large], terms[large])
+        a, steps, c = start[large], terms[large], scale[large]
+        endless = np.isinf(steps)
+        n = np.where(endless, 1.0, steps)
+        b = a + n
+        first, end = c / a, np.where(endless, 0.0, c / b)
+        integral = np.where(endless, first * c, first * end * n)
+        value = integral + np.where(endless, first**2, first * end * n * (1 / a + 1 / b)) / 2
+        for k, bernoulli in enumerate(_BERNOULLI):
+            power = -(2 * k + 1)
+            value += bernoulli * (first**2 * a**power - end**2 * b**power)
+        total[large] = value
     small = np.flatnonzero(~large & (terms > 0))
     if len(small):
-        from scipy.special import zeta
-
-        a, n, c = start[small], terms[small], np.broadcast_to(scale, large.shape)[small]
+        a, n, c = start[small], terms[small], scale[small]
         # The first term alone: squares of tiny numbers have no place among floats.
-        beyond = np.where(np.isinf(n), 0, zeta(2, np.where(np.isinf(n), 1, n) + a))
-        total[small] = (c / a) ** 2 + c**2 * (zeta(2, a + 1) - beyond)
-    return total
-
-
-_ASYMPTOTIC = 64
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
-
-
-def _euler_maclaurin(scale: Floats, a: Floats, terms: Floats) -> Floats:
-    """``inverse_square_sum`` by its integral, half the difference of its ends, and differences of their derivatives."""
-    endless = np.isinf(terms)
-    n = np.where(endless, 1.0, terms)
-    b = a + n
-    first, end = scale / a, np.where(endless, 0.0, scale / b)
-    integral = np.where(endless, first * scale, first * end * n)
-    half = np.where(endless, first**2, first * end * n * (1 / a + 1 / b)) / 2
-    total = integral + half
-    for k, bernoulli in enumerate(_BERNOULLI):
-        power = -(2 * k + 1)
-        total += bernoulli * (first**2 * a**power - end**2 * b**power)
+        beyond = np.where(np.isinf(n), 0, special.zeta(2, np.where(np.isinf(n), 1, n) + a))
+        total[small] = (c / a) ** 2 + c**2 * (special.zeta(2, a + 1) - beyond)
     return total
 
 

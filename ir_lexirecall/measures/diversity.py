@@ -21,7 +21,7 @@ from ir_lexirecall._util.arrays import (
     running_sum,
     shifted_within_segment,
 )
-from ir_lexirecall.measures import gain as gains
+from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.ndeval import coverage, rows_by_aspect, subtopic_recall
@@ -206,7 +206,7 @@ class EU(Measure):
         judgments, k = run.judgments, self["cutoff"]
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, k)
-        r = gains.gain(grade, top_grades(self, judgments)[pair], self["gain"])
+        r = discounts.gain(grade, top_grades(self, judgments)[pair], self["gain"])
         utility = novel_utility(
             aspects.query[pair], pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"], len(judgments)
         )
@@ -283,9 +283,9 @@ class CT(Measure):
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         top = top_grades(self, judgments)[pair]
-        r = gains.gain(grade, top, self["gain"])
+        r = discounts.gain(grade, top, self["gain"])
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
-        units, scale = (grade, top) if self["gain"] == "linear" else gains.in_units(grade, top)
+        units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
         full = shifted_within_segment(pair, running_sum(pair, units), 0.0) / scale >= self["saturation"]
         worth = np.where(full, 0.0, aspects.weight[pair] * r / rank)
         return novel_utility(aspects.query[pair], pair, worth, self["alpha"], len(judgments))

@@ -18,7 +18,6 @@ from ir_lexirecall._util.arrays import (
 )
 from ir_lexirecall.measures import discounts, rankings
 from ir_lexirecall.measures.declaration import Utility
-from ir_lexirecall.measures.gain import gain as scaled_gain
 from ir_lexirecall.measures.rankings import Score
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= rankings.cutoff_of(measure)
-    r = scaled_gain(run.grade[top], GDEVAL_MAX_REL, "exp")
+    r = discounts.gain(run.grade[top], GDEVAL_MAX_REL, "exp")
     return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
@@ -178,4 +177,4 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
         return discounts.geometric(rankings.number(measure, "p", high=1))
     if measure.NAME == "NERR11":
         return discounts.inverse_square(rankings.number(measure, "T", high=discounts.MOST_HOPED_FOR))
-    return discounts.Uniform() if measure.NAME == "NERR8" else discounts.Reciprocal()
+    return discounts.UNIFORM if measure.NAME == "NERR8" else discounts.RECIPROCAL

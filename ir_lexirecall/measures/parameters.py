@@ -11,7 +11,7 @@ from ir_measures.measures.base import ParamInfo
 from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.errors import is_number
-from ir_lexirecall.measures import gain as gains
+from ir_lexirecall.measures.discounts import GAINS
 
 
 @dataclass(eq=False)
@@ -120,7 +120,7 @@ COLLECTION_SIZE = Param(int, "documents in the collection", least=1, most=2**53,
 """``n``."""
 
 _KINDS = "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel"
-_GAIN = {"gain": Param(str, _KINDS, default="exp", choices=gains.NAMES)}
+_GAIN = {"gain": Param(str, _KINDS, default="exp", choices=GAINS)}
 _UNJUDGED = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
 
 GAIN_OF_ASPECTS = _GAIN | {"max_rel": Param(float, "top grade (default: of the query and aspect)", above=0)}

@@ -18,7 +18,7 @@ from ir_lexirecall._util.arrays import (
     shifted_within_segment,
 )
 from ir_lexirecall._util.errors import warn
-from ir_lexirecall.measures import gain as gains
+from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.diversity import BOTH, GAIN, WEIGHTS, top_grades
@@ -114,7 +114,7 @@ class RBU(Measure):
             if np.any(pair[1:] < pair[:-1]):
                 order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
                 row, rank, pair = row[order], rank[order], pair[order]
-            r = gains.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
+            r = discounts.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
             novelty = shifted_within_segment(pair, running_product(pair, 1 - r), 1)
             worth = p ** rank.astype(np.float64) * aspects.weight[pair] * r * novelty
             value = per_query_sum(aspects.query[pair], worth, len(judgments))
@@ -127,7 +127,7 @@ class RBU(Measure):
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
             ("gain of aspects", top, kind),
-            lambda: gains.gain(aspects.grade, top_grades(self, judgments)[aspects.aspect], kind),
+            lambda: discounts.gain(aspects.grade, top_grades(self, judgments)[aspects.aspect], kind),
         )
         pair, weight = aspects.aspect[row], aspects.weight.tolist()
         p_i = self["p"] ** rank.astype(np.float64)

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, RBU, TOMA, TSE
 from ir_lexirecall.measures.cwl import GERR
-from ir_lexirecall.measures.discounts import inverse_square_sum
+from ir_lexirecall.measures.discounts import gain, inverse_square_sum
 from ir_lexirecall.measures.diversity import CT, EU
-from ir_lexirecall.measures.gain import gain
 
 RUN = {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}
 LARGE = [1000, 1022, 1023, 1023.5, 1024, 1025, 2000, 10**7, 1e300]
