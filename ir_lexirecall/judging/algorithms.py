@@ -16,7 +16,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging import sums_and_cascades as sums
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
-from ir_lexirecall.measures import log_dcg, tse
+from ir_lexirecall.measures import trec_eval_10, tse
 from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
 from ir_lexirecall.measures.rankings import optional
@@ -152,7 +152,7 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
             of_grade = (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else _not_negative
             algorithm = Normalised(k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments)
         case "nDCG_JK":
-            algorithm = Normalised(k, partial(log_dcg.discount, a=measure["a"]), _not_negative, top, judgments)
+            algorithm = Normalised(k, partial(trec_eval_10.log_discount, a=measure["a"]), _not_negative, top, judgments)
         case "RBP" if rel is None or k is not None:
             algorithm = sums.WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
         case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1

@@ -53,7 +53,12 @@ _REPETITION = "share of its gain that a document loses with each earlier one on 
 ALPHA = Param(float, _REPETITION, default=0.5, least=0, most=1)
 
 
-class D_nDCG(Measure):
+class _Diversity(Measure, register=False):
+    PAGE: ClassVar[str] = "diversity"
+    FAMILY: ClassVar[str] = "subtopics"
+
+
+class D_nDCG(_Diversity):
     """nDCG with the weighted sum of a document's grades for all subtopics as its gain.
 
     nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order of g.
@@ -68,9 +73,7 @@ class D_nDCG(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "D-nDCG"
-    PAGE: ClassVar[str] = "diversity"
     RANGE = UNIT
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + 1)}, \quad "
         r"g(d) = \sum_t w_t\, \mathrm{grade}(d, t)",
@@ -104,7 +107,7 @@ def d_ndcg(run: AlignedRun, k: int | None) -> Floats:
     return values(ndcg, run.with_grades(g))
 
 
-class DSharp(Measure):
+class DSharp(_Diversity):
     """Subtopic recall and D-nDCG, weighted by gamma and 1 - gamma.
 
     D#-nDCG: subtopic recall and D-nDCG together, gamma StRecall@k + (1 - gamma) D_nDCG@k.
@@ -121,9 +124,7 @@ class DSharp(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "D#-nDCG"
-    PAGE: ClassVar[str] = "diversity"
     RANGE = UNIT
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\gamma\, \mathrm{StRecall}@k + (1 - \gamma)\, \mathrm{D\_nDCG}@k",
         plain="gamma StRecall@k + (1 - gamma) D_nDCG@k",
@@ -152,7 +153,7 @@ class DSharp(Measure):
         return gamma * recall + (1 - gamma) * d_ndcg(run, k)
 
 
-class EU(Measure):
+class EU(_Diversity):
     """Gain over several subtopics with diminishing returns, less effort, discounted by rank.
 
     Expected utility of reading: what is new about each subtopic, less the effort, discounted by 1 + log2 of the rank.
@@ -171,8 +172,6 @@ class EU(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Expected Utility"
-    PAGE: ClassVar[str] = "diversity"
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
         plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
@@ -230,7 +229,7 @@ def logarithmic_effort(looked_at: Ints) -> Floats:
     return up_to[looked_at]
 
 
-class CT(Measure):
+class CT(_Diversity):
     """Gain over several subtopics per document read, until each of them is full.
 
     Cube test: how fast a ranking fills every subtopic with relevant material, until it is full.
@@ -249,9 +248,7 @@ class CT(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Cube Test"
-    PAGE: ClassVar[str] = "diversity"
     RANGE = (0.0, inf)
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
         plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
@@ -291,7 +288,7 @@ class CT(Measure):
         return novel_utility(aspects.query[pair], pair, worth, self["alpha"], len(judgments))
 
 
-class SRR(Measure):
+class SRR(_Diversity):
     """Reciprocal of the rank at which every subtopic has been covered.
 
     Subtopic reciprocal rank: 1 / (rank at which every subtopic with a relevant document is covered), 0 if never.
@@ -307,9 +304,7 @@ class SRR(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Subtopic Reciprocal Rank"
-    PAGE: ClassVar[str] = "diversity"
     RANGE = UNIT
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\frac{1}{\max_t \min\{i : d_i \text{ is relevant to } t\}}",
         plain="1 / (rank at which every subtopic is covered)",

@@ -7,13 +7,13 @@ misses at its end, ranks n-u+1, ..., n.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ratio
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio
 from ir_lexirecall._util.errors import and_more, is_integer
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.measures.about import About, Example
@@ -31,34 +31,6 @@ def _is_size(n: Any) -> bool:
     if isinstance(n, Mapping):
         return bool(n) and all(is_integer(size) and _is_size(size) for size in n.values())
     return bool(n == "ranking") if isinstance(n, str) else 1 <= n <= 2**53
-
-
-@dataclass(frozen=True)
-class Positions:
-    """Where the relevant documents of every query stand in its collection."""
-
-    found: Relevant  # those retrieved
-    n: Ints  # size of each query's collection, shape ``(Q,)``
-    missing: Ints  # how many end the collection, shape ``(Q,)``
-
-    def rank_of(self, level: Ints) -> Floats:
-        """p_j of each query for ``level`` j, shape ``(Q,)``; 0 where j is 0."""
-        at = self.found.level == level[self.found.query]
-        p = np.where(level > 0, self.n - self.found.m + level, 0).astype(np.float64)
-        p[self.found.query[at]] = self.found.rank[at]
-        return p
-
-    def sum_of_ranks(self) -> Floats:
-        """p_1 + ... + p_m of each query, shape ``(Q,)``."""
-        u = self.missing
-        return per_query_sum(self.found.query, self.found.rank, len(self.n)) + u * (self.n - (u - 1) / 2)
-
-    def recall_at(self, rank: Ints) -> Floats:
-        """Share of the relevant documents among the first ``rank`` of the collection, shape ``(Q,)``."""
-        top = self.found.rank <= rank[self.found.query]
-        seen = np.bincount(self.found.query[top], minlength=len(self.n))
-        seen += np.clip(rank - (self.n - self.missing), 0, None)
-        return ratio(seen, self.found.m)
 
 
 class _TotalRecall(Measure, register=False):
@@ -79,15 +51,14 @@ class _TotalRecall(Measure, register=False):
         ),
     }
 
-    def positions(self, run: AlignedRun) -> Positions:
-        """Where the relevant documents stand.
+    def positions(self, run: AlignedRun) -> tuple[Relevant, Ints]:
+        """Where all m relevant documents of every query stand in its collection, and n, its size, shape ``(Q,)``.
 
         Raises:
             ValueError: n lacks a query, is smaller than a rank in use, or is to be the length of a ranking that misses some.
         """
-        found = run.relevant(self["rel"])
+        found, ids = run.relevant(self["rel"]), run.judgments.query_ids
         missing = found.m - found.r
-        ids = run.judgments.query_ids
         if self["n"] == "ranking":
             lacking = np.flatnonzero(missing)
             if len(lacking):
@@ -95,7 +66,7 @@ class _TotalRecall(Measure, register=False):
                     f"{self}: the ranking of query {ids[lacking[0]]!r} lacks {missing[lacking[0]]} relevant documents"
                     f"{and_more(len(lacking) - 1)}; give n, the size of the collection"
                 )
-            return Positions(found, np.maximum(run.depth, 1), missing)
+            return found, np.maximum(run.depth, 1)
         if isinstance(self["n"], Mapping):
             by_id = {str(query_id): size for query_id, size in self["n"].items()}
             unknown = [ids[q] for q in np.flatnonzero(found.m).tolist() if ids[q] not in by_id]
@@ -114,7 +85,13 @@ class _TotalRecall(Measure, register=False):
                 f"{self}: n={n[q]} is smaller than the {needed[q]} documents of query {ids[q]!r}{and_more(len(over) - 1)}; n "
                 "is the size of the collection"
             )
-        return Positions(found, n, missing)
+        if not missing.any():
+            return found, n
+        query = np.repeat(np.arange(len(n)), missing)  # of the missing ones, at ranks n - missing + 1, ..., n
+        rank = (n - missing + 1)[query] + position_in_segment(query)
+        query, rank = np.r_[found.query, query], np.r_[found.rank, rank]
+        order = np.argsort(query, kind="stable")
+        return replace(found, query=query[order], rank=rank[order], r=found.m), n
 
 
 class WSS(_TotalRecall):
@@ -160,10 +137,11 @@ class WSS(_TotalRecall):
         return self["r"] - 1, self["r"]
 
     def score(self, run: AlignedRun) -> Floats:
-        place, r = self.positions(run), self["r"]
-        m = place.found.m
-        p = place.rank_of(np.ceil(r * m * (1 - SUM)).astype(np.int64))
-        return np.where(m > 0, (place.n - p) / place.n - (1 - r), 0.0)
+        (found, n), r = self.positions(run), self["r"]
+        j, p = np.ceil(r * found.m * (1 - SUM)), np.zeros(len(n))
+        at = found.level == j[found.query]
+        p[found.query[at]] = found.rank[at]
+        return np.where(found.m > 0, (n - p) / n - (1 - r), 0.0)
 
 
 class ATD(_TotalRecall):
@@ -203,9 +181,9 @@ class ATD(_TotalRecall):
         return UNIT if self["normalize"] else self.RANGE
 
     def score(self, run: AlignedRun) -> Floats:
-        place = self.positions(run)
-        value = ratio(place.sum_of_ranks(), place.found.m)
-        return value / place.n if self["normalize"] else value
+        found, n = self.positions(run)
+        value = ratio(per_query_sum(found.query, found.rank, len(n)), found.m)
+        return value / n if self["normalize"] else value
 
 
 class RecallLoss(_TotalRecall):
@@ -247,9 +225,9 @@ class RecallLoss(_TotalRecall):
     SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
-        place = self.positions(run)
-        m, n = place.found.m.astype(np.float64), place.n
-        area = m * (n + 1) - place.sum_of_ranks()  # the sum of found(k) over k = 1..n
+        found, n = self.positions(run)
+        m = found.m.astype(np.float64)
+        area = m * (n + 1) - per_query_sum(found.query, found.rank, len(n))  # the sum of found(k) over k = 1..n
         return ratio(m * (n - (m - 1) / 2) - area, m * (n - m))
 
 
@@ -286,8 +264,7 @@ class LastRel(_TotalRecall):
     SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
-        place = self.positions(run)
-        return place.rank_of(place.found.m)
+        return self.positions(run)[0].p_r.astype(np.float64)
 
 
 class ERF(_TotalRecall):
@@ -330,6 +307,7 @@ class ERF(_TotalRecall):
         return -self["x"], 1 - self["x"]
 
     def score(self, run: AlignedRun) -> Floats:
-        place, x = self.positions(run), self["x"]
-        recall = place.recall_at(np.floor(x * place.n * (1 + SUM)).astype(np.int64))
-        return np.where(place.found.m > 0, recall - x, 0.0)
+        (found, n), x = self.positions(run), self["x"]
+        top = found.rank <= np.floor(x * n * (1 + SUM))[found.query]
+        recall = ratio(np.bincount(found.query[top], minlength=len(n)), found.m)
+        return np.where(found.m > 0, recall - x, 0.0)

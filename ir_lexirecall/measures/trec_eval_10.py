@@ -1,10 +1,11 @@
-"""What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, Unjudged, as trec_eval 10 computes them.
+"""What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, Unjudged, as trec_eval 10 computes them; and nDCG_JK.
 
 Doubles are added, multiplied and divided in the program's order, so that values are its to the last bit.
 """
 
 from __future__ import annotations
 
+import math
 from math import log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +15,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
-from ir_lexirecall.measures.rankings import best_precision, gains, ideal_gains
+from ir_lexirecall.measures.rankings import best_precision, cutoff_of, gains, ideal_gains
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -34,7 +35,15 @@ _VERSION = Param(
 )
 
 
-class IPrec_TE(Measure):
+class _TrecEval(Measure, register=False):
+    """What they share: relevance is binary unless they say otherwise."""
+
+    PAGE: ClassVar[str] = "trec_eval"
+    RANGE = UNIT
+    FAMILY: ClassVar[str] = "binary"
+
+
+class IPrec_TE(_TrecEval):
     """Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does.
 
     Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall is reached.
@@ -51,9 +60,6 @@ class IPrec_TE(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
-    PAGE: ClassVar[str] = "trec_eval"
-    RANGE = UNIT
-    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
         plain="max over i >= c of i / p_i, c = round(recall x m)",
@@ -78,7 +84,7 @@ class IPrec_TE(Measure):
         return best_precision(found, c)
 
 
-class ElevenPt(Measure):
+class ElevenPt(_TrecEval):
     """Mean of interpolated precision at the recall points 0, 0.1, ..., 1.
 
     Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1, trec_eval's 11pt_avg.
@@ -93,9 +99,6 @@ class ElevenPt(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Eleven-Point Average Precision"
-    PAGE: ClassVar[str] = "trec_eval"
-    RANGE = UNIT
-    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
         plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
@@ -120,7 +123,7 @@ class ElevenPt(Measure):
         return total / len(_LEVELS)
 
 
-class RBP_TE(Measure):
+class RBP_TE(_TrecEval):
     """Rank-biased precision with gains in shares of the query's top grade.
 
     Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top grade where that is above 1.
@@ -136,8 +139,7 @@ class RBP_TE(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Rank-Biased Precision of trec_eval 10"
-    PAGE: ClassVar[str] = "trec_eval"
-    RANGE = UNIT
+    FAMILY: ClassVar[str] = "graded"
     ABOUT = About(
         formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
         plain="(1 - p) sum of p^(i-1) g_i / max(1, top grade of the query)",
@@ -162,7 +164,7 @@ class RBP_TE(Measure):
         return (1 - p) * per_query_sum(query, run.grade[keep] / top[query] * weight[rank - 1], queries)
 
 
-class RelP(Measure):
+class RelP(_TrecEval):
     """Precision, over the best that this many documents could have: P up to rank m, R below.
 
     Relative precision: precision over the best possible for that many documents, trec_eval's relative_P and set_relative_P.
@@ -178,9 +180,6 @@ class RelP(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Relative Precision"
-    PAGE: ClassVar[str] = "trec_eval"
-    RANGE = UNIT
-    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
@@ -200,7 +199,7 @@ class RelP(Measure):
         return ratio(found.r, np.minimum(depth, found.m))
 
 
-class Rndcg(Measure):
+class Rndcg(_TrecEval):
     """Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking.
 
     nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's Rndcg.
@@ -217,8 +216,7 @@ class Rndcg(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "nDCG at R Levels"
-    PAGE: ClassVar[str] = "trec_eval"
-    RANGE = UNIT
+    FAMILY: ClassVar[str] = "graded"
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
         plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
@@ -261,7 +259,46 @@ class Rndcg(Measure):
         return np.divide(total, levels, out=np.zeros(queries), where=(levels > 0) & relevant)
 
 
-class Unjudged(Measure):
+class nDCG_JK(_TrecEval):
+    """Normalised discounted cumulative gain, undiscounted down to rank a.
+
+    nDCG of Järvelin and Kekäläinen: ranks up to a count in full, those below are discounted by 1/log_a(rank).
+
+    DCG@k = sum over i <= k of g_i / max(1, log_a i), over the largest value of any ranking of the query's documents; a grade
+    below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from rank 1 on instead.
+
+    Analysed by Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
+
+    >>> from ir_lexirecall import nDCG_JK
+    >>> nDCG_JK(a=2).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0, "b": 0.0}})
+    0.75
+    """
+
+    PRETTY_NAME: ClassVar[str] = "nDCG of Base a"
+    FAMILY: ClassVar[str] = "graded"
+    ABOUT = About(
+        formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
+        plain="DCG / ideal DCG, DCG = sum over ranks i <= k of g_i / max(1, log_a i)",
+        symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; ideal: the best order",
+        zero="no document of a grade above 0 among the first k, or the query has none",
+        ties="the same grades at the same ranks; the first a ranks are alike",
+        use="to follow older papers: the first a documents count in full",
+        example=Example("nDCG_JK(a=2)", (0, 1, 0, 1), 3 / 4, "DCG = 1/1 + 1/2 = 3/2; ideal 1 + 1 = 2: 3/4."),
+        source="jarvelin2002",
+        see_also=("nDCG", "SDCG"),
+    )
+    params: dict[str, Any] = {"cutoff": cutoff(), "a": Param(float, "base of the logarithm", default=2, above=1)}
+
+    def score(self, run: AlignedRun) -> Floats:
+        queries, a, k = len(run.judgments), self["a"], cutoff_of(self)
+        value, best = (
+            per_query_sum(one.query, np.where(one.rank <= k, one.gain * log_discount(one.rank, a), 0.0), queries)
+            for one in (gains(run, "log2"), ideal_gains(run.judgments, "log2"))
+        )
+        return ratio(value, best)
+
+
+class Unjudged(_TrecEval):
     """Share of the first k documents without a judgment (smaller is better).
 
     Share of the first k documents that have no judgment: (1/k) times their number.
@@ -276,9 +313,7 @@ class Unjudged(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
-    PAGE: ClassVar[str] = "trec_eval"
     SMALLER_IS_BETTER: ClassVar[bool] = True
-    RANGE = UNIT
     FAMILY: ClassVar[str] = "unjudged"
     ABOUT = About(
         formula=r"\frac{1}{k} |\{i \le k : d_i \text{ unjudged}\}|",
@@ -309,3 +344,8 @@ def recall_point(recall: float, m: Ints, version: int) -> Ints:
     whole = np.floor(exact)
     up = exact - whole >= 0.5 if version == 10 else np.floor(exact + 0.9) > whole
     return (whole + up).astype(np.int64)
+
+
+def log_discount(rank: Ints | Floats, a: float) -> Floats:
+    """1 / max(1, log_a rank)."""
+    return 1 / np.maximum(1.0, np.log(rank) / math.log(a))
