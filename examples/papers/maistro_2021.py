@@ -38,7 +38,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.readers import read_qrels
-from ir_lexirecall.measures.multi_aspect import label_weights
+from ir_lexirecall.measures.composed import label_weights
 from ir_lexirecall.meta import Study, plot
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}

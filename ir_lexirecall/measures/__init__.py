@@ -10,7 +10,6 @@ from ir_lexirecall.measures import composed as composed
 from ir_lexirecall.measures import cwl as cwl
 from ir_lexirecall.measures import diversity as diversity
 from ir_lexirecall.measures import lexirecall as lexirecall
-from ir_lexirecall.measures import multi_aspect as multi_aspect
 from ir_lexirecall.measures import rbu as rbu
 from ir_lexirecall.measures import total_recall as total_recall
 from ir_lexirecall.measures import trec_eval_10 as trec_eval_10

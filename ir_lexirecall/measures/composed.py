@@ -1,27 +1,44 @@
-"""Measures that are made of another measure: IA here, TOMA, CAM and MM in ``multi_aspect``."""
+"""Measures that are made of another measure: of several judged aspects TOMA (Maistro et al., CIKM 2021), CAM and MM; IA in ``diversity``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import lcm, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
+from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import and_more
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.io.measure_names import known_of
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.diversity import BOTH, WEIGHTS
-from ir_lexirecall.measures.parameters import Param, cutoff
+from ir_lexirecall.measures.parameters import Param, cutoff, is_share
 from ir_lexirecall.measures.parsing import check_parameters
 from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 
+DISTANCES = ("euclidean", "manhattan", "chebyshev")
+_TOP_GRADE = 10**6
+_MOST_TUPLES = 2**25  # label tuples whose distances are compared
+_WORDS = ("any", "half")  # thresholds of binary bases
+_DEFAULTS = (
+    "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else 1): 'any' is one rule "
+    "for all three"
+)
+_DROPPED = "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
+_OF_MEANS = {
+    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or 'half' (above the middle "
+    f"of it); {_DEFAULTS}"
+}
 BASE = Param(str, "measure that scores the ranking", default="nDCG")
 
 
@@ -55,63 +72,313 @@ class ComposedMeasure(Measure, register=False):
         return known_of(self.base_measure()).smaller_is_better
 
 
-class IA(ComposedMeasure):
-    """Weighted mean over subtopics of any base measure, each subtopic judged alone.
+def _check_aspects(aspects: Any) -> bool:
+    def is_scale(scale: Any) -> bool:
+        if isinstance(scale, dict):
+            embedded = list(scale.values())
+            return len(scale) > 0 and all(map(is_share, [*scale, *embedded])) and embedded == sorted(embedded)
+        return isinstance(scale, int) and not isinstance(scale, bool) and 1 <= scale <= _TOP_GRADE
 
-    Intent-aware form of any measure: its mean over the subtopics, each judged alone, IA = sum_t w_t base_t.
+    return len(aspects) > 0 and all(isinstance(name, str) and is_scale(scale) for name, scale in aspects.items())
 
-    For every subtopic t with a relevant document, ``base`` scores the ranking by the judgments for t only: a document that
-    was not judged for t is unjudged. ``base`` is any measure that ir_measures knows, with its own parameters
-    (``'AP(rel=2)'``, ``'RBP(p=0.8)'``), which takes grades of at least 1 as relevant unless it says otherwise; a cutoff is that
-    of the base.
 
-    >>> from ir_measures import Qrel
-    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t2")]
-    >>> IA(base="RR").calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+_ASPECTS = Param(
+    dict,
+    "judged aspects with their top grade, or with the embedded value of each grade",
+    required=True,
+    check=_check_aspects,
+    expects="a dict of aspect names to a top grade (integer from 1 to 1,000,000) or to {grade: value}, all at least 0 "
+    "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
+)
+
+
+def _binarize(default: str | None, desc: str) -> Param:
+    return Param(
+        str,
+        desc,
+        default=default,
+        check=lambda b: b in _WORDS if isinstance(b, str) else 1 <= b <= 2**53,
+        expects="'any', 'half' or an integer of at least 1 and at most 2^53",
+        also=(int,),
+    )
+
+
+class _AspectMeasure(ComposedMeasure, register=False):
+    PAGE: ClassVar[str] = "aspects"
+    FAMILY: ClassVar[str] = "aspects"
+
+    def positions(self, judgments: Judgments) -> Iterator[tuple[str, list[float], Ints]]:
+        """Each aspect with its labels, lowest first, and which of them each document has.
+
+        A missing label is the lowest, a negative one off the scale counts as 0.
+        """
+        for name, label in judgments.labels(list(self["aspects"])).items():
+            scale = self["aspects"][name]
+            grades = sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
+            labels = np.array(grades, dtype=np.float64)
+            known = np.where(np.isnan(label), labels[0], label)
+            known = np.where((known < 0) & ~np.isin(known, labels), 0, known)
+            position = np.minimum(np.searchsorted(labels, known), len(labels) - 1)
+            off = np.flatnonzero(labels[position] != known)
+            if len(off):
+                doc = int(off[0])
+                query_id = judgments.query_ids[judgments.query[doc]]
+                among = ", ".join(f"{g:g}" for g in grades) if len(grades) <= 6 else f"{grades[0]:g} to {grades[-1]:g}"
+                raise ValueError(
+                    f"{self}: document {judgments.doc_id[doc]!r} of query {query_id!r} has the label {label[doc]:g} for the "
+                    f"aspect {name!r}, whose labels are {among}{and_more(len(off) - 1)}"
+                )
+            yield name, grades, position
+
+
+class TOMA(_AspectMeasure):
+    """A base measure on weights that order all combinations of several judged aspects.
+
+    Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
+
+    The weight of a document is the place of its label tuple's distance to the best tuple: the distinct distances of
+    all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns of the qrels, or rows named in
+    ``iteration``; ``aspects`` maps each to its top grade (labels 0..top, embedded as they are), or to the embedded
+    value of each grade. A missing label is the lowest one. ``gate`` names an aspect without which the others
+    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K // 2 of K, ``'any'`` all
+    weights but the lowest. By default ``CAM`` and ``MM`` take another one; ``'any'`` is one rule for the three.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import TOMA
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 2], "quality": [1, 0]})
+    >>> TOMA(aspects={"relevance": 2, "quality": 1}).calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    1.0
+    """
+
+    PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
+    ABOUT = About(
+        formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
+        plain="the base measure with w(d) for grades, w(d) = number of distinct distances above that of d's labels",
+        symbols="delta(d): distance of the document's labels on all aspects to the best labels; delta: the distances of all "
+        "combinations of labels",
+        values="those of the base",
+        zero="that of the base: no document above the farthest labels, for most",
+        ties=f"documents at the same distance are alike; else as the base; {_DROPPED}",
+        use="when documents are judged for several aspects (relevance, credibility, ...) and one order of all combinations is wanted",
+        meanings={
+            "binarize": f"threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' (w >= 1) or a weight; {_DEFAULTS}"
+        },
+        example=Example(
+            "TOMA(aspects={'relevance':1,'quality':1})",
+            ((1, 0), (1, 1)),
+            (1 + 2 / log2(3)) / (2 + 1 / log2(3)),
+            "(1, 1) has distance 0 and weight 2, (1, 0) distance 1 and weight 1, (0, 0) weight 0: nDCG of 1, 2.",
+            names=("relevance", "quality"),
+        ),
+        source="maistro2021",
+        see_also=("CAM", "MM", "nDCG"),
+    )
+    params: dict[str, Any] = {
+        "cutoff": cutoff(),
+        "aspects": _ASPECTS,
+        "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
+        "base": BASE,
+        "gate": Param(str, "aspect without which the others do not count"),
+        "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight"),
+    }
+
+    def check_together(self) -> None:
+        super().check_together()
+        if self["gate"] is not None and self["gate"] not in self["aspects"]:
+            raise ValueError(f"TOMA: gate={self['gate']!r} is not among the aspects {', '.join(self['aspects'])}")
+
+    def score(self, run: AlignedRun) -> Floats:
+        positions, embedding = {}, {}
+        for name, grades, positions[name] in self.positions(run.judgments):
+            # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
+            scale = self["aspects"][name]
+            embedded = [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
+            embedding[name] = [Fraction(str(value)) for value in embedded]
+        weight, k = label_weights(embedding, positions, distance=self["distance"], gate=self["gate"])
+        threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
+        return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
+
+
+class _MeanMeasure(_AspectMeasure, register=False):
+    """What CAM and MM share: the base scores of the aspects, and their weights."""
+
+    params: dict[str, Any] = {
+        "cutoff": cutoff(),
+        "aspects": _ASPECTS,
+        "base": BASE,
+        "weights": Param(
+            dict,
+            "weight of each aspect (default: equal)",
+            check=lambda weights: all(map(is_share, weights.values())) and sum(weights.values()) > 0,
+            expects="a dict of aspect names to numbers of at least 0, not all 0",
+        ),
+        "binarize": _binarize(
+            None,
+            "threshold of binary bases: a grade, 'any' (above the lowest of each scale) or 'half' (above half of it)",
+        ),
+    }
+
+    def check_together(self) -> None:
+        super().check_together()
+        if self["weights"] is not None and set(self["weights"]) != set(self["aspects"]):
+            raise ValueError(
+                f"{self.NAME}: weights name {', '.join(self['weights'])}, but the aspects are "
+                f"{', '.join(self['aspects'])}"
+            )
+
+    def base_scores(self, run: AlignedRun) -> tuple[Floats, Floats]:
+        """The base scores of every aspect, shape (aspects, Q), and the weights p_a, shape (aspects, 1)."""
+        base, binarize, scores = self.base_measure(), self["binarize"], []
+        for name, grades, position in self.positions(run.judgments):
+            threshold = binarize or 1
+            if binarize in _WORDS:  # the lowest grade above the lowest one, or above the middle
+                if len(grades) == 1:
+                    raise ValueError(
+                        f"{self}: binarize={binarize!r} needs at least two labels, but the aspect {name!r} has only "
+                        f"{grades[0]:g}; give a grade"
+                    )
+                threshold = grades[1 if binarize == "any" else (len(grades) + 1) // 2]
+            graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
+            scores.append(values(base, graded, threshold))
+        weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
+        return np.stack(scores), np.array([[float(weights[name])] for name in self["aspects"]])
+
+
+class CAM(_MeanMeasure):
+    """Weighted mean over several judged aspects of a base measure.
+
+    Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a base_a.
+
+    Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a (default: equal).
+    A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or ``binarize``: a grade, ``'any'``, which takes the
+    grades above the lowest of each aspect's scale, or ``'half'``, which takes those above the middle of it.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import CAM
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> CAM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
     0.75
     """
 
-    PRETTY_NAME: ClassVar[str] = "Intent-Aware Measure"
-    PAGE: ClassVar[str] = "diversity"
-    FAMILY: ClassVar[str] = "subtopics"
+    PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
     ABOUT = About(
-        formula=r"\sum_t w_t\, \mathrm{base}_t",
-        plain="sum_t w_t base_t",
-        symbols=f"{WEIGHTS}; base_t: the base measure of the ranking, judged for t alone",
+        formula=r"\sum_a p_a\, \mathrm{base}_a",
+        plain="sum_a p_a base_a",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
         values="those of the base",
-        zero="the base is 0 for every subtopic",
-        ties="where the base ties on every subtopic",
-        use="to make any measure intent-aware: an average user, whose intent is one of the subtopics",
-        example=Example("IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."),
-        source="agrawal2009",
-        see_also=("AP_IA", "ERR_IA", "D_nDCG"),
+        zero="the base is 0 for every aspect",
+        ties=f"where the base ties on every aspect, or differences balance; {_DROPPED}",
+        use="when aspects can make up for each other",
+        meanings=_OF_MEANS,
+        example=Example(
+            "CAM(aspects={'relevance':1,'quality':1},base='RR')",
+            ((1, 0), (0, 1)),
+            3 / 4,
+            "RR is 1 by relevance and 1/2 by quality: (1 + 1/2)/2 = 3/4.",
+            names=("relevance", "quality"),
+        ),
+        source="lioma2017",
+        see_also=("MM", "TOMA"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "base": BASE}
 
     def score(self, run: AlignedRun) -> Floats:
-        base = self.base_measure()
-        aspects = run.judgments.aspects
-        value = np.zeros(len(run.judgments))
-        counted = np.flatnonzero(aspects.weight > 0)
-        position = position_in_segment(aspects.query[counted])
-        for place in range(int(position.max(initial=-1)) + 1):  # the first aspect of all queries, then the second, ...
-            pair = counted[position == place]
-            query = aspects.query[pair]
-            value[query] += aspects.weight[pair] * values(base, judged_for(run, pair), 1)[query]
+        scores, p = self.base_scores(run)
+        return _sum_of_rows(p / p.sum() * scores)
+
+
+class MM(_MeanMeasure):
+    """Weighted harmonic mean over several judged aspects of a base measure.
+
+    Multidimensional measure: the weighted harmonic mean over aspects of a base measure.
+
+    MM = sum p_a / sum (p_a / base_a), 0 if any base_a is 0. Parameters as in ``CAM``.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import MM
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> MM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    0.66666...
+    """
+
+    PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
+    ABOUT = About(
+        formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
+        plain="sum_a p_a / sum_a (p_a / base_a)",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
+        values="those of the base",
+        zero="the base is 0 for some aspect",
+        ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0; "
+        f"{_DROPPED}",
+        use="when every aspect must be served: a bad one pulls the value down",
+        meanings=_OF_MEANS,
+        example=Example(
+            "MM(aspects={'relevance':1,'quality':1},base='RR')",
+            ((1, 0), (0, 1)),
+            2 / 3,
+            "RR is 1 by relevance and 1/2 by quality: 2/(1 + 2) = 2/3.",
+            names=("relevance", "quality"),
+        ),
+        source="palotti2018",
+        see_also=("CAM", "TOMA"),
+    )
+
+    def score(self, run: AlignedRun) -> Floats:
+        scores, p = self.base_scores(run)
+        positive = np.all(scores > 0, axis=0)
+        value = np.zeros(scores.shape[1])
+        value[positive] = p.sum() / _sum_of_rows(p / scores[:, positive])
         return value
 
 
-def judged_for(run: AlignedRun, pair: Ints) -> AlignedRun:
-    """The same ranking, judged for one aspect of each query: ``pair`` numbers (query, aspect) pairs, rising."""
-    judgments = run.judgments
-    aspects = judgments.aspects
-    wanted = np.zeros(len(aspects.query), dtype=bool)
-    wanted[pair] = True
-    row = np.flatnonzero(wanted[aspects.aspect])
-    old = aspects.doc[row]
-    new = np.full(len(judgments.query), -1)
-    new[old] = np.arange(len(old))
-    doc = new[run.doc]
-    keep = doc >= 0
-    one = judgments.of_documents(old, aspects.grade[row])
-    return replace(run, judgments=one, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], ties=None)
+def label_weights(
+    embedding: Mapping[str, Sequence[Fraction]], labels: Mapping[str, Ints], *, distance: str, gate: str | None
+) -> tuple[Ints, int]:
+    """The weight of each document's label tuple, and K, the number of distinct weights.
+
+    The distinct distances of all label tuples to the best tuple, farthest first, are numbered 0, 1, 2, ...
+    Distances are compared as integers (squared for the Euclidean), so that equal ones are equal.
+
+    Args:
+        embedding: for each aspect, the embedded values of its labels, lowest first.
+        labels: for each aspect, the position of each document's label in its embedding.
+        distance: one of ``DISTANCES``.
+        gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest tuple.
+    """
+    unit = lcm(*(value.denominator for embedded in embedding.values() for value in embedded))
+    power = 2 if distance == "euclidean" else 1
+    parts = {}  # each label's share in the distance, in integers
+    for a, embedded in embedding.items():  # lowest first: the last is the best
+        shares = [int((embedded[-1] - value) * unit) ** power for value in embedded]
+        parts[a] = np.array(shares, dtype=np.int64 if max(shares) < 2**48 else object)
+    merge: Any = np.maximum if distance == "chebyshev" else np.add
+
+    def all_totals(parts_of_tuple: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        totals = np.zeros(1, dtype=parts_of_tuple[0].dtype)
+        for part in parts_of_tuple:
+            if len(totals) * len(part) > _MOST_TUPLES:
+                raise ValueError(
+                    f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations of labels; give the values "
+                    "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
+                )
+            totals = np.unique(merge.outer(totals, np.unique(part)))
+        return totals
+
+    if gate is None:
+        distinct = all_totals(list(parts.values()))
+        position = dict(labels)
+    else:
+        above = [part[1:] if a == gate else part for a, part in parts.items()]
+        lowest = [part[:1] for part in parts.values()]
+        distinct = np.unique(np.concatenate([all_totals(above), all_totals(lowest)]))
+        position = {a: np.where(labels[gate] == 0, 0, label) for a, label in labels.items()}
+
+    total = np.zeros(len(next(iter(labels.values()))), dtype=distinct.dtype)
+    for a, part in parts.items():
+        total = merge(total, part[position[a]])
+    nearer = np.searchsorted(distinct, total)
+    return len(distinct) - 1 - nearer, len(distinct)
+
+
+def _sum_of_rows(values: Floats) -> Floats:
+    """Sum of the rows, one after the other: ``numpy.sum`` groups them differently for different numbers of queries."""
+    return np.add.accumulate(values, axis=0)[-1]

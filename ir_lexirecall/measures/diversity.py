@@ -1,4 +1,4 @@
-"""Diversity measures for graded and weighted subtopics: D_nDCG, DSharp, EU, CT, SRR; and what they share with RBU and IA.
+"""Diversity measures for graded and weighted subtopics: D_nDCG, DSharp, EU, CT, SRR, IA; and what they share with RBU.
 
 Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t from the column ``weight``
 (else equal), scaled to sum to 1 over the aspects with a relevant document. A query without relevant documents scores 0.
@@ -6,6 +6,7 @@ Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +24,7 @@ from ir_lexirecall._util.arrays import (
 )
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.composed import BASE, ComposedMeasure
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.ndeval import coverage, rows_by_aspect, subtopic_recall
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
@@ -326,3 +328,59 @@ class SRR(_Diversity):
         np.maximum.at(last, query, covered.rank[first])
         all_covered = (per_query_count(query, len(subtopics)) == subtopics) & (subtopics > 0)
         return np.divide(1.0, last, out=np.zeros(len(subtopics)), where=all_covered)
+
+
+class IA(ComposedMeasure):
+    """Weighted mean over subtopics of any base measure, each subtopic judged alone.
+
+    Intent-aware form of any measure: its mean over the subtopics, each judged alone, IA = sum_t w_t base_t.
+
+    For every subtopic t with a relevant document, ``base`` scores the ranking by the judgments for t only: a document that
+    was not judged for t is unjudged. ``base`` is any measure that ir_measures knows, with its own parameters
+    (``'AP(rel=2)'``, ``'RBP(p=0.8)'``), which takes grades of at least 1 as relevant unless it says otherwise; a cutoff is that
+    of the base.
+
+    >>> from ir_measures import Qrel
+    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t2")]
+    >>> IA(base="RR").calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+    0.75
+    """
+
+    PRETTY_NAME: ClassVar[str] = "Intent-Aware Measure"
+    PAGE: ClassVar[str] = "diversity"
+    FAMILY: ClassVar[str] = "subtopics"
+    ABOUT = About(
+        formula=r"\sum_t w_t\, \mathrm{base}_t",
+        plain="sum_t w_t base_t",
+        symbols=f"{WEIGHTS}; base_t: the base measure of the ranking, judged for t alone",
+        values="those of the base",
+        zero="the base is 0 for every subtopic",
+        ties="where the base ties on every subtopic",
+        use="to make any measure intent-aware: an average user, whose intent is one of the subtopics",
+        example=Example("IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."),
+        source="agrawal2009",
+        see_also=("AP_IA", "ERR_IA", "D_nDCG"),
+    )
+    params: dict[str, Any] = {"cutoff": cutoff(), "base": BASE}
+
+    def score(self, run: AlignedRun) -> Floats:
+        base, judgments, aspects = self.base_measure(), run.judgments, run.judgments.aspects
+        value = np.zeros(len(judgments))
+        counted = np.flatnonzero(aspects.weight > 0)
+        place = np.full(len(aspects.query), -1)
+        place[counted] = position_in_segment(aspects.query[counted])
+        for some in range(int(place.max(initial=-1)) + 1):  # the first aspect of all queries, then the second, ...
+            row = np.flatnonzero(place[aspects.aspect] == some)
+            judged = aspects.doc[row]
+            number = np.full(len(judgments.query), -1)
+            number[judged] = np.arange(len(judged))
+            doc = number[run.doc]
+            keep = doc >= 0
+            alone = judgments.of_documents(judged, aspects.grade[row])
+            ranking = replace(
+                run, judgments=alone, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], ties=None
+            )
+            pair = np.flatnonzero(place == some)
+            query = aspects.query[pair]
+            value[query] += aspects.weight[pair] * values(base, ranking, 1)[query]
+        return value
