@@ -8,8 +8,7 @@ import re
 import signal
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +17,6 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.errors import did_you_mean
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.cli.measure_lists import split_measures
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
@@ -75,21 +73,19 @@ class Parser(argparse.ArgumentParser):
         """Say how the command is used, and what was wrong; leave with exit code 2."""
         if choice := _INVALID_CHOICE.search(message):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
+        if "are required: QRELS" in message:  # maybe the last option took them
+            message += "; name files before -m and -p"
         super().error(printable(message))
 
     def add(self, *names: str, more: str = "", **changed: Any) -> None:
         """Add options of ``OPTIONS``, in the words of one command where it has others; ``more`` ends the help."""
         for name in names:
-            flags, known = OPTIONS[name]
-            asked = known | changed
-            self.add_argument(*flags, **asked | {"help": asked["help"] + (more or _MORE.get(name, ""))})
+            how = OPTIONS[name] | changed
+            how["help"] += _OWN if name == "measures" else more
+            self.add_argument(*_FLAGS.get(name, [f"--{name.replace('_', '-')}"]), **how)
 
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
-
-
-def _option(*flags: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    return flags, how
 
 
 class _Files(argparse.Action):
@@ -100,128 +96,91 @@ class _Files(argparse.Action):
 
 
 _DEFAULT = SignificanceTest()
-OPTIONS = {
-    "qrels": _option(
-        "qrels",
-        metavar="QRELS",
-        help="qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
-    ),
-    "aspect": _option(
-        "--aspect",
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="4-column qrels file with the labels of a further aspect (repeatable)",
-    ),
-    "judged": _option(
-        "--judged",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
-    ),
-    "predicted": _option(
-        "--predicted",
-        metavar="FILE",
-        help="judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
+_REPEATED: dict[str, Any] = {"action": "append", "default": []}
+_SWITCH: dict[str, Any] = {"action": "store_true"}
+_N: dict[str, Any] = {"type": int, "metavar": "N"}
+LIST: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "M"}
+"""An option that takes one or several measures."""
+_OWN = "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
+_FLAGS = {"qrels": ["qrels"], "runs": ["runs"], "measures": ["-m", "--measures"], "preference": ["-p", "--preference"]}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "qrels": {
+        "metavar": "QRELS",
+        "help": "qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
+    },
+    "aspect": _REPEATED
+    | {"metavar": "NAME=FILE", "help": "4-column qrels file with the labels of a further aspect (repeatable)"},
+    "judged": _REPEATED
+    | {
+        "metavar": "FILE",
+        "help": "further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
+    },
+    "predicted": {
+        "metavar": "FILE",
+        "help": "judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
         "random sample of at least 10",
-    ),
-    "runs": _option("runs", metavar="RUN", action=_Files),
-    "values": _option(
-        "--values",
-        nargs="+",
-        action=_Files,
-        metavar="FILE",
-        help="instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
+    },
+    "runs": {"metavar": "RUN", "action": _Files},
+    "values": {
+        "nargs": "+",
+        "action": _Files,
+        "metavar": "FILE",
+        "help": "instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
         "JSON lines, Parquet, ...): files, or a folder",
-    ),
-    "missing": _option("--missing", choices=["error", "skip"]),
-    "smaller_is_better": _option(
-        "--smaller-is-better",
-        nargs="+",
-        metavar="MEASURE",
-        help="measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
-    ),
-    "measures": _option("-m", "--measures", action="append", metavar="M"),
-    "preference": _option("-p", "--preference", action="append", metavar="P"),
-    "baseline": _option("--baseline", metavar="RUN"),
-    "rel": _option(
-        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
-    ),
-    "cutoff": _option(
-        "--cutoff", type=int, metavar="N", help="for preferences: treat documents below this rank as not retrieved"
-    ),
-    "allow_empty": _option(
-        "--allow-empty",
-        action="store_true",
-        help="take runs that have no query, or no document, in common with the qrels",
-    ),
-    "groups": _option(
-        "--groups",
-        metavar="FILE",
-        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare within each group, too",
-    ),
-    "cluster": _option(
-        "--cluster",
-        action="store_true",
-        help="use groups instead of queries as units of the tests (randomisation of their signs, or bootstrap)",
-    ),
-    "margin": _option(
-        "--margin",
-        metavar="D",
-        help="difference to the baseline that does not matter: in the criterion's unit, relative to the baseline's mean ('2%%'), "
+    },
+    "missing": {"choices": ["error", "skip"]},
+    "smaller_is_better": {
+        "nargs": "+",
+        "metavar": "MEASURE",
+        "help": "measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
+    },
+    "measures": LIST,
+    "preference": LIST | {"metavar": "P"},
+    "baseline": {"metavar": "RUN"},
+    "rel": {
+        "type": float,
+        "help": "smallest grade that counts as relevant (default: the collection's own, else 1)",
+    },
+    "cutoff": _N | {"help": "for preferences: treat documents below this rank as not retrieved"},
+    "allow_empty": _SWITCH | {"help": "take runs that have no query, or no document, in common with the qrels"},
+    "groups": {
+        "metavar": "FILE",
+        "help": "the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare within each group, too",
+    },
+    "cluster": _SWITCH
+    | {"help": "use groups instead of queries as units of the tests (randomisation of their signs, or bootstrap)"},
+    "margin": {
+        "metavar": "D",
+        "help": "difference to the baseline that does not matter: in the criterion's unit, relative to the baseline's mean ('2%%'), "
         "or by criterion ('nDCG@10=0.01 SL3=5')",
-    ),
-    "test": _option(
-        "--test",
-        choices=TESTS,
-        metavar="TEST",
-        help=f"significance test: {', '.join(TESTS)} (default: t for measures, sign for preferences)",
-    ),
-    "correction": _option(
-        "--correction",
-        metavar="NAME",
-        default=_DEFAULT.correction,
-        help="for several comparisons; 'none' for none (default: %(default)s)",
-    ),
-    "alpha": _option("--alpha", type=float, default=_DEFAULT.alpha, help="significance level (default: %(default)s)"),
-    "n_resamples": _option(
-        "--n-resamples",
-        type=int,
-        metavar="N",
-        default=_DEFAULT.n_resamples,
-        help="number of resamples (default: %(default)s)",
-    ),
-    "seed": _option("--seed", type=int, default=_DEFAULT.seed, help="random seed (default: %(default)s)"),
-    "bounds": _option(
-        "--bounds",
-        action="store_true",
-        help="instead: the range of values under any judging of the retrieved unjudged documents",
-    ),
-    "depth": _option(
-        "--depth",
-        type=int,
-        metavar="N",
-        help="treat unjudged documents below rank N as non-relevant (default: the criterion's cutoff, else whole rankings)",
-    ),
-    "max_rel": _option(
-        "--max-rel",
-        type=float,
-        metavar="G",
-        help="top grade of the scale (default: the measure's own, else of the qrels)",
-    ),
-    "unretrieved": _option(
-        "--unretrieved",
-        type=int,
-        metavar="N",
-        help="with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)",
-    ),
+    },
+    "test": {
+        "choices": TESTS,
+        "metavar": "TEST",
+        "help": f"significance test: {', '.join(TESTS)} (default: t for measures, sign for preferences)",
+    },
+    "correction": {
+        "metavar": "NAME",
+        "default": _DEFAULT.correction,
+        "help": "for several comparisons; 'none' for none (default: %(default)s)",
+    },
+    "alpha": {"type": float, "default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
+    "n_resamples": _N | {"default": _DEFAULT.n_resamples, "help": "number of resamples (default: %(default)s)"},
+    "seed": {"type": int, "default": _DEFAULT.seed, "help": "random seed (default: %(default)s)"},
+    "bounds": _SWITCH | {"help": "instead: the range of values under any judging of the retrieved unjudged documents"},
+    "depth": _N
+    | {
+        "help": "treat unjudged documents below rank N as non-relevant (default: the criterion's cutoff, else whole rankings)"
+    },
+    "max_rel": {
+        "type": float,
+        "metavar": "G",
+        "help": "top grade of the scale (default: the measure's own, else of the qrels)",
+    },
+    "unretrieved": _N
+    | {"help": "with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)"},
 }
 """The options that several commands have, by the names of their values."""
-_MORE = {
-    "measures": "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
-}
-"""What the help of an option says in every command."""
 JUDGMENTS = ("qrels", "aspect", "judged")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed")
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
@@ -250,6 +209,37 @@ def add_preference(parser: Parser, default: str = "lexirecall") -> None:
 
 
 # -- criteria, tests, margins ------------------------------------------------------------------------
+
+
+def split_measures(words: str | Sequence[str] | None) -> list[str]:
+    """Measure strings out of words; blanks, commas and semicolons part them, but not within brackets or quotes.
+
+    >>> split_measures("TSE@1000 RBU(p=0.9, e=0.1)@20, LR")
+    ['TSE@1000', 'RBU(p=0.9, e=0.1)@20', 'LR']
+    >>> split_measures(["LR AP", "nDCG@10"])
+    ['LR', 'AP', 'nDCG@10']
+    """
+    parts: list[str] = []
+    for word in [words] if isinstance(words, str) else words or []:
+        current, depth, quote = "", 0, ""
+        for character in word + " ":
+            if not quote and not depth and character in " \t\n,;":
+                if current:
+                    parts.append(current)
+                current = ""
+                continue
+            current += character
+            if quote:
+                quote = "" if character == quote else quote
+            elif character in "'\"":
+                quote = character
+            else:
+                depth += (character in "({[") - (character in ")}]")
+                if depth < 0:
+                    raise ValueError(f"measures: {character!r} has no opening bracket in {current!r}")
+        if current.strip():
+            raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
+    return parts
 
 
 def criteria_of(
@@ -313,22 +303,15 @@ def bounds_options(options: argparse.Namespace) -> dict[str, Any]:
 # -- qrels and runs --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Inputs:
-    """Qrels and runs that a command line names.
+    """Qrels and runs that a command line names; what can be read only once is read where it is made.
 
     Attributes:
         runs: paths of the runs by their names in tables.
+        collection: the data set, where its id was given.
     """
 
-    source: str | pl.DataFrame | Collection
-    runs: Mapping[str, str]
-    qrels: str
-    judged: Sequence[str] = ()
-
-    @classmethod
-    def from_options(cls, options: argparse.Namespace) -> Inputs:
-        """Name the runs, and find the qrels; what can be read only once is read here."""
+    def __init__(self, options: argparse.Namespace) -> None:
         aspects = [word.partition("=") for word in options.aspect]
         for word, (name, _, path) in zip(options.aspect, aspects, strict=True):
             if not (name and path):
@@ -340,46 +323,34 @@ class Inputs:
             # Ctrl-C ends the reading of a pipe, and waiting for threads, which Polars asks the system to restart.
             signal.siginterrupt(signal.SIGINT, True)
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
-        runs = dict(zip(run_names(options.runs), paths, strict=True))
-        source = options.qrels
-        if not aspects and not is_file(source):
-            source = load_collection(source)
+        self.runs: dict[str, str] = dict(zip(run_names(options.runs), paths, strict=True))
+        self.options, self.collection = options, None
+        self._source: str | pl.DataFrame | Collection = options.qrels
         if aspects:
-            parts = [("relevance", qrel_table(source)), *((name, qrel_table(path)) for name, _, path in aspects)]
-            source = pl.concat(
-                part.select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name))
-                for name, part in parts
+            parts = [("relevance", options.qrels), *((name, path) for name, _, path in aspects)]
+            self._source = pl.concat(
+                qrel_table(path).select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name))
+                for name, path in parts
             )
-        return cls(source, runs, options.qrels, options.judged)
+        elif not is_file(options.qrels):
+            self._source = load_collection(options.qrels)
+            self.collection = self._source if isinstance(self._source, Collection) else None
 
     @cached_property
     def judgments(self) -> Judgments:
-        judgments = Judgments.from_qrels(self.source)
+        judgments = Judgments.from_qrels(self._source)
         if len(judgments) == 0:
-            raise ValueError(f"{self.qrels}: there are no judgments in it")
-        for file in self.judged:
-            judgments = merging.merged(judgments, file)
-        return judgments
+            raise ValueError(f"{self.options.qrels}: there are no judgments in it")
+        return reduce(merging.merged, self.options.judged, judgments)
 
     @property
-    def collection(self) -> Collection | None:
-        """The data set, where its id was given."""
-        return self.source if isinstance(self.source, Collection) else None
-
-    def rel(self, options: argparse.Namespace) -> float:
-        """The smallest grade that counts as relevant: that of ``--rel``, or the collection's own."""
-        if options.rel is not None:
-            return float(options.rel)
-        return 1 if self.collection is None else float(self.collection.rel)
-
-    def measures(self, options: argparse.Namespace) -> Sequence[str | IRMeasure]:
+    def measures(self) -> Sequence[str | IRMeasure]:
         """The measures of ``-m``, or those that the collection recommends."""
-        if options.measures is not None:
-            return split_measures(options.measures)
+        if self.options.measures is not None:
+            return split_measures(self.options.measures)
         if self.collection is None:
-            raise ValueError(
-                f'{self.qrels}: a file recommends no measures; name some with -m, as in -m "nDCG@10 AP LR"'
-            )
+            said = 'a file recommends no measures; name some with -m, as in -m "nDCG@10 AP LR"'
+            raise ValueError(f"{self.options.qrels}: {said}")
         return self.collection.recommended()
 
 
@@ -392,7 +363,7 @@ def inputs_or_values(options: argparse.Namespace) -> Inputs | None:
             raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
         if options.smaller_is_better is not None:
             raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
-        return Inputs.from_options(options)
+        return Inputs(options)
     if options.qrels is not None or options.aspect or options.judged:
         raise ValueError("give QRELS and RUN, or --values FILE, not both")
     return None

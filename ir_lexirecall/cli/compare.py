@@ -174,7 +174,7 @@ def run_report(options: argparse.Namespace) -> None:
     if inputs is None:
         by, sources = criteria_of(options), {run_name(path): path for path in options.values}
     else:
-        by = criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])
+        by = criteria_of(options, [] if options.measures else inputs.measures, ["lexirecall"])
         runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
         sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
     if options.predicted is not None:
@@ -242,13 +242,13 @@ def run_gate(options: argparse.Namespace) -> int:
             )
         rule = "strict" if options.strict else "evidence" if options.bounds else "judged"
     options.runs = [options.baseline, options.candidate]
-    inputs = Inputs.from_options(options)
+    inputs = Inputs(options)
     (baseline, first), (candidate, second) = inputs.runs.items()
     found = gate(
         inputs.judgments,
         first,
         second,
-        criteria_of(options, () if options.measures or options.preference else inputs.measures(options)),
+        criteria_of(options, () if options.measures or options.preference else inputs.measures),
         margin=parse_margin(options.margin) or 0.0,
         rule=rule,
         names=(baseline, candidate),

@@ -42,7 +42,7 @@ def run_to_judge(options: argparse.Namespace) -> None:
     by = parse_criteria(criteria_of(options, preferences=["lexirecall"]))
     if len(by) > 1:
         raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
-    inputs = Inputs.from_options(options)
+    inputs = Inputs(options)
     design = Design(options.baseline, allow_empty=options.allow_empty)
     result = compare_runs(inputs.judgments, inputs.runs, by, design)
     if result.scored is not None:

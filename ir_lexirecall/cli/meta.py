@@ -9,8 +9,7 @@ from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import TEST, Inputs, Parser, add_runs, significance_test
-from ir_lexirecall.cli.measure_lists import split_measures
+from ir_lexirecall.cli.arguments import TEST, Inputs, Parser, add_runs, significance_test, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.preferences import functions as preferences
@@ -48,7 +47,8 @@ def add_meta(commands: Any) -> Parser:
             study.set_defaults(test=record.test.name, correction=record.test.correction or "none")
         for option_name, option in record.options.items():
             asked = {"metavar": option.shown, "required": option.required or None}
-            asked["nargs"] = "+" if option.several else None
+            if option.several:
+                asked["nargs"] = "+"
             how = _KINDS[option.kind] | {key: value for key, value in asked.items() if value is not None}
             # What is not given is left to the function.
             flag = f"--{option_name.replace('_', '-')}"
@@ -100,9 +100,10 @@ def run_meta(options: argparse.Namespace) -> None:
         values["test"] = significance_test(argparse.Namespace(**known))
     study: Any = meta
     if record.runs:
-        inputs = Inputs.from_options(options)
-        rel = inputs.rel(options) if "rel" in record.runs else 1
-        kept = options.allow_empty
+        inputs, kept = Inputs(options), options.allow_empty
+        rel = options.rel if "rel" in record.runs else 1
+        if rel is None:
+            rel = 1 if inputs.collection is None else inputs.collection.rel
         study = meta.Study(values.pop("measures"), inputs.judgments, inputs.runs, rel=rel, allow_empty=kept)
     table = getattr(study, record.name)(**values)
     page = Page(options)

@@ -15,7 +15,7 @@ from command_line import QRELS, QUALITY, Cli
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.cli.measure_lists import split_measures
+from ir_lexirecall.cli.arguments import split_measures
 from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
 from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures import REGISTRY
