@@ -20,7 +20,7 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
 from ir_lexirecall.io.texts import TextSources
-from ir_lexirecall.io.value_cells import columns_of_frame
+from ir_lexirecall.io.value_cells import table_of_frame
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
 from ir_lexirecall.measures.scoring import mean
@@ -95,7 +95,7 @@ def groups_of(
     """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
     if groups is None:
         return None
-    named = isinstance(groups, str) and not is_file(groups) and columns_of_frame(table) is not None
+    named = isinstance(groups, str) and not is_file(groups) and table_of_frame(table) is not None
     return read_groups(groups, query_ids, table=table if named else None, collection=collection)
 
 

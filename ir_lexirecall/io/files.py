@@ -204,6 +204,16 @@ def json_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
             yield n, parsed_json(line, path, n)
 
 
+def json_values(text: str, path: str) -> list[tuple[int, Any]]:
+    """The JSON value of each line, if the first of several lines is a whole object, else that of the text; with their lines."""
+    first, _, rest = text.strip().partition("\n")
+    try:
+        by_line = bool(rest) and first.startswith("{") and bool(parsed_json(first, path))
+    except ValueError:  # an object over several lines
+        by_line = False
+    return [*json_lines(text, path)] if by_line else [(1, parsed_json(text, path))]
+
+
 def metadata_header(path: str) -> str:
     """The comment lines of ir-metadata on top of a run, from ``# ir_metadata.start`` to ``# ir_metadata.end``; mostly empty."""
     if not first_text(path, len(_BYTE_ORDER_MARK) + len(_METADATA_START)).startswith(_METADATA_START.decode()):

@@ -15,8 +15,7 @@ from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.files import is_parquet, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows
-from ir_lexirecall.io.readers import parquet_columns
-from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, Table, columns_of_frame, id_text
+from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, Table, id_text, table_of_frame
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
 """A mapping of query ids to groups, a table or column, a file, or the name of a column of another table."""
@@ -138,15 +137,15 @@ def _pairs(groups: Any, column: str | None, table: Any, collection: str | None) 
         if not is_file(path):
             raise ValueError(f"groups: there is no file {path!r}; to use a column of a table, give the table, too")
         with rereadable(path) as file:
-            content = Table(parquet_columns(file), file) if is_parquet(file) else _of_text(file)
+            content = Table.from_parquet(file) if is_parquet(file) else _of_text(file)
             return _of_table(content, column, collection) if isinstance(content, Table) else content, path
-    frame = columns_of_frame(groups)
+    frame = table_of_frame(groups, "groups")
     if frame is None:
         raise ValueError(
             f"groups of type {type(groups).__name__} cannot be read: give a mapping of query ids to groups, a table with query_id "
             "and one more column, or a file"
         )
-    return _of_table(Table(frame[0], "groups", index=frame[1]), column, collection), "groups"
+    return _of_table(frame, column, collection), "groups"
 
 
 def _of_table(table: Table, column: str | None, collection: str | None) -> list[_Pair]:

@@ -30,6 +30,7 @@ from ir_lexirecall.io.files import (
     first_text,
     is_parquet,
     json_lines,
+    json_values,
     metadata_header,
     parsed_json,
     parts_of,
@@ -199,13 +200,11 @@ def is_json(first_line: str) -> bool:
 
 
 def _json_run(path: str) -> pl.DataFrame:
-    text = text_of_file(path)
-    first, _, rest = text.lstrip().partition("\n")
-    has_lines = first.startswith("{") and first.rstrip().endswith("}") and bool(rest.strip())
-    content = next(json_lines(text, path))[1] if has_lines else parsed_json(text, path)
-    read = next((read for knows, read in RECORDS if knows(content)), predictions if has_lines else None)
+    records = json_values(text_of_file(path), path)
+    content = records[0][1]
+    read = next((read for knows, read in RECORDS if knows(content)), predictions if len(records) > 1 else None)
     if read is not None:
-        return _table_of_dicts(read(json_lines(text, path) if has_lines else [(1, content)], path), path, "run")
+        return _table_of_dicts(read(records, path), path, "run")
     with naming(path):
         found = search_engines.run_in(content)
     inside = content  # MTEB's predictions have queries below subsets and splits

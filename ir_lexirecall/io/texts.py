@@ -23,7 +23,7 @@ from ir_lexirecall.io.files import (
     text_of_file,
 )
 from ir_lexirecall.io.lines import csv_rows
-from ir_lexirecall.io.value_cells import columns_of_frame, id_text
+from ir_lexirecall.io.value_cells import id_text, table_of_frame
 
 TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data set or ``docs_store`` of it, a ``Collection``,
@@ -132,8 +132,8 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[tuple
         source = source.docs_store()
     if documents and hasattr(source, "get_many_iter"):  # ir_datasets' store
         return ((doc.doc_id, doc.default_text()) for doc in source.get_many_iter([*wanted]))
-    if (frame := columns_of_frame(source)) is not None:
-        return _rows(frame[0], what, f"the table of {what}")
+    if (table := table_of_frame(source)) is not None:
+        return _rows(table.columns, what, f"the table of {what}")
     if documents and hasattr(source, "transform"):
         return _loaded(source, [*wanted])
     raise ValueError(
@@ -159,7 +159,7 @@ def _record(record: Any, what: str, place: str) -> Iterator[tuple[str, str]]:
     return _rows({str(name): [value] for name, value in record.items()}, what, place)
 
 
-def _rows(columns: Mapping[str, Sequence[Any]], what: str, place: str) -> Iterator[tuple[str, str]]:
+def _rows(columns: Mapping[str, Iterable[Any]], what: str, place: str) -> Iterator[tuple[str, str]]:
     """Ids and texts of the rows of a table, whatever its columns are called."""
     ids, fields = _fields(columns, what, place)
     for row in zip(*(columns[name] for name in (ids, *fields)), strict=True):

@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import and_more, is_integer, repeated, shown, shown_names
-from ir_lexirecall.io.files import is_parquet, json_lines, parsed_json, rereadable, text_of_file
+from ir_lexirecall.io.files import is_parquet, json_values, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import RUN_COLUMNS, as_float, csv_rows, number, our_names
 from ir_lexirecall.io.measure_names import equivalent
 from ir_lexirecall.io.readers import parquet_columns
@@ -86,12 +86,12 @@ def is_measure(name: str) -> bool:
     return base is not None and base[0] in ir_measures.measures.registry
 
 
-def cells_of_dicts(content: Mapping[Any, Any], what: str, column: str | None = None) -> Cells:
+def cells_of_dicts(content: Mapping[Any, Any], what: str, measures: Sequence[str] | None = None) -> Cells:
     """``{query: {measure: value}}``, ``{query: value}``, or Cornac's ``{measure: {user: value}}``, whose users are integers."""
     rows: list[tuple[str, str, Any]] = []
     for outer, inner in content.items():
         if not isinstance(inner, Mapping):
-            rows.append((str(outer), column or "value", inner))
+            rows.append((str(outer), measures[0] if measures else "value", inner))
         elif inner and all(not isinstance(key, str) for key in inner) and isinstance(outer, str):
             rows += [(str(user), outer, value) for user, value in inner.items()]
         else:
@@ -110,18 +110,18 @@ def cells_of_dicts(content: Mapping[Any, Any], what: str, column: str | None = N
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a file or frame.
+    """The columns of a file or frame, as arrays of numbers or of objects.
 
     Attributes:
         what: what messages call the table.
-        place: what they call its n-th row; by default by its number.
+        where: what they call its n-th row.
         index: ids of queries where no column has them; by default, numbers of rows.
     """
 
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, NDArray[Any]]
     what: str
-    place: Callable[[int], str] | None = None
-    index: Sequence[Any] | None = None
+    where: Callable[[int], str]
+    index: NDArray[Any] | None = None
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Table:
@@ -132,11 +132,20 @@ class Table:
                 raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
         if (twice := repeated(names)) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
-        columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
+        columns = {name: texts(row[i] or None for _, row in rows) for i, name in enumerate(names)}
         return cls(columns, path, lambda row: f"{path}, line {rows[row][0]}")
 
-    def where(self, row: int) -> str:
-        return f"{self.what}, row {row + 1}" if self.place is None else self.place(row)
+    @classmethod
+    def from_parquet(cls, path: str) -> Table:
+        columns = {name: texts(values) for name, values in parquet_columns(path).items()}
+        return cls(columns, path, lambda row: f"{path}, row {row + 1}")
+
+    def rows(self, kept: Sequence[int] | NDArray[Any]) -> Table:
+        """Some of the rows, which keep their places."""
+        columns = {name: values[kept] for name, values in self.columns.items()}
+        return Table(
+            columns, self.what, lambda n: self.where(kept[n]), None if self.index is None else self.index[kept]
+        )
 
     def named(self, aliases: Iterable[str]) -> str | None:
         """The column that has the first of some names, whatever their case."""
@@ -153,22 +162,10 @@ class Table:
             rows.setdefault(collection, []).append(row)
         if nameless := rows.get(None):
             raise ValueError(f"{self.where(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; add it")
+        others = replace(self, columns={name: values for name, values in self.columns.items() if name != column})
+        return {str(collection): others.rows(some) for collection, some in rows.items()}
 
-        def part(some: list[int]) -> Table:
-            """Some rows, which keep their places."""
-            columns = {
-                name: values[some] if isinstance(values, np.ndarray) else [values[row] for row in some]
-                for name, values in self.columns.items()
-                if name != column
-            }
-            index = None if self.index is None else [self.index[row] for row in some]
-            return Table(columns, self.what, lambda n: self.where(some[n]), index)
-
-        return {str(collection): part(some) for collection, some in rows.items()}
-
-    def cells(
-        self, *, one_run: bool | None = False, column: str | None = None, measures: Sequence[str] | None = None
-    ) -> Cells:
+    def cells(self, *, one_run: bool | None = False, measures: Sequence[str] | None = None) -> Cells:
         """The values in the columns.
 
         They may be long (``run``, ``query_id``, ``measure``, ``value``), have a column per measure (``run``, ``query_id``, ...), or
@@ -176,53 +173,52 @@ class Table:
 
         Args:
             one_run: whether the table is that of a single run, so that columns are measures; None where their names say so.
-            column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
-            measures: the columns to take; by default, all with numbers.
+            measures: the columns to take if all of them are there, else all with numbers; a single one is also what values
+                are called in a table with a column per run, or in the only column, where that is ``value``.
         """
-        table, what, where, index = self.columns, self.what, self.where, self.index
-        names = {name.lower(): name for name in map(str, table)}
-        run_column, task, sample = (self.named(aliases) for aliases in (RUN_NAMES, TASK_NAMES, SAMPLE_NAMES))
-        query = self.named(QUERY_NAMES)
+        what, names = self.what, {name.lower(): name for name in map(str, self.columns)}
+        has = f"it has {shown_names(list(names.values()))}"
+        label = measures[0] if measures is not None and len(measures) == 1 else None
+        query, run_column, task = (self.named(aliases) for aliases in (QUERY_NAMES, RUN_NAMES, TASK_NAMES))
         if run_column is None and query is not None:
             run_column = names.get("name")  # PyTerrier's
         if one_run:
             run_column = None
-        of_samples = query is None and task is None
+        sample = self.named(SAMPLE_NAMES) if query is None and task is None else None
         query = query or task or (sample if sample != run_column else None)
-        if query is None and index is None and not one_run:
-            raise ValueError(
-                f"{what} has no column that names queries, such as query_id: it has {shown_names(list(names.values()))}"
-            )
-        rows = len(next(iter(table.values()), []))
-        ids = texts(map(id_text, table[query] if query is not None else range(rows) if index is None else index))
-        if of_samples and len(set(ids)) < rows:
-            ids = texts(map(str, range(rows)))  # texts of samples that occur again
-        missing = next((row for row, query_id in enumerate(ids) if query_id is None), None)
-        if missing is not None:
-            raise ValueError(f"{where(missing)}: there is no {query}")
-        per_task = query is not None and query == task
-        others = [name for name in table if name not in (run_column, query)]
-        measure = next((names[name] for name in MEASURE_NAMES if names.get(name) in others), None)
-        value = next((names[name] for name in VALUE_NAMES if names.get(name) in others), None)
-        run = None if run_column is None else texts(table[run_column])
-        if measure is not None and value is not None:
-            kept = np.flatnonzero(
-                [q not in SUMMARY and not TEXT.match(str(m)) for q, m in zip(ids, table[measure], strict=True)]
-            )
-            column_of = np.asarray(self._floats(value, kept), dtype=np.float64)
-            labels = texts(map(str, table[measure]))[kept]
-            runs = texts([None] * rows) if run is None else run
-            return Cells(_strings(runs[kept]), ids[kept], labels, column_of, lambda n: where(int(kept[n])), per_task)
-        numeric = self._numeric(others, measures)
+        if query is None and self.index is None and not one_run:
+            raise ValueError(f"{what} has no column that names queries, such as query_id: {has}")
+        height = len(next(iter(self.columns.values()), ()))
+        ids: Any = self.columns[query] if query is not None else range(height) if self.index is None else self.index
+        ids = texts(map(id_text, ids))
+        if sample is not None and len(set(ids)) < height:
+            ids = texts(map(str, range(height)))  # texts of samples that occur again
+        if None in ids:
+            raise ValueError(f"{self.where(ids.tolist().index(None))}: there is no {query}")
+        others = [name for name in self.columns if name not in (run_column, query)]
+        measure, value = (
+            next((names[name] for name in aliases if names.get(name) in others), None)
+            for aliases in (MEASURE_NAMES, VALUE_NAMES)
+        )
+        is_long = measure is not None and value is not None
+        labels = texts(map(str, self.columns[str(measure)])) if is_long else ids
+        is_kept = [q not in SUMMARY and not (is_long and TEXT.match(m)) for q, m in zip(ids, labels, strict=True)]
+        kept = np.flatnonzero(is_kept)
+        part, ids, per_task = self.rows(kept), ids[kept], query is not None and query == task
+        runs = texts([None] * len(kept) if run_column is None else part.columns[run_column])
+        runs = texts(None if run is None or run != run else str(run) for run in runs)
+        if is_long:
+            return Cells(runs, ids, labels[kept], part.floats(str(value)), part.where, per_task)
+        if measures is None or not set(measures) <= self.columns.keys():
+            measures = [name for name in others if part.is_numeric(name)]
+        numeric = {str(name): part.floats(name) for name in measures}
         if not numeric:
-            has = f"it has {shown_names(list(map(str, table)))}"
-            texts_there = ((n, row) for n in others for row, text in enumerate(table[n]) if text is not None)
+            texts_there = ((n, row) for n in others for row, text in enumerate(part.columns[n]) if text is not None)
             if first := next(texts_there, None):
-                found = f"{shown(table[first[0]][first[1]])} ({where(first[1])}, column {first[0]!r})"
+                found = f"{shown(part.columns[first[0]][first[1]])} ({part.where(first[1])}, column {first[0]!r})"
                 raise ValueError(f"{what}: no column holds values: {has}, with {found}; write numbers as 0.5")
             raise ValueError(f"{what}: there are no values in it: {has}")
-        kept = np.flatnonzero([q not in SUMMARY for q in ids])
-        wide = run is None and not one_run
+        wide = run_column is None and not one_run
         if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
             if one_run is not None:
                 raise ValueError(
@@ -230,58 +226,36 @@ class Table:
                     "{run: table}, or add a column run"
                 )
             wide = False
-        height = len(kept)
-        only = next(iter(numeric)) if len(numeric) == 1 else ""
-        if not wide and run is None and column is not None and only.lower() in VALUE_NAMES:
-            numeric = {column: numeric[only]}
-        names_of = np.repeat(texts(numeric), height)
-        runs = names_of if wide else np.tile(texts([None] * height) if run is None else run[kept], len(numeric))
+        if not wide and run_column is None and label is not None and len(numeric) == 1:
+            numeric = {label if name.lower() in VALUE_NAMES else name: values for name, values in numeric.items()}
+        columns = np.repeat(texts(numeric), len(kept))
         return Cells(
-            _strings(runs),
-            np.tile(ids[kept], len(numeric)),
-            np.full(height * len(numeric), column or "value", dtype=object) if wide else names_of,
-            np.concatenate([values[kept] for values in numeric.values()]),
-            lambda n: f"{where(int(kept[n % height]))}, column {list(numeric)[n // height]!r}",
+            columns if wide else np.tile(runs, len(numeric)),
+            np.tile(ids, len(numeric)),
+            np.full(len(columns), label or "value", dtype=object) if wide else columns,
+            np.concatenate([*numeric.values()]),
+            lambda n: f"{part.where(n % len(kept))}, column {list(numeric)[n // len(kept)]!r}",
             per_task,
         )
 
-    def _numeric(self, names: Sequence[str], measures: Sequence[str] | None) -> dict[str, NDArray[np.float64]]:
-        """The columns of numbers among some, or those that are asked for."""
-        if measures is not None:
-            if lacking := [name for name in measures if name not in self.columns]:
-                has = shown_names(list(map(str, self.columns)))
-                raise ValueError(f"{self.what} has no column {lacking[0]!r}: it has {has}")
-            return {name: self._floats(name) for name in measures}
-        columns = {}
-        for name in names:
-            values = self.columns[name]
-            kind = _kind(values)
-            if kind in "fiu" or (kind not in "bM" and any(as_float(value) is not None for value in values)):
-                columns[str(name)] = self._floats(name)
-        return columns
+    def is_numeric(self, name: str) -> bool:
+        """Whether a column has numbers, or texts of which one is a number."""
+        values = self.columns[name]
+        return values.dtype.kind in "fiu" or (
+            values.dtype.kind == "O" and any(as_float(value) is not None for value in values)
+        )
 
-    def _floats(self, name: str, rows: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    def floats(self, name: str) -> NDArray[np.float64]:
         """A column as floats, NaN where there is nothing."""
         values = self.columns[name]
-        if _kind(values) in "fiu":
-            array = np.asarray(values, dtype=np.float64)
-            return array if rows is None else array[rows]
-        places = range(len(values)) if rows is None else rows.tolist()
-        several = list(values)
-        floats = [np.nan if several[i] is None or several[i] != several[i] else as_float(several[i]) for i in places]
-        if bad := [row for row, value in zip(places, floats, strict=True) if value is None]:
-            found = shown(several[bad[0]])
-            raise ValueError(f"{self.where(bad[0])}: {name} is {found}, not a number{and_more(len(bad) - 1)}")
+        if values.dtype.kind in "fiu":
+            return np.asarray(values, dtype=np.float64)
+        floats = [np.nan if value is None or value != value else as_float(value) for value in values]
+        if bad := [row for row, value in enumerate(floats) if value is None]:
+            raise ValueError(
+                f"{self.where(bad[0])}: {name} is {shown(values[bad[0]])}, not a number{and_more(len(bad) - 1)}"
+            )
         return np.array(floats, dtype=np.float64)
-
-
-def _kind(values: Any) -> str:
-    """NumPy's kind of values, ``O`` of what is no array."""
-    return str(getattr(getattr(values, "dtype", None), "kind", "O"))
-
-
-def _strings(values: NDArray[Any]) -> NDArray[Any]:
-    return texts(None if value is None or value != value else str(value) for value in values)
 
 
 def id_text(value: Any) -> str | None:
@@ -295,7 +269,7 @@ def id_text(value: Any) -> str | None:
 # -- frames ------------------------------------------------------------------------------------------------
 
 
-def columns_of_frame(data: Any) -> tuple[dict[str, Sequence[Any]], Sequence[Any] | None] | None:
+def table_of_frame(data: Any, what: str = "") -> Table | None:
     """A frame's columns by name, and its index where that names something; None of what is no frame."""
     if hasattr(data, "collect") and not hasattr(data, "itertuples"):  # Polars' LazyFrame
         data = data.collect()
@@ -303,27 +277,28 @@ def columns_of_frame(data: Any) -> tuple[dict[str, Sequence[Any]], Sequence[Any]
         data = data.to_frame(data.name if data.name is not None else "value")
     if not hasattr(data, "itertuples") and hasattr(data, "to_pandas") and not hasattr(data, "__arrow_c_stream__"):
         data = data.to_pandas()  # ragas' results
+    index, columns = None, {}
     if hasattr(data, "itertuples"):
         if any(name is not None for name in data.index.names):
             data = data.reset_index()
         names = [str(name) for name in data.columns]
-        columns: dict[str, Any] = {}
+        if (twice := repeated(names)) is not None:
+            raise ValueError(f"the column {twice!r} occurs twice; keep one")
         for i, name in enumerate(names):
             column = data.iloc[:, i]
             if getattr(column.dtype, "kind", "O") in "fiu" and not hasattr(column.dtype, "na_value"):
                 columns[name] = column.to_numpy()
             else:
                 there = zip(column.tolist(), column.isna(), strict=True)
-                columns[name] = [None if missing else value for value, missing in there]
-        if (twice := repeated(names)) is not None:
-            raise ValueError(f"the column {twice!r} occurs twice; keep one")
-        counted = type(data.index).__name__ == "RangeIndex"
-        return columns, None if counted else data.index.tolist()
-    if hasattr(data, "to_dicts"):  # Polars
-        return {series.name: series.to_list() for series in data}, None
-    if hasattr(data, "to_pydict"):  # Arrow
-        return data.to_pydict(), None
-    return None
+                columns[name] = texts(None if missing else value for value, missing in there)
+        index = None if type(data.index).__name__ == "RangeIndex" else texts(data.index)
+    elif hasattr(data, "to_dicts"):  # Polars
+        columns = {series.name: texts(series) for series in data}
+    elif hasattr(data, "to_pydict"):  # Arrow
+        columns = {name: texts(values) for name, values in data.to_pydict().items()}
+    else:
+        return None
+    return Table(columns, what or "values", lambda row: f"{what + ', ' if what else ''}row {row + 1}", index)
 
 
 # -- files -------------------------------------------------------------------------------------------------
@@ -333,7 +308,7 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
     """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out."""
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
-            return Table(parquet_columns(file), file)
+            return Table.from_parquet(file)
         text = text_of_file(file)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
@@ -419,30 +394,22 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
 
 def _content_of_json(text: str, path: str) -> Cells | Table:
     """An object per line, a list of objects, or a dict of dicts."""
-    word, places = "record", None
-    by_line = json_lines(text, path)
-    first, _, rest = text.lstrip().partition("\n")
-    numbered = []
-    if rest.strip() and first.rstrip().endswith("}"):
-        with contextlib.suppress(ValueError):  # one object over several lines
-            numbered.append(next(by_line))
-    if numbered:
-        numbered += by_line
-        records: Any = [record for _, record in numbered]
-        word, places = "line", [n for n, _ in numbered]
+    numbered = json_values(text, path)
+    content, word = numbered[0][1], "record"
+    if not content:
+        raise ValueError(f"{path}: there are no values in it")
+    if len(numbered) > 1:
+        records, word = [record for _, record in numbered], "line"
+    elif isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
+        return cells_of_dicts(content, path)
     else:
-        content = parsed_json(text, path)
-        if not content:
-            raise ValueError(f"{path}: there are no values in it")
-        if isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
-            return cells_of_dicts(content, path)
         records = [content] if isinstance(content, dict) else content
-    odd = next((i for i, record in enumerate(records) if not isinstance(record, dict)), None)
-    if odd is not None or not records:
+        numbered = [(n, record) for n, record in enumerate(records, start=1)]
+    if any(not isinstance(record, dict) for record in records):
         raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
-    names = list(dict.fromkeys(name for record in records for name in record))
-    columns = {name: [record.get(name) for record in records] for name in names}
-    return Table(columns, path, lambda row: f"{path}, {word} {row + 1 if places is None else places[row]}")
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = {name: texts(record.get(name) for record in records) for name in names}
+    return Table(columns, path, lambda row: f"{path}, {word} {numbered[row][0]}")
 
 
 # -- folders of results -------------------------------------------------------------------------------------
@@ -455,21 +422,12 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
     for file in sorted(Path(folder).rglob("*.json")):
         if file.name == "model_meta.json":
             continue
-        content = parsed_json(text_of_file(str(file)), str(file), 1)
-        if isinstance(content, dict) and "mteb_dataset_name" in content:
-            raise ValueError(
-                f"{file}: results of MTEB before version 1.11; MTEB's TaskResult.from_disk reads it, to_disk writes it anew"
-            )
+        content = parsed_json(text_of_file(str(file)), str(file))
         if not isinstance(content, dict) or not {"task_name", "scores"} <= content.keys():
             continue
-        splits = list(content["scores"].values()) if isinstance(content["scores"], dict) else []
-        if not splits or any(
-            not isinstance(split, list) or not all(isinstance(item, dict) for item in split) for split in splits
-        ):
-            raise ValueError(
-                f"{file}: expected scores by split, each a list of objects, got {shown(content['scores'])}"
-            )
-        found = [scores.get(measure) for split in splits for scores in split]
+        found: list[Any] = []
+        with contextlib.suppress(AttributeError, TypeError):
+            found = [scores.get(measure) for split in content["scores"].values() for scores in split]
         numbers = [None if isinstance(value, str) else as_float(value) for value in found]
         if not numbers or None in numbers:
             raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")

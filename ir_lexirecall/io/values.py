@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
@@ -24,9 +23,9 @@ from ir_lexirecall.io.value_cells import (
     Cells,
     Table,
     cells_of_dicts,
-    columns_of_frame,
     content_of_file,
     mteb_cells,
+    table_of_frame,
     texts,
 )
 
@@ -93,12 +92,9 @@ class ValueTable:
         has = dict(zip(names, ~np.isnan(grid).all(axis=2), strict=True))
         if (name := next((name for name in names if not has[name].all()), None)) is not None:
             common = [other for other in names if has[other].all()]
-            twice = next((pair for pair in combinations(names, 2) if _same(*pair)), None)
-            cure = "there is no measure that all have"
-            if common:
-                cure = f"all have {shown_names(common)}: name what to take"
-            elif twice is not None:
-                cure = f"{' and '.join(twice)} are what two programs call one measure: take the values of all runs from one"
+            cure = (
+                f"all have {shown_names(common)}: name what to take" if common else "there is no measure that all have"
+            )
             lacking = runs[int((~has[name]).argmax())]
             raise ValueError(
                 f"{source}: run {lacking!r} has no values of {name}{and_more(int((~has[name]).sum()) - 1)}; {cure}"
@@ -239,10 +235,9 @@ def read_values(
             costs = frozenset(name for name, their in theirs.items() if their in values.costs)
             values = replace(values, values=selected, costs=costs)
         return values.with_costs(smaller_is_better)
-    column = wanted[0] if wanted is not None and len(wanted) == 1 else None
     parts: list[Cells] = []
     if isinstance(values, (str, os.PathLike)):
-        parts = _path_cells(values, column)
+        parts = _path_cells(values, wanted)
     elif isinstance(values, Mapping):
         for run, part in values.items():
             what = f"values of run {str(run)!r}"
@@ -250,13 +245,13 @@ def read_values(
                 content = content_of_file(part)
                 cells = content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content
             elif isinstance(part, Mapping):
-                cells = cells_of_dicts(part, what, wanted[0] if wanted else None)
+                cells = cells_of_dicts(part, what, wanted)
             elif hasattr(part, "test_results"):  # DeepEval's
                 tests = {str(test.name): test.metrics_data or () for test in part.test_results}
                 scores = {name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()}
                 cells = cells_of_dicts(scores, what)
-            elif (table := _table_of_frame(part, what)) is not None:
-                cells = table.cells(one_run=True, measures=_columns_among(wanted, table), column=column)
+            elif (table := table_of_frame(part, what)) is not None:
+                cells = table.cells(one_run=True, measures=wanted)
             else:
                 raise ValueError(
                     f"{what}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
@@ -265,15 +260,13 @@ def read_values(
             parts.append(_named(cells, str(run)))
         if empty := [str(run) for run, cells in zip(values, parts, strict=True) if not len(cells)]:
             raise ValueError(f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out")
-    elif (table := values if isinstance(values, Table) else _table_of_frame(values)) is not None:
-        parts = [table.cells(column=column, measures=_columns_among(wanted, table))]
+    elif (table := values if isinstance(values, Table) else table_of_frame(values)) is not None:
+        parts = [table.cells(measures=wanted)]
     elif isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
-        several = any(os.path.isdir(item) for item in values)
-        parts = (
-            [cells for item in values for cells in _path_cells(item, column)]
-            if several
-            else _file_cells(values, column)
-        )
+        if any(os.path.isdir(item) for item in values):
+            parts = [cells for item in values for cells in _path_cells(item, wanted)]
+        else:
+            parts = _file_cells(values, wanted)
     else:
         raise ValueError(
             f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
@@ -313,7 +306,7 @@ def read_collections(
         parts = values if by_model or not folders else {folder.name: folder for folder in folders}
     elif not isinstance(values, Mapping):
         file = values if isinstance(values, (str, os.PathLike)) else None
-        parts = (_table_of_frame(values) or values) if file is None else content_of_file(file)
+        parts = (table_of_frame(values) or values) if file is None else content_of_file(file)
         parts = (parts.by_collection() if isinstance(parts, Table) else None) or parts
     if not isinstance(parts, Mapping):
         whole = None if isinstance(parts, Cells) else read_values(parts, measures=measures, missing=missing)
@@ -342,22 +335,16 @@ def _what(values: Any) -> str:
     return values.what if isinstance(values, Table) else "values"
 
 
-def _table_of_frame(values: Any, what: str | None = None) -> Table | None:
-    found = columns_of_frame(values)
-    place = (lambda row: f"row {row + 1}") if what is None else None
-    return None if found is None else Table(found[0], what or "values", place, found[1])
-
-
-def _path_cells(path: str | os.PathLike[str], column: str | None) -> list[Cells]:
+def _path_cells(path: str | os.PathLike[str], measures: Sequence[str] | None) -> list[Cells]:
     if not os.path.isdir(path):
-        return _file_cells(matching(path) or [path], column)
+        return _file_cells(matching(path) or [path], measures)
     several = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
     if not several or any(file.is_dir() for file in Path(path).iterdir()):
-        return [mteb_cells(path, column or "main_score")]
-    return _file_cells(several, column)
+        return [mteb_cells(path, measures[0] if measures is not None and len(measures) == 1 else "main_score")]
+    return _file_cells(several, measures)
 
 
-def _file_cells(paths: Sequence[str | os.PathLike[str]], column: str | None) -> list[Cells]:
+def _file_cells(paths: Sequence[str | os.PathLike[str]], measures: Sequence[str] | None) -> list[Cells]:
     """The cells of files, each called by its name where it does not say which run it is of.
 
     Where no column of a table names runs, its columns are measures if their names say so, or if another file has them, too.
@@ -368,7 +355,7 @@ def _file_cells(paths: Sequence[str | os.PathLike[str]], column: str | None) -> 
     for path, content in zip(paths, contents, strict=True):
         # One column that files share is the query's.
         shared = _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
-        cells = content.cells(one_run=shared or None, column=column) if isinstance(content, Table) else content
+        cells = content.cells(one_run=shared or None, measures=measures) if isinstance(content, Table) else content
         if all(run is None for run in cells.run):
             by_name.append(run_name(path))
             cells = _named(cells, by_name[-1])
@@ -400,11 +387,6 @@ def _named(cells: Cells, run: str) -> Cells:
     return replace(cells, run=np.full(len(cells), run, dtype=object))
 
 
-def _columns_among(measures: list[str] | None, table: Table) -> list[str] | None:
-    """The measures, if they all are columns."""
-    return measures if measures is not None and set(measures) <= set(table.columns) else None
-
-
 def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> list[str]:
     """What a source calls some measures: the same, or as trec_eval does.
 
@@ -418,13 +400,3 @@ def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> li
                 f"{source}: no values of {name!r}; there are {shown_names(list(names))}{did_you_mean(name, names)}"
             )
     return [name if name in names else ours[name] for name in wanted]
-
-
-def _same(name: str, other: str) -> bool:
-    """Whether two names are of one measure, for trec_eval and for ir_measures.
-
-    >>> _same("map", "AP"), _same("P_5", "P@10")
-    (True, False)
-    """
-    ours = {name: theirs.measure for name in (name, other) if (theirs := equivalent(name)) is not None}
-    return ours.get(name, name) == ours.get(other, other)
