@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_lexirecall.io.groups import read_groups
+from ir_lexirecall.io.texts_and_groups import read_groups
 
 QUERIES = ["q1", "q2", "q3", "q4"]
 GROUPS = {"q1": "who", "q2": "how", "q3": "who", "q4": "why", "other": "x"}
@@ -57,7 +57,7 @@ def test_a_column_of_the_table_of_values() -> None:
         {"run": ["a"] * 3 + ["b"] * 3, "query_id": ["1", "2", "3"] * 2, "lang": ["de", "en", "de"] * 2}
     )
     assert read_groups("lang", ["3", "2", "1"], table=values).labels.tolist() == ["de", "en", "de"]
-    assert read_groups(FRAME, QUERIES, column="words").names == ["0", "1", "2", "3"]
+    assert read_groups("words", QUERIES, table=FRAME).names == ["0", "1", "2", "3"]
 
 
 def test_numbers_are_texts_in_their_order() -> None:
@@ -86,8 +86,12 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
         ({**GROUPS, "q2": None}, {}, "query 'q2' has no group"),
         ({**GROUPS, "q2": ["a"]}, {}, r"one query maps to \['a'\]"),
         (pd.concat([FRAME, FRAME.assign(group="z")]), {}, "row 6: query 'q1' is in group 'who' and in 'z'; keep one"),
-        (FRAME.rename(columns={"group": "a"}), {}, "several columns, none of them called group.*name one with column="),
-        (FRAME, {"column": "kind"}, "no column 'kind': it has query_id, group, words"),
+        (
+            FRAME.rename(columns={"group": "a"}),
+            {},
+            "several columns, none of them called group.*give the table as table=",
+        ),
+        ("kind", {"table": FRAME}, "no column 'kind': it has query_id, group, words"),
         (FRAME.drop(columns="query_id"), {}, "groups has no column query_id: it has group, words"),
         (3, {}, "groups of type int cannot be read"),
         ("nowhere.csv", {}, "there is no file 'nowhere.csv'; to use a column of a table, give the table"),

@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.compared import MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import id_string
-from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.texts_and_groups import GroupsLike
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from lenskit_lexirecall.metrics import check_ranking, grades

@@ -18,8 +18,7 @@ from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Place
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
-from ir_lexirecall.io.texts import TextSources
+from ir_lexirecall.io.texts_and_groups import GroupsLike, QueryGroups, TextSources, read_groups
 from ir_lexirecall.io.value_cells import table_of_frame
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries

@@ -24,7 +24,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
+from ir_lexirecall.io.texts_and_groups import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
 MOST_GRADES = 10  # that have a key

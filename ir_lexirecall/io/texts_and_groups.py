@@ -1,4 +1,4 @@
-"""Texts of documents and of queries, from wherever they are: only those that are asked for, in one pass."""
+"""What is said of queries and documents beside judgments: their texts, only those that are asked for, and groups of queries."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain
 from typing import Any, TypeAlias
 
-from ir_lexirecall._util.errors import shown, warn
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.errors import and_more, entry, shown, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.files import (
     blocks_of_file,
     first_line,
     first_text,
+    is_parquet,
     kind_of_file,
     parsed_json,
     rereadable,
     text_of_file,
 )
-from ir_lexirecall.io.lines import csv_rows
-from ir_lexirecall.io.value_cells import id_text, table_of_frame
+from ir_lexirecall.io.lines import as_float, csv_rows
+from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, Table, id_text, table_of_frame, texts
 
 TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data set or ``docs_store`` of it, a ``Collection``,
@@ -192,7 +197,7 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
             yield from _topics(path)
         elif first.startswith("{") and (kind != ".json" or _JSON_LINES.match(first_text(path, 2**20))):
             for n, line in _lines(path):
-                yield from _record(parsed_json(line.decode("utf-8", "replace"), path, n), what, f"{path}, line {n}")
+                yield from _record(parsed_json(line, path, n), what, f"{path}, line {n}")
         elif first.startswith(("{", "[")):
             content = parsed_json(text_of_file(path), path)
             if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
@@ -202,7 +207,7 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
                     yield from _record(record, what, path)
         else:
             rows: Iterable[tuple[int, list[str]]]
-            rows = ((n, line.decode("utf-8", "replace").rstrip("\r").split("\t")) for n, line in _lines(path))
+            rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(path))
             if kind == ".csv":
                 rows = csv_rows(text_of_file(path), lambda n: f"{path}, line {n}")
             yield from _of_rows(rows, what, path, is_csv=kind == ".csv")
@@ -212,7 +217,10 @@ def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_
     """Rows of id and text, apart by a tab, else by blanks; with a header, which CSV has, by the names of its columns."""
     places: list[int] = []
     for place, (n, fields) in enumerate(rows):
-        if place == 0 and (is_csv or (n == 1 and len(fields) > 1 and _is_header(list(map(str.lower, fields)), what))):
+        names = [field.lower() for field in fields]
+        known = [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))]
+        # A header names ids first, or ids and texts in any order; the query ``topic`` names none.
+        if place == 0 and (is_csv or (n == 1 and len(names) > 1 and (names[0] in _IDS[what] or not any(known)))):
             ids, named = _fields(fields, what, path)
             places, width = [fields.index(name) for name in (ids, *named)], len(fields)
         elif places:
@@ -225,24 +233,10 @@ def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_
             yield fields[0], _joined(fields[1:])
 
 
-def _is_header(names: Sequence[str], what: str) -> bool:
-    """Whether the first line names columns: ids first, or ids and texts in any order; the query ``topic`` names none.
-
-    >>> _is_header(["title", "docno"], DOCUMENTS), _is_header(["1", "topic"], QUERIES)
-    (True, False)
-    """
-    lacking = [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))]
-    return names[0] in _IDS[what] or not any(lacking)
-
-
-def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not empty, with their numbers."""
-    numbers = count(1)
-    for block in blocks_of_file(path):
-        for line in block.split(b"\n")[:-1]:
-            n = next(numbers)
-            if line.strip():
-                yield n, line
+    lines = chain.from_iterable(block.split(b"\n")[:-1] for block in blocks_of_file(path))
+    return ((n, line.decode("utf-8", "replace")) for n, line in enumerate(lines, start=1) if line.strip())
 
 
 def _topics(path: str) -> Iterator[tuple[str, str]]:
@@ -257,3 +251,163 @@ def _topics(path: str) -> Iterator[tuple[str, str]]:
         if number is None or text is None:
             raise ValueError(f"{path}: a topic has no number, or neither a title, a query nor a description")
         yield number[1] or number[2], text
+
+
+# -- groups of queries --------------------------------------------------------------------------------------
+
+GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
+"""A mapping of query ids to groups, a table or column, a file, or the name of a column of another table."""
+
+_GROUP_NAMES = ("group", "cluster", "type", "category", "language", "user", "user_id", "session", "session_id")
+
+
+@dataclass(frozen=True)
+class QueryGroups:
+    """The group of every query.
+
+    Attributes:
+        names: of the groups, sorted (numbers by size).
+        query_ids: the queries, in the order that was asked for.
+        code: the group of each query, as a place in ``names``, shape ``(Q,)``.
+    """
+
+    names: list[str]
+    query_ids: list[str]
+    code: Ints
+
+    def __iter__(self) -> Iterator[tuple[str, Ints]]:
+        """Every group with the places of its queries in ``query_ids``."""
+        for place, name in enumerate(self.names):
+            yield name, np.flatnonzero(self.code == place)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def members(self, group: str) -> list[str]:
+        """The queries of a group."""
+        place = self.names.index(group)
+        return [query_id for query_id, code in zip(self.query_ids, self.code.tolist(), strict=True) if code == place]
+
+    def only(self, query_ids: Sequence[str]) -> QueryGroups:
+        """The groups of some of the queries, those without any of them included."""
+        place = {query_id: q for q, query_id in enumerate(self.query_ids)}
+        return QueryGroups(self.names, [*query_ids], self.code[[place[query_id] for query_id in query_ids]])
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of queries of each group."""
+        return dict(zip(self.names, np.bincount(self.code, minlength=len(self.names)).tolist(), strict=True))
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The group of each query, by name; what tests of dependent queries take."""
+        return np.array(self.names, dtype=object)[self.code]
+
+
+@entry
+def read_groups(
+    groups: GroupsLike, query_ids: Sequence[str], *, table: Any = None, collection: str | None = None
+) -> QueryGroups:
+    """Read which group each query belongs to.
+
+    Args:
+        groups: a mapping of query ids to groups; a table (pandas, Polars, Arrow) with ``query_id`` and one more column; a column
+            indexed by query; a file (CSV, TSV or Parquet with a header, or lines of query and group); or the name of a column
+            of ``table``.
+        query_ids: the queries that need a group, in the order of the result; others are ignored.
+        table: where ``groups`` names a column: the table, one row or several (of the same group) per query.
+        collection: of a table with a column ``collection`` (or ``dataset``, ``task``), take the rows of this one.
+
+    Raises:
+        ValueError: a query has no group or two, there is only one group, or the source cannot be read; the message names the
+            query or line.
+
+    >>> found = read_groups({"q1": "who", "q2": "how", "q3": "who"}, ["q1", "q2", "q3"])
+    >>> found.names, found.code.tolist(), found.sizes
+    (['how', 'who'], [1, 0, 1], {'how': 1, 'who': 2})
+    """
+    column = None
+    if isinstance(groups, str) and table is not None:
+        groups, column = table, groups
+    if isinstance(groups, Mapping):
+        odd = next((value for value in groups.values() if isinstance(value, (list, tuple, set, Mapping))), None)
+        if odd is not None:
+            raise ValueError(f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd)}")
+        columns = {"query_id": texts(groups), "group": texts(groups.values())}
+        source = Table(columns, "groups", lambda row: "groups")
+    elif isinstance(groups, (str, os.PathLike)):
+        if not is_file(groups):
+            raise ValueError(
+                f"groups: there is no file {os.fspath(groups)!r}; to use a column of a table, give the table, too"
+            )
+        with rereadable(os.fspath(groups)) as file:
+            source = Table.from_parquet(file) if is_parquet(file) else _of_text(file)
+    elif (frame := table_of_frame(groups, "groups")) is None:
+        raise ValueError(
+            f"groups of type {type(groups).__name__} cannot be read: give a mapping of query ids to groups, a table with query_id "
+            "and one more column, or a file"
+        )
+    else:
+        source = frame
+    what, has = source.what, f"it has {shown_names(list(source.columns))}"
+    query = next((name for name in QUERY_NAMES if name in source.columns and name != column), None)
+    if query is None and source.index is None:
+        raise ValueError(f"{what} has no column query_id: {has}")
+    others = [name for name in source.columns if name != query]
+    task = (
+        None if collection is None else next((name for name in TASK_NAMES if name in others and name != column), None)
+    )
+    if task is not None:
+        others.remove(task)
+        of_rows = list(map(id_text, source.columns[task]))
+        source = source.rows([row for row, name in enumerate(of_rows) if name == collection])
+        if collection not in of_rows:
+            there = shown_names(list(map(str, dict.fromkeys(of_rows))))
+            raise ValueError(f"{what}: no row is of collection {collection!r}; {task} has {there}")
+    chosen = column or next((name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None)
+    if chosen is None or chosen not in others:
+        named = f"no column {column!r}" if column is not None else "several columns, none of them called group"
+        raise ValueError(f"{what} has {named}: {has}; give the table as table=, and the name of one as groups")
+    ids: Any = source.index if query is None else source.columns[query]
+    group: dict[str, str] = {}
+    for row, (query_id, name) in enumerate(zip(map(id_text, ids), map(id_text, source.columns[chosen]), strict=True)):
+        if query_id is None:
+            raise ValueError(f"{source.where(row)}: there is no query")
+        if name is None:
+            raise ValueError(f"{source.where(row)}: query {query_id!r} has no group; give it one")
+        if group.setdefault(query_id, name) != name:
+            raise ValueError(
+                f"{source.where(row)}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one"
+            )
+    lacking = [query_id for query_id in query_ids if query_id not in group]
+    if lacking:
+        known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
+        raise ValueError(f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it")
+
+    def order(name: str) -> tuple[int, float, str]:
+        """Numbers by size, then texts."""
+        value = as_float(name)
+        return (1, 0.0, name) if value is None else (0, value, name)
+
+    names = sorted({group[query_id] for query_id in query_ids}, key=order)
+    if len(names) < 2:
+        raise ValueError(
+            f"{what}: all queries are in one group, {shown_names(names)}; leave groups out, or give several"
+        )
+    code = {name: place for place, name in enumerate(names)}
+    return QueryGroups(names, list(query_ids), np.array([code[group[q]] for q in query_ids], dtype=np.int64))
+
+
+def _of_text(path: str) -> Table:
+    """A text file's table, where it has a header; else its lines of query and group, whatever separates them."""
+    text = text_of_file(path)
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip() and not line.startswith("#")]
+    separator = next((mark for mark in ("\t", ",", ";") if lines and mark in lines[0][1]), None)
+    rows = [(n, line.split()) for n, line in lines]
+    if separator is not None:
+        read = csv_rows(text, lambda line: f"{path}, line {line}", separator, skipinitialspace=True)
+        rows = [(n, row) for n, row in read if not row[0].startswith("#")]
+    if not rows:
+        raise ValueError(f"{path}: there are no groups in it")
+    has_header = not {*rows[0][1]}.isdisjoint(QUERY_NAMES)
+    return Table.from_rows(rows if has_header else [(0, ["query_id", "group"]), *rows], path)
