@@ -40,17 +40,14 @@ class Ranking(NamedTuple):
 
     def __str__(self) -> str:
         """Labels from rank 1 on; what is missing stands behind a bar; four or more equal ones in a row are counted."""
-        missing = f" | {_spelt(self.missing)}" if self.missing else ""
-        return f"[{(_spelt(self.retrieved) + missing).strip()}]"
-
-
-def _spelt(labels: Sequence[Label]) -> str:
-    words: list[str] = []
-    for label, alike in groupby(labels):
-        count = len(list(alike))
-        word = str(label) if isinstance(label, int) else "+".join(map(str, label))
-        words += [f"{word}x{count}"] if count > 3 else [word] * count
-    return " ".join(words)
+        words: list[str] = []
+        for labels in (self.retrieved, self.missing):
+            words += ["|"] if labels is self.missing and labels else []
+            for label, alike in groupby(labels):
+                count = len(list(alike))
+                word = str(label) if isinstance(label, int) else "+".join(map(str, label))
+                words += [f"{word}x{count}"] if count > 3 else [word] * count
+        return f"[{' '.join(words)}]"
 
 
 def made_up_run(

@@ -110,15 +110,13 @@ def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bo
     compared = comparison_of(self.scored, criteria, Design(test=tested), self.queries)
     tables = []
     for label in progress_bar(tested.progress, self.labels, desc="measures"):
-        of_label = compared.table(label).sort_values("p", ascending=False, kind="stable", ignore_index=True)
-        table = of_label[["run_a", "run_b", "difference", "p", "p_corrected"]]
-        table = table.assign(significant=of_label["verdict"] != UNDECIDED)
-        table.insert(0, "measure", label)
-        table.insert(1, "place", np.arange(1, len(table) + 1))
+        table = compared.table(label).sort_values("p", ascending=False, kind="stable", ignore_index=True)
         table.attrs = {}
-        tables.append(table)
+        significant = table["verdict"] != UNDECIDED
+        tables.append(table.assign(measure=label, place=table.index + 1, significant=significant))
+    columns = ["measure", "place", "run_a", "run_b", "difference", "p", "p_corrected", "significant"]
     return recorded(
-        pd.concat(tables, ignore_index=True),
+        pd.concat(tables, ignore_index=True)[columns],
         "achieved_significance",
         test=tested.name,
         alpha=tested.alpha,

@@ -193,13 +193,11 @@ def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
 
 def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: int) -> dict[str, float]:
     """Kendall's tau and tau_AP between the orders of runs, and between what ends 95% of them lie if queries are resampled."""
-    standings = [comparison.criterion(name).standings for comparison in comparisons]
-    ids = [comparison.criterion(name).query_ids for comparison in comparisons]
-    common = [query_id for query_id in ids[0] if query_id in set(ids[1])]
-    places = [{query_id: q for q, query_id in enumerate(of_judge)} for of_judge in ids]
-    a, b = (x[:, [place[query_id] for query_id in common]] for x, place in zip(standings, places, strict=True))
-    if not common:
+    one, other = (comparison.criterion(name) for comparison in comparisons)
+    common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
+    if not len(common):
         return dict.fromkeys([f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_low", "_high")], np.nan)
+    a, b = one.standings[:, place], other.standings[:, other_place]
     weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
     means = a @ weights, b @ weights
     i, j = np.triu_indices(len(a), 1)

@@ -14,7 +14,6 @@ from math import comb
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_integer, check_integers, check_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -311,23 +310,18 @@ def balancing_index(
 
 def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
     """The largest b by scoring, from the last rank up, some b at a time."""
-
-    def better(query: Ints, rank: Ints, grade: Floats, queries: int) -> Floats:
-        """Values of rankings of n documents, of which the larger is better, and none infinite."""
-        run = made_up_run(query, rank, grade, np.full(queries, n))
-        return np.clip(rising(measure, scoring.values(measure, run)), -_LARGEST, _LARGEST)
-
-    low = np.full(n, float(lowest))
-    one = float(better(np.zeros(n + 1, dtype=np.int64), np.r_[1, np.zeros(n, dtype=np.int64)], np.r_[top, low], 1)[0])
     step = max(1, min(_DOCUMENTS // (n + 1), 256))  # each b needs n + 1 judged documents
     for end in range(n, 0, -step):
         first = np.arange(end, max(0, end - step), -1)
-        rank = first[:, None] + np.arange(n)
-        rank = np.where(rank <= n, rank, 0)
-        rank = np.concatenate([rank, np.zeros((len(first), 1), dtype=np.int64)], axis=1)  # the top document is missing
-        query = np.repeat(np.arange(len(first)), n + 1)
-        tails = better(query, rank.ravel(), np.tile(np.r_[low, top], len(first)), len(first))
-        enough = (one <= tails) | same(one, tails)
+        rank = np.r_[n + 1, first][:, None] + np.arange(n + 1)
+        rank[rank > n] = 0
+        rank[0, 0] = 1  # the document of the top grade alone; the others lack it
+        grade = np.full(rank.shape, float(lowest))
+        grade[0, 0] = grade[1:, -1] = top
+        query = np.repeat(np.arange(len(rank)), n + 1)
+        run = made_up_run(query, rank.ravel(), grade.ravel(), np.full(len(rank), n))
+        one, *tails = np.clip(rising(measure, scoring.values(measure, run)), -_LARGEST, _LARGEST)
+        enough = (one <= tails) | same(one, np.array(tails))
         if enough.any():
             return int(first[np.argmax(enough)])
     return 0
