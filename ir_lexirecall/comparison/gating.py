@@ -1,22 +1,34 @@
-"""``gate``: does a change make rankings worse?"""
+"""``gate``: does a change make rankings worse? And its ledger: how much of alpha the looks at a sequence of changes have spent.
+
+A gate at every commit is a sequence of tests: of 20 harmless commits, some are stopped in .63 of projects. The n-th look tests at
+alpha_n = 6 alpha / (pi n)^2, which sum to alpha over all looks that will ever be.
+
+The file holds JSON lines and is only ever appended to: a look is written before anything is tested, so that one that crashes is
+spent, too; then what it found. A line that a crash broke off counts as a look. Jobs that run at once lock the file while they number
+their looks. The same data are looked at once: a job that runs again tests at the level that it had.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown
+from ir_lexirecall._util.errors import check_choice, check_integer, entry, is_integer, is_number, shown
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
-from ir_lexirecall.comparison.ledger import Look
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
@@ -228,3 +240,124 @@ def gate(
         }
         look.record({"outcome": found.outcome, "verdicts": verdicts})
     return found
+
+
+# -- the ledger ------------------------------------------------------------------------------------
+
+
+def spent_at(look: int, alpha: float) -> float:
+    """alpha_n = 6 alpha / (pi n)^2.
+
+    >>> round(spent_at(1, 0.05), 4), round(sum(spent_at(n, 0.05) for n in range(1, 10_000)), 3)
+    (0.0304, 0.05)
+    """
+    return 6 * alpha / (math.pi * look) ** 2
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look at the data that a ledger counts.
+
+    Attributes:
+        ledger: path of the file.
+        number: n, from 1 on.
+        alpha: level of all looks together.
+        again: whether the same data were looked at before.
+    """
+
+    ledger: str
+    number: int
+    alpha: float
+    again: bool
+    data: Mapping[str, Any]
+
+    @property
+    def spent(self) -> float:
+        """Level at which this look tests."""
+        return spent_at(self.number, self.alpha)
+
+    @property
+    def spent_in_all(self) -> float:
+        """Sum of the levels of the looks up to this one."""
+        return sum(spent_at(n, self.alpha) for n in range(1, self.number + 1))
+
+    @staticmethod
+    def claim(path: str | os.PathLike[str], data: Mapping[str, Any], alpha: float) -> Look:
+        """Write down a new look at some data, or find the one that was.
+
+        Raises:
+            ValueError: the file is no ledger, or was begun at another level.
+        """
+        name, data, looks = os.fspath(path), json.loads(json.dumps(data)), []
+        with _locked(name) as file:
+            for number, text in enumerate(file.read().decode(errors="replace").splitlines(), start=1):
+                if number == 1 and not text.startswith("{"):
+                    said = f"is not a ledger of gate: its first line is {shown(text)}"
+                    raise ValueError(f"{shown(name)} {said}; name a new file")
+                try:
+                    line = json.loads(text)
+                except json.JSONDecodeError:
+                    line = {}
+                if not isinstance(line, dict) or not {"look", "data"} <= line.keys():
+                    line = {}  # where a crash broke it off: it counts as a look at unknown data
+                for key, is_right in (("look", is_integer), ("alpha", is_number)):
+                    if not is_right(line.get(key, 1)):
+                        said = f"{key} must be a number, not {shown(line[key])}"
+                        raise ValueError(
+                            f"line {number} of the ledger {shown(name)}: {said}; mend it, or name a new file"
+                        )
+                if line.get("alpha", alpha) != alpha:
+                    said = f"was begun with alpha {line['alpha']:g}; keep that alpha"
+                    raise ValueError(f"the ledger {shown(name)} {said}, or name a new file")
+                looks += [] if "outcome" in line else [line]
+            known = [line["look"] for line in looks if line.get("data") == data]
+            look = Look(name, known[0] if known else len(looks) + 1, alpha, bool(known), data)
+            if not known:
+                _append(file, {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent})
+        return look
+
+    def record(self, found: Mapping[str, Any]) -> None:
+        """Write down what was found, with ``outcome``; nothing of a look again."""
+        if not self.again:
+            with _locked(self.ledger) as file:
+                _append(file, {"look": self.number, "data": self.data, **found})
+
+    def __str__(self) -> str:
+        again = ", again" if self.again else ""
+        return (
+            f"Look {self.number}{again} by the ledger {self.ledger}: it tests at {self.spent:.2g}; "
+            f"{self.spent_in_all:.3g} of {self.alpha:g} are spent."
+        )
+
+
+def _append(file: IO[bytes], line: Mapping[str, Any]) -> None:
+    """Write a line, after the end of one that a crash broke off."""
+    file.seek(0)
+    start = b"" if file.read()[-1:] in (b"", b"\n") else b"\n"
+    timed = {**line, "time": datetime.now(UTC).isoformat(timespec="seconds")}
+    file.write(start + json.dumps(timed).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[IO[bytes]]:
+    """The file, made if it is not there, locked until it is closed: a process that dies leaves no lock."""
+    with open(path, "a+b") as file:
+        try:
+            import fcntl
+        except ModuleNotFoundError:  # Windows
+            import msvcrt
+
+            file.seek(0)
+            lock: Any = msvcrt
+            lock.locking(file.fileno(), lock.LK_LOCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        try:
+            yield file
+        finally:
+            if os.name == "nt":
+                file.seek(0)
+                lock.locking(file.fileno(), lock.LK_UNLCK, 1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.comparison.ledger import Look, spent_at
+from ir_lexirecall.comparison.gating import Look, spent_at
 
 QRELS = {f"q{i:02}": {"a": 1, "x0": 0, "x1": 0, "x2": 0} for i in range(40)}
 
