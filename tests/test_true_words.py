@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall._util.rounding import levelled, same, settled
-from ir_lexirecall.significance.meta_analysis import ranks
+from ir_lexirecall.significance.over_collections import ranks
 
 QUERIES = [f"q{i}" for i in range(100)]
 QRELS = {q: {"a": 1, "b": 0} for q in QUERIES}

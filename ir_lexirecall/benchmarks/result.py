@@ -19,7 +19,14 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
-from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    corrected,
+    effect_of_mean,
+    group_units,
+    heterogeneity,
+)
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.closed_form import group_interval_holds
 from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
@@ -345,7 +352,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                 "next_high": np.clip(combined.next_high, *bounds),
                 "tau2": combined.tau2,
                 "i2": combined.i2,
-                "p_heterogeneity": inference.heterogeneity(differences, self.test.seed)[1],
+                "p_heterogeneity": heterogeneity(differences, self.test.seed)[1],
             }
         unknown, ends = self._withheld(by, self.differences_of), [name for name in columns if name.endswith(_ENDS)]
         columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}

@@ -18,7 +18,6 @@ from ir_lexirecall.significance.deviations import Deviations as Deviations
 from ir_lexirecall.significance.deviations import best_set as best_set
 from ir_lexirecall.significance.deviations import rank_intervals as rank_intervals
 from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
-from ir_lexirecall.significance.meta_analysis import heterogeneity as heterogeneity
 from ir_lexirecall.significance.outcomes import Bounds as Bounds
 from ir_lexirecall.significance.outcomes import MarginTest as MarginTest
 from ir_lexirecall.significance.outcomes import TestResult as TestResult
@@ -32,6 +31,7 @@ from ir_lexirecall.significance.planning import detectable_difference as detecta
 from ir_lexirecall.significance.planning import effect_interval as effect_interval
 from ir_lexirecall.significance.planning import queries_for_difference as queries_for_difference
 from ir_lexirecall.significance.planning import queries_for_margin as queries_for_margin
+from ir_lexirecall.significance.resampling import heterogeneity as heterogeneity
 from ir_lexirecall.significance.testing import TESTS as TESTS
 from ir_lexirecall.significance.testing import SignificanceTest as SignificanceTest
 from ir_lexirecall.significance.testing import margin_test as margin_test

@@ -19,7 +19,7 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.outcomes import most_extreme
+from ir_lexirecall.significance.outcomes import kth_largest, most_extreme
 
 _ENOUGH = 5_000  # resamples of all pairs
 _ROWS = 64  # of a matrix product: one of few rows costs as much
@@ -234,7 +234,7 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     bound = np.inf
     if k and 2 * deviations.least_p <= alpha:
         furthest = deviations.above.max(axis=0)  # of any pair: one of its runs gains on the other
-        bound = np.partition(furthest, resamples - k)[resamples - k] * (1 + DIFFERENCE)
+        bound = kth_largest(furthest[None], k)[0] * (1 + DIFFERENCE)
     better = np.count_nonzero(deviations.t > bound, axis=1)
     worse = np.count_nonzero(deviations.t < -bound, axis=1)
     return 1 + better, runs - worse

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
-from ir_lexirecall._util.lazy import cached_property, special
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.significance.outcomes import Procedure, TestResult, moved
@@ -52,14 +51,12 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     (array([-0.05  ,  0.1667]), array([0.7, 1. ]))
     """
     out = np.empty((5, len(x)))
-    known: dict[
-        bytes, list[float]
-    ] = {}  # estimate, low, high, p, effect size: preferences repeat the same wins and losses
+    known: dict[bytes, list[float]] = {}  # columns of the result: preferences repeat the same wins and losses
     for i, row in enumerate(progress_bar(progress, x, desc="Wilcoxon")):
         differences = _Differences.of(row)
         key = differences.value.tobytes() + differences.count.tobytes()
         if key not in known:
-            null, w = _null(differences.tied.tobytes()), differences.statistic
+            null, w = differences.null, differences.statistic
             p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
             effect = (2 * w - null.total) / null.total if null.total else 0.0
             known[key] = [*([np.nan] * 3 if alpha is None else _interval(differences, alpha)), p, effect]
@@ -78,8 +75,7 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
     for k, shift in enumerate(shifts):
         for i, row in enumerate(moved(x, shift)):
             differences = _Differences.of(row)
-            null = _null(differences.tied.tobytes())
-            p[k, i] = null.lower_tail(null.total - differences.statistic)
+            p[k, i] = differences.null.lower_tail(differences.null.total - differences.statistic)
     return p
 
 
@@ -101,42 +97,6 @@ WILCOXON = Procedure(
 )
 
 
-@dataclass(frozen=True)
-class _Differences:
-    """The differences of one pair."""
-
-    value: Floats  # distinct values, ascending; magnitudes that are equal but for rounding are equal
-    count: Ints  # how often each of them occurs
-    tied: Ints  # how many differences other than 0 share each magnitude, from the smallest on
-    zeros: int  # how many are 0
-    statistic: int  # twice W, an integer whatever the ties
-
-    @staticmethod
-    def of(row: Floats) -> _Differences:
-        differs = row[row != 0]
-        zeros = len(row) - len(differs)
-        magnitude = np.abs(differs)
-        order = np.argsort(magnitude)
-        magnitude = magnitude[order]
-        new = np.ones(len(differs), dtype=bool)
-        new[1:] = magnitude[1:] > magnitude[:-1] * (1 + DIFFERENCE)
-        group = np.cumsum(new) - 1
-        tied = np.bincount(group)
-        above = np.bincount(group[differs[order] > 0], minlength=len(tied))
-        distinct = magnitude[new]
-        value, count = np.r_[-distinct[::-1], 0.0, distinct], np.r_[(tied - above)[::-1], zeros, above]
-        return _Differences(value[count > 0], count[count > 0], tied, zeros, int(_twice_ranks(tied) @ above))
-
-
-def _twice_ranks(tied: Ints) -> Ints:
-    """Twice the mean rank of every group of ties.
-
-    >>> _twice_ranks(np.array([1, 2, 1]))
-    array([2, 5, 8])
-    """
-    return 2 * np.cumsum(tied) - tied + 1
-
-
 # -- the distribution of W ---------------------------------------------------------------------------
 
 
@@ -144,6 +104,7 @@ def _twice_ranks(tied: Ints) -> Ints:
 class _Null:
     """Distribution of twice W under no difference, on the multiples of ``step`` from 0 to ``total``."""
 
+    twice_ranks: Ints  # twice the mean rank of every group of ties
     total: int
     step: int
     lower: Floats | None  # P(2 W <= i step) for i up to the middle; None: normal
@@ -177,21 +138,15 @@ class _Null:
 def _null(tied: bytes) -> _Null:
     """For groups of that many ties, smallest magnitude first."""
     sizes = np.frombuffer(tied, dtype=np.int64)
-    twice_ranks = _twice_ranks(sizes)
+    twice_ranks = 2 * np.cumsum(sizes) - sizes + 1
     n, total, step = int(sizes.sum()), int(twice_ranks @ sizes), max(1, int(np.gcd.reduce(twice_ranks)))
-    exact = n <= EXACT or (len(sizes) <= _FEW and n * (total // step) <= _WORK)
-    ranks = np.repeat(twice_ranks // step, sizes).tolist()
     deviation = float(np.sqrt((twice_ranks**2) @ sizes) / 2)
-    return _Null(total, step, _lower_half(ranks) if exact else None, deviation)
-
-
-def _lower_half(ranks: list[int]) -> Floats:
-    """P(sum <= i) up to the middle, of the sum of ``ranks`` each taken with probability 1/2.
-
-    >>> _lower_half([1, 2, 3])
-    array([0.125, 0.25 , 0.375, 0.625])
-    """
-    probability = np.zeros(sum(ranks) // 2 + 1)
+    if n > EXACT and (len(sizes) > _FEW or n * (total // step) > _WORK):
+        return _Null(twice_ranks, total, step, None, deviation)
+    ranks = np.repeat(twice_ranks // step, sizes).tolist()
+    probability = np.zeros(
+        sum(ranks) // 2 + 1
+    )  # of sums of the ranks, each taken with probability 1/2, up to the middle
     probability[0] = 1
     reach = 0
     for rank in ranks:  # sums of powers of 1/2: exact up to 50 ranks
@@ -199,7 +154,36 @@ def _lower_half(ranks: list[int]) -> Floats:
         taken = probability[: max(0, reach + 1 - rank)].copy()
         probability[rank : reach + 1] += taken
         probability[: reach + 1] /= 2
-    return np.cumsum(probability)
+    return _Null(twice_ranks, total, step, np.cumsum(probability), deviation)
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """The differences of one pair."""
+
+    value: Floats  # distinct values, ascending; magnitudes that are equal but for rounding are equal
+    count: Ints  # how often each of them occurs
+    tied: Ints  # how many differences other than 0 share each magnitude, from the smallest on
+    zeros: int  # how many are 0
+    null: _Null  # of those other than 0
+    statistic: int  # twice W, an integer whatever the ties
+
+    @staticmethod
+    def of(row: Floats) -> _Differences:
+        differs = row[row != 0]
+        zeros = len(row) - len(differs)
+        magnitude = np.abs(differs)
+        order = np.argsort(magnitude)
+        magnitude = magnitude[order]
+        new = np.ones(len(differs), dtype=bool)
+        new[1:] = magnitude[1:] > magnitude[:-1] * (1 + DIFFERENCE)
+        group = np.cumsum(new) - 1
+        tied = np.bincount(group)
+        above = np.bincount(group[differs[order] > 0], minlength=len(tied))
+        distinct = magnitude[new]
+        value, count = np.r_[-distinct[::-1], 0.0, distinct], np.r_[(tied - above)[::-1], zeros, above]
+        null = _null(tied.tobytes())
+        return _Differences(value[count > 0], count[count > 0], tied, zeros, null, int(null.twice_ranks @ above))
 
 
 # -- the interval ------------------------------------------------------------------------------------
@@ -207,17 +191,25 @@ def _lower_half(ranks: list[int]) -> Floats:
 
 def _interval(differences: _Differences, alpha: float) -> list[float]:
     """Estimate and ends of the interval."""
-    tested = _null(differences.tied.tobytes())
-    null = _null(np.r_[differences.zeros, differences.tied].tobytes()) if differences.zeros else tested
-    threshold = null.threshold(alpha)
-    walsh = _Walsh.of(differences, threshold, null.total)
-    estimate = walsh.median()
+    u, count, tested, null = differences.value, differences.count, differences.null, differences.null
+    if differences.zeros:
+        null = _null(np.r_[differences.zeros, differences.tied].tobytes())
+    threshold, middle = null.threshold(alpha), null.total / 2
     if threshold is None:
-        return [estimate, -np.inf, np.inf]
-    at_zero = _scaled(differences.statistic, tested.threshold(alpha), tested.total)
-    theta, w = walsh.distinct
-    w = _scaled(w, threshold, null.total)
+        return [_walsh(u, count)[0], -np.inf, np.inf]
+    ends = (-np.inf, np.inf)
+    if len(u) * (len(u) + 1) // 2 > _AT_ONCE:
+        ends = _bracket(u, count, threshold, null.total)
+    estimate, theta, twice_w = _walsh(u, count, *ends)
+    known = len(twice_w) and twice_w[0] >= null.total - threshold and twice_w[-1] <= threshold
+    if np.isfinite(ends[0]) and not known:
+        estimate, theta, twice_w = _walsh(u, count)  # what lies next to a heap of ties was missed
+    # From here on W is counted from its mean, such that what is rejected lies beyond -1 and 1.
+    at_zero, limit = 0.0, tested.threshold(alpha)
+    if limit is not None:
+        at_zero = (differences.statistic - tested.total / 2) / (tested.total / 2 - limit)
     # The test of theta = 0 knows best; what it says holds for all theta further off, too.
+    w = (twice_w - middle) / (middle - threshold)
     w = np.where(theta < 0, np.maximum(w, at_zero), np.minimum(w, at_zero))
     if np.any(theta == 0):
         w[theta == 0] = at_zero
@@ -228,86 +220,44 @@ def _interval(differences: _Differences, alpha: float) -> list[float]:
     return [float(np.clip(estimate, low, high)), low, high]
 
 
-def _scaled(twice_w: Any, threshold: float | None, total: int) -> Any:
-    """W from its mean on, such that what is rejected lies beyond -1 and 1; 0: nothing is."""
-    return 0.0 * twice_w if threshold is None else (twice_w - total / 2) / (total / 2 - threshold)
-
-
-@dataclass(frozen=True)
-class _Walsh:
-    """Walsh averages, ascending, as many as the interval needs."""
-
-    value: Floats  # the averages, distinct pairs of distinct differences
-    weight: Ints  # how many pairs of differences share each
-    scale: Floats  # larger magnitude of each pair, to which rounding is relative
-    below: int  # how many pairs of differences have an average below all of these
-    above: int  # and above
-    whole: bool  # whether these are all; else the first and the last may be some of several equal ones
-
-    @staticmethod
-    def of(differences: _Differences, threshold: float | None, total: int) -> _Walsh:
-        u, count = differences.value, differences.count
-        if threshold is None or len(u) * (len(u) + 1) // 2 <= _AT_ONCE:
-            return _Walsh._within(u, count, -np.inf, np.inf)
-        ends = _bracket(u, count, threshold, total)
-        walsh = _Walsh._within(u, count, *ends)
-        _, counted = walsh.distinct
-        if len(counted) and counted[0] >= total - threshold and counted[-1] <= threshold:
-            return walsh
-        return _Walsh._within(u, count, -np.inf, np.inf)  # what lies next to a heap of ties was missed
-
-    @staticmethod
-    def _within(u: Floats, count: Ints, low: float, high: float) -> _Walsh:
-        """The averages from low to high."""
-        size = np.arange(len(u))
-        first = np.maximum(size, np.searchsorted(u, 2 * low - u, side="left"))
-        end = np.maximum(first, np.searchsorted(u, 2 * high - u, side="right"))
-        i = np.repeat(size, end - first)
-        j = ranges(first, end)
-        value = (u[i] + u[j]) / 2
-        order = np.argsort(value)
-        i, j, value = i[order], j[order], value[order]
-        weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])
-        n, before = int(count.sum()), np.r_[0, np.cumsum(count)]
-        with_itself = np.where(end == size, count * (count + 1) // 2 - count * count, 0)
-        above = int((count * (n - before[end]) + with_itself).sum())
-        below = n * (n + 1) // 2 - above - int(weight.sum())
-        scale = np.maximum(np.abs(u[i]), np.abs(u[j]))
-        return _Walsh(value, weight, scale, below, above, whole=below == above == 0)
-
-    def median(self) -> float:
-        """The median of all averages."""
-        rank = self.below + np.cumsum(self.weight)
-        n = int(rank[-1]) + self.above
-        middle = np.searchsorted(rank, [(n - 1) // 2, n // 2], side="right")
-        return float(self.value[middle].mean())
-
-    @cached_property
-    def distinct(self) -> tuple[Floats, Ints]:
-        """Distinct averages and twice how many are above each, with those equal to it counted half."""
-        first = np.flatnonzero(np.r_[True, np.diff(self.value) > 0])
-        value, scale = self.value[first], np.minimum.reduceat(self.scale, first)
-        # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but those of tied ones.
-        apart = np.diff(value) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])
-        first = first[np.r_[True, apart]]
-        last = np.r_[first[1:], len(self.value)] - 1
-        weight = np.add.reduceat(self.weight, first)
-        above = self.above + np.cumsum(weight[::-1])[::-1]  # itself included
-        inner = slice(None) if self.whole else slice(1, -1)
-        return ((self.value[first] + self.value[last]) / 2)[inner], (2 * above - weight)[inner]
+def _walsh(u: Floats, count: Ints, low: float = -np.inf, high: float = np.inf) -> tuple[float, Floats, Ints]:
+    """Walsh averages from low to high, between which the middle lies: the median of all of them, distinct ones, and twice how many
+    are above each, those equal to it counted half; all distinct ones, or all but the first and the last, of which some may be missing."""
+    size = np.arange(len(u))
+    first = np.maximum(size, np.searchsorted(u, 2 * low - u, side="left"))
+    end = np.maximum(first, np.searchsorted(u, 2 * high - u, side="right"))
+    i, j = np.repeat(size, end - first), ranges(first, end)
+    value = (u[i] + u[j]) / 2
+    order = np.argsort(value)
+    i, j, value = i[order], j[order], value[order]
+    weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])  # pairs of differences that share it
+    n, before = int(count.sum()), np.r_[0, np.cumsum(count)]
+    total = n * (n + 1) // 2
+    with_itself = np.where(end == size, count * (count + 1) // 2 - count * count, 0)
+    above = int((count * (n - before[end]) + with_itself).sum())
+    below = total - above - int(weight.sum())
+    middle = np.searchsorted(below + np.cumsum(weight), [(total - 1) // 2, total // 2], side="right")
+    median = float(value[middle].mean())
+    first = np.flatnonzero(np.r_[True, np.diff(value) > 0])
+    scale = np.minimum.reduceat(np.maximum(np.abs(u[i]), np.abs(u[j])), first)  # to which rounding is relative
+    # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but those of tied ones.
+    first = first[np.r_[True, np.diff(value[first]) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])]]
+    last = np.r_[first[1:], len(value)] - 1
+    weight = np.add.reduceat(weight, first)
+    or_equal = above + np.cumsum(weight[::-1])[::-1]
+    known = slice(None) if below == above == 0 else slice(1, -1)
+    return median, ((value[first] + value[last]) / 2)[known], (2 * or_equal - weight)[known]
 
 
 def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[float, float]:
     """Two numbers between which 2 W passes from well above ``total - threshold`` to well below ``threshold``."""
-    before = np.r_[0, np.cumsum(count)]
+    before, slack, ends = np.r_[0, np.cumsum(count)], total // 400, []
 
     def twice_above(theta: float) -> int:
         ordered = (count * (before[-1] - before[np.searchsorted(u, 2 * theta - u, side="right")])).sum()
         return int(ordered + count[u > theta].sum())
 
-    slack = total // 400
-
-    def around(level: float) -> tuple[float, float]:
+    for level in (total - threshold + slack, threshold - slack):
         low, high = float(u[0]), float(u[-1])
         over, under = twice_above(low), 0
         while over - under > slack and low < (middle := (low + high) / 2) < high:
@@ -315,9 +265,8 @@ def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[floa
                 low, over = middle, counted
             else:
                 high, under = middle, counted
-        return low, high
-
-    low, high = around(total - threshold + slack)[0], around(threshold - slack)[1]
+        ends += [low, high]
+    low, high = ends[0], ends[3]
     # Of each number, the average next to those ends: some distinct ones are wanted beyond a heap of ties.
     lower, upper = np.searchsorted(u, 2 * low - u, side="left") - 1, np.searchsorted(u, 2 * high - u, side="right")
     lower_ends = np.unique((u + u[lower])[lower >= 0] / 2)[-_BEYOND:]

@@ -12,7 +12,7 @@ from scipy import stats
 from simulations.benchmark import World
 
 from ir_lexirecall import benchmark
-from ir_lexirecall.significance import draws
+from ir_lexirecall.significance import draws, heterogeneity
 from ir_lexirecall.significance import over_collections as inference
 
 B = 200
@@ -219,7 +219,7 @@ def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
     for between in (0.0, 0.3):
         differences = [rng.normal(rng.normal(0, between), rng.uniform(0.1, 0.5), size) for size in sizes]
         peer = anova_oneway(differences, use_var="unequal", welch_correction=True)
-        f, p = inference.heterogeneity([x[None] for x in differences])
+        f, p = heterogeneity([x[None] for x in differences])
         assert f[0] == pytest.approx(peer.statistic)
         assert p[0] >= peer.pvalue * (1 - 1e-9)
 
@@ -233,12 +233,12 @@ def test_heterogeneity_counts_the_permutations_of_queries() -> None:
     for chosen in combinations(range(7), 3):
         rest = [q for q in range(7) if q not in chosen]
         f.append(stats.ttest_ind(x[list(chosen)], x[rest], equal_var=False).statistic ** 2)
-    observed, p = inference.heterogeneity([x[None, :3], x[None, 3:]])
+    observed, p = heterogeneity([x[None, :3], x[None, 3:]])
     assert observed[0] == pytest.approx(f[0])
     by_f = stats.ttest_ind(x[:3], x[3:], equal_var=False).pvalue
     share = np.mean(np.array(f) >= f[0] * (1 - 1e-9))
     assert p[0] == pytest.approx(max(by_f, share), abs=0.05)
-    assert np.isnan(inference.heterogeneity([x[None, :1], x[None, 1:]])[1]).all()
+    assert np.isnan(heterogeneity([x[None, :1], x[None, 1:]])[1]).all()
 
 
 def test_friedman_is_scipys() -> None:
