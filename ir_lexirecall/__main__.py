@@ -24,7 +24,8 @@ def main() -> int:
             _leave()  # without waiting for the files that threads are reading
         return code
     except KeyboardInterrupt:
-        _say("interrupted")
+        if sys.stderr is not None:
+            print("ir-lexirecall: interrupted", file=sys.stderr)
         return INTERRUPTED
     finally:
         if heeded:
@@ -38,11 +39,6 @@ def _interrupt(*_: Any) -> NoReturn:
 
 def _leave(*_: Any) -> NoReturn:
     os._exit(INTERRUPTED)
-
-
-def _say(message: str) -> None:
-    if sys.stderr is not None:
-        print(f"ir-lexirecall: {' '.join(message.split())}", file=sys.stderr)
 
 
 if __name__ == "__main__":

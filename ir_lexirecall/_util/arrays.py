@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -61,12 +60,7 @@ def geometric_sum(ratio: float, terms: Floats) -> Floats:
     >>> geometric_sum(0.5, np.array([1.0, 3.0, np.inf]))
     array([1.  , 1.75, 2.  ])
     """
-    return terms if ratio == 1 else np.expm1(terms * _log(ratio)) / (ratio - 1)
-
-
-@lru_cache
-def _log(ratio: float) -> np.float64:
-    return np.log(np.float64(ratio))
+    return terms if ratio == 1 else np.expm1(terms * np.log(ratio)) / (ratio - 1)
 
 
 def starts_segment(segment: NDArray[Any]) -> Bools:
@@ -79,18 +73,6 @@ def starts_segment(segment: NDArray[Any]) -> Bools:
     starts[:1] = True
     np.not_equal(segment[1:], segment[:-1], out=starts[1:])
     return starts
-
-
-def segment_lengths(starts: Ints, end: int) -> Ints:
-    """Lengths of the segments that begin at ``starts``, the last of which ends at ``end``.
-
-    >>> segment_lengths(np.array([0, 2]), 5)
-    array([2, 3])
-    """
-    lengths = np.empty(len(starts), dtype=np.int64)
-    lengths[:-1] = starts[1:]
-    lengths[-1:] = end
-    return np.subtract(lengths, starts, out=lengths)
 
 
 def position_in_segment(segment: Ints) -> Ints:
@@ -140,7 +122,7 @@ def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -
         for first, end in pairwise(bounds):
             combine.accumulate(values[first:end], out=results[first:end])
         return results
-    lengths = segment_lengths(starts, len(segment))
+    lengths = np.diff(starts, append=len(segment))
     size_class = np.frexp(lengths)[1]
     for size in np.unique(size_class):
         alike = np.flatnonzero(size_class == size)

@@ -14,7 +14,9 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent import futures  # which imports what starts threads when that is first needed
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from ir_lexirecall._util.lazy import polars
 
 T = TypeVar("T")
 
@@ -30,8 +32,11 @@ def computes() -> bool:
     True
     """
     global _computes
-    if _computes is None:
-        _computes = _answers()
+    if _computes is None:  # tried, in a thread that may wait for ever
+        thread = threading.Thread(target=lambda: polars.DataFrame({"number": [2, 1]}).sort("number"), daemon=True)
+        thread.start()
+        thread.join(_PATIENCE)
+        _computes = not thread.is_alive()
     return _computes
 
 
@@ -62,20 +67,6 @@ def _is_forked() -> bool:
         from multiprocessing import parent_process
 
         return parent_process() is not None
-
-
-def _answers() -> bool:
-    """Try, in a thread that may wait for ever."""
-
-    def try_it() -> None:
-        import polars
-
-        polars.DataFrame({"number": [2, 1]}).sort("number")
-
-    thread = threading.Thread(target=try_it, daemon=True)
-    thread.start()
-    thread.join(_PATIENCE)
-    return not thread.is_alive()
 
 
 def _after_fork() -> None:
@@ -113,13 +104,9 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
     >>> list(one_ahead(iter("abc")))
     ['a', 'b', 'c']
     """
-    end = object()
-
-    def make() -> T | object:
-        return next(items, end)
-
+    end: Any = object()
     with futures.ThreadPoolExecutor(1) as thread:
-        coming = started(thread, make)
+        coming = started(thread, lambda: next(items, end))
         while (item := coming()) is not end:
-            coming = started(thread, make)
-            yield item  # type: ignore[misc]
+            coming = started(thread, lambda: next(items, end))
+            yield item

@@ -56,8 +56,16 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
         with called(name):
             try:
                 return function(*args, **kwargs)
-            except TypeError as error:
-                _explain_arguments(name, function, kwargs, error)
+            except TypeError:
+                known = inspect.signature(function).parameters
+                if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+                    raise
+                for argument in (argument for argument in kwargs if argument not in known):
+                    names = [parameter for parameter in known if parameter not in ("self", "cls")]
+                    hint = did_you_mean(argument, names) or f"; it takes {', '.join(names)}"
+                    if argument in _MOVED and {"by", "qrels"} & {*known}:
+                        hint = f"; {_MOVED[argument]}"
+                    raise TypeError(f"{name}: unexpected argument {argument!r}{hint}") from None
                 raise
 
     return call
@@ -103,20 +111,6 @@ def keeping_errors_of(package: str) -> Iterator[None]:
         if last is not None and last.tb_frame.f_globals.get("__name__", "").partition(".")[0] == package:
             setattr(error, _FOREIGN, True)
         raise
-
-
-def _explain_arguments(name: str, function: Callable[..., Any], given: dict[str, Any], error: TypeError) -> None:
-    """Raise a ``TypeError`` with a hint where a keyword argument is none of the function's."""
-    known = inspect.signature(function).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
-        return
-    for argument in given:
-        if argument not in known:
-            if argument in _MOVED and {"by", "qrels"} & {*known}:
-                raise TypeError(f"{name}: unexpected argument {argument!r}; {_MOVED[argument]}") from None
-            names = [parameter for parameter in known if parameter not in ("self", "cls")]
-            hint = did_you_mean(argument, names) or f"; it takes {', '.join(names)}"
-            raise TypeError(f"{name}: unexpected argument {argument!r}{hint}") from None
 
 
 _MOVED = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from ir_lexirecall._util.errors import did_you_mean, is_number
+from ir_lexirecall._util.errors import did_you_mean, is_number, repeated
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
@@ -34,14 +34,19 @@ def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dic
     >>> named_collections({"q1": {"d1": 1}}, {"bm25": "bm25.run"})[1]
     {'collection': {'bm25': 'bm25.run'}}
     """
+    if isinstance(collections, (Mapping, list, tuple)) and not collections:
+        raise ValueError("there are no collections")
+    several: list[tuple[str, Any]] = []
     if isinstance(collections, Mapping):
         for of_one in collections.values():
             if not isinstance(of_one, Mapping) or any(isinstance(grade, Mapping) for grade in of_one.values()):
-                return _distinct([(str(name), qrels) for name, qrels in collections.items()]), runs
-    if isinstance(collections, (Mapping, list, tuple)) and not collections:
-        raise ValueError("there are no collections")
-    if isinstance(collections, (list, tuple)) and all(isinstance(item, (str, Collection)) for item in collections):
-        return _distinct([(item if isinstance(item, str) else item.dataset_id, item) for item in collections]), runs
+                several = [(str(name), qrels) for name, qrels in collections.items()]
+    elif isinstance(collections, (list, tuple)) and all(isinstance(item, (str, Collection)) for item in collections):
+        several = [(item if isinstance(item, str) else item.dataset_id, item) for item in collections]
+    if twice := repeated([name for name, _ in several]):
+        raise ValueError(f"two collections have the same name, {twice}")
+    if several:
+        return dict(several), runs
     qrels: Any = collections
     if isinstance(qrels, (str, os.PathLike)):
         name = os.path.basename(qrels) if is_file(qrels) else str(qrels)
@@ -50,13 +55,6 @@ def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dic
     by_name = isinstance(runs, Mapping) and (len(runs) != 1 or name not in runs)  # not below the collection's
     runs_of_one: Any = {name: runs} if by_name else runs
     return {name: qrels}, runs_of_one
-
-
-def _distinct(named: list[tuple[str, QrelsLike]]) -> dict[str, QrelsLike]:
-    names = [name for name, _ in named]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"two collections have the same name, {twice}")
-    return dict(named)
 
 
 def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[tuple[str, Mapping[str, RunLike]]]:
@@ -117,10 +115,9 @@ def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, A
     >>> groups_by_collection({"c": "types.tsv", "d": {"q1": "who", "q2": "how"}}, ["c", "d"])
     {'c': 'types.tsv', 'd': {'q1': 'who', 'q2': 'how'}}
     """
-    by_collection = isinstance(groups, Mapping) and any(str(name) in collections for name in groups)
-    if not by_collection:
-        return dict.fromkeys(collections, groups)
-    return _by_name("groups", groups, collections)
+    if isinstance(groups, Mapping) and any(str(name) in collections for name in groups):
+        return _by_name("groups", groups, collections)
+    return dict.fromkeys(collections, groups)
 
 
 def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[str, Any]:
@@ -136,9 +133,7 @@ def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[
     return _by_name("predicted judgments", predicted, collections, complete=False)
 
 
-def _by_name(
-    what: str, given: Mapping[Any, Any], collections: Sequence[str], *, complete: bool = True
-) -> dict[str, Any]:
+def _by_name(what: str, given: Mapping[Any, Any], collections: Sequence[str], complete: bool = True) -> dict[str, Any]:
     """What is given for each collection, in their order; refused where one is unknown, or a ``complete`` mapping lacks one."""
     named = {str(name): part for name, part in given.items()}
     if unknown := [name for name in named if name not in collections]:
@@ -152,28 +147,16 @@ def _by_name(
 
 # -- folders and TOML files --------------------------------------------------------------------------
 
-_KEYS: dict[str, type | tuple[type, ...]] = {
-    "collections": dict,
-    "runs": (str, dict),
-    "by": (str, list),
-    "baseline": str,
-    "margin": (str, float),
-    "over": str,
-    "missing": str,
-    "smaller_is_better": (str, list),
-    "groups": str,
-    "cluster": bool,
-    "rules": bool,
-    "allow_empty": bool,
-    "test": str,
-    "correction": str,
-    "alpha": float,
-    "n_resamples": int,
-    "seed": int,
+_KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "collections": ("a table", (dict,)),
+    "runs": ("a text or a table", (str, dict)),
+    **dict.fromkeys(("by", "smaller_is_better"), ("a text or a list", (str, list))),
+    **dict.fromkeys(("baseline", "over", "missing", "groups", "test", "correction"), ("a text", (str,))),
+    **dict.fromkeys(("cluster", "rules", "allow_empty"), ("true or false", (bool,))),
+    "margin": ("a text or a number", (str, float, int)),
+    "alpha": ("a number", (float, int)),
+    **dict.fromkeys(("n_resamples", "seed"), ("an integer", (int,))),
 }
-_KINDS = {str: "a text", dict: "a table", list: "a list", bool: "true or false", float: "a number", int: "an integer"}
-
-
 _OF_TEST = {"test": "name"} | {name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster")}
 
 
@@ -241,82 +224,68 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     for key, value in asked.items():
         if key not in _KEYS:
             raise ValueError(f"{place}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
-        expected = _KEYS[key]
-        kinds = expected if isinstance(expected, tuple) else (expected,)
-        fits = isinstance(value, kinds) or (float in kinds and isinstance(value, int))
-        if not fits or (isinstance(value, bool) and bool not in kinds):
-            raise ValueError(f"{place}: {key} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {value!r}")
+        kind, types = _KEYS[key]
+        if type(value) not in types:
+            raise ValueError(f"{place}: {key} must be {kind}, not {value!r}")
     if missing := [key for key in ("collections", "runs") if not asked.get(key)]:
         raise ValueError(f"{place}: there is no {missing[0]}")
     if "groups" in asked:
         asked["groups"] = str(place.parent / asked["groups"])
-    asked["collections"] = {
-        name: _beside(place, source, f"collections.{name}") for name, source in asked["collections"].items()
-    }
-    if isinstance(asked["runs"], str):
-        asked["runs"] = str(place.parent / asked["runs"])
-    else:
-        for name, of_one in asked["runs"].items():
-            if not isinstance(of_one, dict):
-                raise ValueError(f"{place}: runs.{name} must be a table of names to files, not {of_one!r}")
-        asked["runs"] = {
-            name: {run: _beside(place, file, f"runs.{name}.{run}") for run, file in of_one.items()}
-            for name, of_one in asked["runs"].items()
-        }
     collections, runs = asked.pop("collections"), asked.pop("runs")
-    return Source(collections, runs_in_folder(runs, list(collections)) if isinstance(runs, str) else runs, asked)
+    collections = {name: _beside(place, source, f"collections.{name}") for name, source in collections.items()}
+    if isinstance(runs, str):
+        return Source(collections, runs_in_folder(place.parent / runs, list(collections)), asked)
+    for name, of_one in runs.items():
+        if not isinstance(of_one, dict):
+            raise ValueError(f"{place}: runs.{name} must be a table of names to files, not {of_one!r}")
+        runs[name] = {run: _beside(place, file, f"runs.{name}.{run}") for run, file in of_one.items()}
+    return Source(collections, runs, asked)
 
 
 def _from_folder(folder: Path) -> Source:
     """The collections and runs of a folder of folders, or of one collection."""
-    if (qrels := _qrels_in(folder)) and (files := _runs_in(folder)):
-        name = folder.resolve().name
-        return Source({name: _one_of(qrels)}, {name: files})
     collections, runs = {}, {}
-    for place in sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")):
-        qrels = _qrels_in(place)
+    below = [item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")]
+    for place in [folder] if all(_files_in(folder)) else sorted(below):
+        name, (qrels, runs_here) = place.absolute().name, _files_in(place)
         if qrels:
-            collections[place.name] = _one_of(qrels)
+            collections[name] = _one_of(qrels)
         else:  # the folder's name is a data set's id, with dashes for slashes
             import ir_datasets
 
             known = {dataset_id.replace("/", "-").lower(): dataset_id for dataset_id in [*ir_datasets.registry, DEMO]}
-            if (name := place.name.lower()) not in known:
-                said = f"no data set has this id, and there is no file qrels.* in it{did_you_mean(name, known)}"
-                raise ValueError(f"{place}: {said}")
-            collections[place.name] = known[name]
-        runs[place.name] = _runs_in(place)
-        if not runs[place.name]:
+            if name.lower() not in known:
+                hint = did_you_mean(name.lower(), known)
+                raise ValueError(f"{place}: no data set has this id, and there is no file qrels.* in it{hint}")
+            collections[name] = known[name.lower()]
+        if not runs_here:
             raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run")
+        runs[name] = runs_here
     if not collections:
         raise ValueError(f"{folder}: there is no folder of a collection in it")
     return Source(collections, runs)
+
+
+def _files_in(place: Path) -> tuple[list[Path], dict[str, str]]:
+    """Qrels of a collection's folder (``qrels`` begins their names, or is a part between dots), and runs beside them or in ``runs`` there."""
+    files = [file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    qrels = [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
+    runs = {name: path for name, path in run_files(place).items() if Path(path) not in qrels}
+    below = place / "runs"
+    return qrels, runs or (run_files(below) if below.is_dir() else {})
 
 
 def _one_of(files: list[Path]) -> str:
     """The file of qrels; of several that judge the same documents alike, that with most columns."""
     if len(files) == 1:
         return str(files[0])
-    judged = {file: Judgments.from_qrels(str(file)) for file in files}
-    said = {file: (one.query_ids, one.doc_ids, one.grade.tolist()) for file, one in judged.items()}
-    for file in files[1:]:
-        if said[file] != said[files[0]]:
+    judged = [Judgments.from_qrels(str(file)) for file in files]
+    said = [(one.query_ids, one.doc_ids, one.grade.tolist()) for one in judged]
+    for file, one in zip(files, said, strict=True):
+        if one != said[0]:
             raise ValueError(f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one")
-    return str(max(files, key=lambda file: len(judged[file].aspect_rows.columns)))
-
-
-def _runs_in(place: Path) -> dict[str, str]:
-    """The runs of a collection: in its folder beside the qrels, or in a folder ``runs`` there."""
-    qrels = {str(file) for file in _qrels_in(place)}
-    files = {name: path for name, path in run_files(place).items() if path not in qrels}
-    below = place / "runs"
-    return files or (run_files(below) if below.is_dir() and not _qrels_in(below) else {})
-
-
-def _qrels_in(place: Path) -> list[Path]:
-    """The files of qrels in a folder: ``qrels`` begins their names, or is a part between dots."""
-    files = [file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")]
-    return [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
+    columns = [len(one.aspect_rows.columns) for one in judged]
+    return str(files[columns.index(max(columns))])
 
 
 def _beside(path: Path, source: Any, key: str) -> str:

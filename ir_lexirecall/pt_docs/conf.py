@@ -27,7 +27,6 @@ extensions = [
     "myst_parser",
     "ir_lexirecall.pt_docs.placeholders",
 ]
-source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["gallery/**/*.md"]
 suppress_warnings = ["myst.header"]
 
@@ -54,7 +53,6 @@ autodoc_mock_imports = [
     name for name in ("lenskit", "pyspark", "sentence_transformers", "torch") if find_spec(name) is None
 ]
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
@@ -70,8 +68,6 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "within_subsection_order": "ir_lexirecall.pt_docs.placeholders.reading_order",
     "abort_on_example_error": True,
-    "only_warn_on_example_error": False,
-    "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,
     "download_all_examples": True,
