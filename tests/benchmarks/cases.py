@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,8 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.naming import Preference
-from ir_lexirecall.significance import SignificanceTest
 from tests.benchmarks import data, peers, suite
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
-from tests.reference import lexirecall_preference
 
 _OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
 _SEVEN = [*peers.STANDARD, *_OURS]
@@ -93,25 +90,15 @@ def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
     return run
 
 
-def _evaluate(inputs: Collection | Dicts) -> Any:
-    return irl.evaluate(_OURS, inputs.qrels, inputs.run)
-
-
 def _evaluate_files(paths: Files) -> Any:
     return [irl.evaluate(_OURS, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
 
 
-def _compare(preference: str) -> Callable[[Systems], Any]:
-    def matrix(systems: Systems) -> Any:
-        counts = PreferenceCounts(systems.ranks, 1, None)
-        vars(counts)["positions"] = systems.positions  # the loop is given its rank lists, too
-        return _comparison(preference, counts).matrix()
-
-    return matrix
-
-
-def _comparison(preference: str, counts: PreferenceCounts) -> Comparison:
-    return Comparison(list(counts.runs), {preference: PreferenceCriterion(preference, Preference(preference), counts)})
+def _mean_preferences(systems: Systems) -> Any:
+    counts = PreferenceCounts(systems.ranks, 1, None)
+    vars(counts)["positions"] = systems.positions  # the loop is given its rank lists, too
+    criterion = PreferenceCriterion("lexirecall", Preference("lexirecall"), counts)
+    return Comparison(list(counts.runs), {"lexirecall": criterion}).matrix()
 
 
 _IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")
@@ -146,19 +133,15 @@ CASES = [
     *(
         Case(
             f"seven{name}",
-            f"AP, nDCG@10, R@1000 and the four, DataFrames with {strings}, through {through}; peer: AP, nDCG@10, R@1000",
+            f"AP, nDCG@10, R@1000 and the four, DataFrames, through {through}; peer: AP, nDCG@10, R@1000",
             run,
-            build,
+            lambda size, _: data.collection(size),
             (_IR_MEASURES,),
-            target=target,
-        )
-        for strings, suffix, build, target in (
-            ("Arrow strings", "", lambda size, _: data.collection(size), 0.08),
-            ("strings as objects", "-objects", partial(data.converted, convert=data.FORMS["objects"][1]), 0.12),
+            target=0.08,
         )
         for name, through, run in (
-            (suffix, "evaluate", _seven),
-            (f"-accelerated{suffix}", "ir_measures with accelerate", _seven_accelerated),
+            ("", "evaluate", _seven),
+            ("-accelerated", "ir_measures with accelerate", _seven_accelerated),
         )
     ),
     Case(
@@ -173,7 +156,7 @@ CASES = [
         "seven-file",
         "seven of TREC files through evaluate (a file of 3 million lines: --queries 3000); peer: AP, nDCG@10, R@1000",
         _seven_of_files,
-        lambda size, folder: data.files(size, folder, ".txt"),
+        data.files,
         (_IR_MEASURES_FILES,),
         target=0.06,
     ),
@@ -192,16 +175,6 @@ CASES = [
         lambda size, _: data.dicts(size),
         (Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"), Contender("ranx", peers.ranx_of_dicts, "ranx")),
         target=0.6,
-    ),
-    *(
-        Case(
-            f"in-{form}",
-            f"as dataframe, run and qrels as {what}, through evaluate",
-            _evaluate,
-            partial(data.converted, convert=convert),
-            (_IR_MEASURES,) if form in ("objects", "tuples") else (),
-        )
-        for form, (what, convert) in data.FORMS.items()
     ),
     Case(
         "cwl",
@@ -222,18 +195,8 @@ CASES = [
         "file",
         "as dataframe, of TREC files through evaluate",
         _evaluate_files,
-        lambda size, folder: data.files(size, folder, ".txt"),
+        data.files,
         (_IR_MEASURES_FILES,),
-    ),
-    *(
-        Case(
-            f"file-{suffix.rpartition('.')[2]}",
-            f"the same, the run as {suffix}",
-            _evaluate_files,
-            partial(data.files, suffix=suffix),
-            (_IR_MEASURES_FILES,) if suffix.endswith("gz") else (),
-        )
-        for suffix in data.SUFFIXES
     ),
     Case(
         "limit",
@@ -274,14 +237,6 @@ CASES = [
         size=_SMALL,
     ),
     Case(
-        "small-evaluate",
-        "the same as small-dict through evaluate, which makes a DataFrame",
-        _evaluate,
-        lambda size, _: data.dicts(size),
-        (_IR_MEASURES,),
-        size=_SMALL,
-    ),
-    Case(
         "import",
         "import of ir_lexirecall, and with it of ir_measures",
         lambda _: peers.time_of_import("ir_lexirecall"),
@@ -303,60 +258,20 @@ CASES = [
         memory=False,
     ),
     Case(
-        "start-evaluate",
-        "the same through evaluate, which imports pandas",
-        peers.first_evaluation(
-            "import ir_lexirecall as irl; irl.evaluate('TSE LR'.split(), {'q': {'d': 1}}, {'q': {'d': 1.0}})"
-        ),
-        lambda _, __: None,
-        _FIRST_VALUES,
-        memory=False,
-    ),
-    Case(
         "compare-lexirecall",
         "17 systems x 100 queries, aligned, to the mean preference of every pair",
-        _compare("lexirecall"),
-        data.systems,
-        (Contender("Python loop", peers.loop_over_pairs(lambda a, b, m: lexirecall_preference(a, b))),),
-        size=data.ROBUST_2003,
-    ),
-    Case(
-        "compare-rpp",
-        "the same by recall-paired preference",
-        _compare("rpp"),
-        data.systems,
-        (Contender("Python loop", peers.loop_over_pairs(peers.recall_paired)),),
+        _mean_preferences,
+        lambda size, _: data.systems(size),
+        (Contender("Python loop", peers.loop_over_pairs),),
         size=data.ROBUST_2003,
     ),
     Case(
         "compare-110",
         "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the mean preferences",
-        _compare("lexirecall"),
-        data.systems,
-        (Contender("Python loop", peers.loop_over_pairs(lambda a, b, m: lexirecall_preference(a, b))),),
+        _mean_preferences,
+        lambda size, _: data.systems(size),
+        (Contender("Python loop", peers.loop_over_pairs),),
         size=data.ROBUST_2004,
-    ),
-    Case(
-        "compare-110-rpp",
-        "the same by recall-paired preference",
-        _compare("rpp"),
-        data.systems,
-        (Contender("Python loop", peers.loop_over_pairs(peers.recall_paired)),),
-        size=data.ROBUST_2004,
-    ),
-    Case(
-        "compare-110-table",
-        "lexirecall of the same, to the table with sign tests",
-        lambda systems: _comparison("lexirecall", PreferenceCounts(systems.ranks, 1, None)).table(),
-        data.systems,
-        size=data.ROBUST_2004,
-    ),
-    Case(
-        "compare-files",
-        "lexirecall, 17 run files to the table",
-        lambda paths: irl.compare(paths.qrels, paths.runs, test=irl.SignificanceTest(progress=False)).table(),
-        data.comparison_files,
-        size=data.ROBUST_2003,
     ),
     Case(
         "suite",
@@ -366,12 +281,5 @@ CASES = [
         (Contender("compare, one by one", suite.compare_each),),
         target=1.1,
         size=Size(queries=200, depth=1000, judged=30, systems=5),
-    ),
-    Case(
-        "tukey",
-        "randomised Tukey HSD, 10,000 permutations of 110 systems x 249 queries",
-        lambda scores: SignificanceTest("tukey").of_all(scores),
-        lambda size, _: data.system_scores(size),
-        size=data.ROBUST_2004,
     ),
 ]

@@ -1,27 +1,19 @@
-"""What the benchmarks run on: synthetic collections of any size, and the TREC 2003 Robust runs where they are there."""
+"""What the benchmarks run on: synthetic collections of any size."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences.functions import Positions
 
-_ROBUST = Path(__file__).parents[3] / "shared" / "data" / "robust2003"  # no part of the project
 _SEED = 0
 _COLLECTION = 1_000_000
 _MAX_GRADE = 4
@@ -84,15 +76,13 @@ class Systems:
 
     Attributes:
         ranks: aligned, by the systems' names.
-        positions: ranks of the retrieved relevant documents, by system and query with m > 0, in arrays;
+        positions: ranks of the retrieved relevant documents, by system and query with a relevant document, in arrays;
         relevant: the same as plain lists.
-        m: number of relevant documents of those queries.
     """
 
     ranks: dict[str, AlignedRun]
     positions: Positions
     relevant: list[list[list[int]]]
-    m: list[int]
 
 
 def collection(size: Size) -> Collection:
@@ -136,84 +126,33 @@ def dicts(size: Size) -> Dicts:
     return Dicts(_nested(made.qrels, "relevance"), _nested(made.run, "score"))
 
 
-def converted(size: Size, _: Path, *, convert: Callable[[pd.DataFrame], Any]) -> Collection:
-    """``collection`` in another form."""
-    made = collection(size)
-    return Collection(convert(made.qrels), convert(made.run))
-
-
-class _Judgment(NamedTuple):
-    query_id: str
-    doc_id: str
-    relevance: int
-    iteration: str
-
-
-class _Scored(NamedTuple):
-    query_id: str
-    doc_id: str
-    score: float
-
-
-def _tuples(table: pd.DataFrame) -> list[Any]:
-    kind: Any = _Judgment if "relevance" in table else _Scored
-    return list(map(kind._make, zip(*(table[name].tolist() for name in kind._fields), strict=True)))
-
-
-FORMS: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
-    "objects": (
-        "DataFrames with strings as objects",
-        lambda table: table.astype({"query_id": object, "doc_id": object}),
-    ),
-    "polars": ("Polars tables", pl.from_pandas),
-    "arrow": ("Arrow tables", lambda table: pl.from_pandas(table).to_arrow()),
-    "tuples": ("lists of named tuples", _tuples),
-}
-SUFFIXES = (".txt.gz", ".txt.bz2", ".txt.zst", ".csv", ".parquet")
-
-
-def files(size: Size, folder: Path, suffix: str) -> Files:
-    """Qrels as a TREC file, and a run for every system, as one of ``SUFFIXES`` or ``.txt``."""
+def files(size: Size, folder: Path) -> Files:
+    """Qrels and a run for every system as TREC files."""
     rng, pool, qrels = _made(size)
-    paths = Files(str(folder / "qrels.txt"), {name: str(folder / f"{name}{suffix}") for name in _names(size.systems)})
-    _write(qrels[["query_id", "iteration", "doc_id", "relevance"]], paths.qrels)
+    paths = Files(str(folder / "qrels.txt"), {name: str(folder / f"{name}.txt") for name in _names(size.systems)})
+    tables = {paths.qrels: qrels[["query_id", "iteration", "doc_id", "relevance"]]}
     for name, path in paths.runs.items():
         run = _run(size, pool, rng).assign(q0="Q0", rank=np.tile(np.arange(size.depth), size.queries), tag=name)
-        _write(run[["query_id", "q0", "doc_id", "rank", "score", "tag"]], path)
+        tables[path] = run[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
+    for path, table in tables.items():
+        table.to_csv(path, sep=" ", header=False, index=False, lineterminator="\n")
     return paths
 
 
-def comparison_files(size: Size, folder: Path) -> Files:
-    """The files of the Robust runs where they are there, at their size; else synthetic ones."""
-    if size == ROBUST_2003 and _ROBUST.is_dir():
-        runs = sorted((_ROBUST / "runs").iterdir())
-        return Files(str(_ROBUST / "qrels.txt.gz"), {path.stem: str(path) for path in runs})
-    return files(size, folder, ".txt.gz")
-
-
-def systems(size: Size, folder: Path) -> Systems:
-    """The Robust runs where they are there, at their size; else synthetic rankings."""
-    if size == ROBUST_2003 and _ROBUST.is_dir():
-        paths = comparison_files(size, folder)
-        judgments = Judgments.from_qrels(paths.qrels)
-        return _systems(judgments, {name: align(judgments, path) for name, path in paths.runs.items()})
-    return _synthetic_systems(size)
-
-
-def system_scores(size: Size) -> Floats:
-    """A score for every query and system, shape ``(Q, S)``: how good the system is, how hard the query, and noise."""
-    rng = np.random.default_rng(_SEED)
-    system, query = rng.normal(size=size.systems), rng.normal(size=(size.queries, 1))
-    scores: Floats = 0.2 * system + query + rng.normal(size=(size.queries, size.systems))
-    return scores
-
-
-def _synthetic_systems(size: Size) -> Systems:
+def systems(size: Size) -> Systems:
+    """Rankings of the same queries by several systems."""
     rng = np.random.default_rng(_SEED)
     judged = _pool(size, rng)[:, : size.judged]
     grades = _grades(judged.size, rng)
     judgments = Judgments.from_qrels(_qrels(judged, grades, np.zeros(judged.size, dtype=np.int64)))
-    return _systems(judgments, {name: _synthetic_ranks(judgments, size, rng) for name in _names(size.systems)})
+    ranks = {name: _synthetic_ranks(judgments, size, rng) for name in _names(size.systems)}
+    some = np.flatnonzero(judgments.m())
+    lists = []
+    for system in ranks.values():
+        found = system.relevant()
+        ends, in_order = np.cumsum(found.r), found.rank.tolist()
+        lists.append([in_order[ends[q] - found.r[q] : ends[q]] for q in some])
+    return Systems(ranks, Positions.from_runs(list(ranks.values()), 1, None, some), lists)
 
 
 def _synthetic_ranks(judgments: Judgments, size: Size, rng: np.random.Generator) -> AlignedRun:
@@ -224,19 +163,6 @@ def _synthetic_ranks(judgments: Judgments, size: Size, rng: np.random.Generator)
     order = np.lexsort((rank, query))
     depth = np.full(size.queries, size.depth)
     return AlignedRun(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
-
-
-def _systems(judgments: Judgments, ranks: dict[str, AlignedRun]) -> Systems:
-    m = judgments.m()
-    some = np.flatnonzero(m)
-    lists = []
-    for system in ranks.values():
-        found = system.relevant()
-        ends = np.cumsum(found.r)
-        in_order = found.rank.tolist()
-        lists.append([in_order[ends[q] - found.r[q] : ends[q]] for q in some])
-    positions = Positions.from_runs(list(ranks.values()), 1, None, some)
-    return Systems(ranks, positions, lists, m[some].tolist())
 
 
 def _names(count: int) -> list[str]:
@@ -283,24 +209,3 @@ def _nested(table: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
     for query_id, doc_id, number in zip(table["query_id"], table["doc_id"], table[value].tolist(), strict=True):
         nested.setdefault(query_id, {})[doc_id] = number
     return nested
-
-
-def _write(table: pd.DataFrame, path: str) -> None:
-    if path.endswith(".parquet"):
-        table.to_parquet(path, index=False)
-        return
-    delimited = path.endswith(".csv")
-    text = table.to_csv(sep="," if delimited else " ", header=delimited, index=False, lineterminator="\n").encode()
-    pack = _PACKERS.get(Path(path).suffix)
-    Path(path).write_bytes(pack(text) if pack else text)
-
-
-def _zstd(text: bytes) -> bytes:
-    for name in ("compression.zstd", "backports.zstd"):
-        if find_spec(name.partition(".")[0]) and find_spec(name):
-            packed: bytes = import_module(name).compress(text)
-            return packed
-    raise ModuleNotFoundError("this case needs a package for .zst: pip install '.[files]'")
-
-
-_PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": _zstd}

@@ -39,6 +39,7 @@ from ir_measures import (
 )
 
 from tests.benchmarks.data import Collection, Dicts, Files, Systems
+from tests.reference import lexirecall_preference
 
 STANDARD = [AP, nDCG @ 10, R @ 1000]
 TWENTY = [
@@ -186,21 +187,11 @@ def _compiled() -> str:
     return folder
 
 
-def loop_over_pairs(preference: Callable[[list[int], list[int], int], float]) -> Callable[[Systems], Any]:
-    """Mean preference of every pair of systems, one pair and one query at a time."""
-
-    def means(systems: Systems) -> list[float]:
-        rankings, m = systems.relevant, systems.m
-        return [
-            sum(preference(a, b, m_q) for a, b, m_q in zip(rankings[i], rankings[j], m, strict=True)) / len(m)
-            for i in range(len(rankings))
-            for j in range(i + 1, len(rankings))
-        ]
-
-    return means
-
-
-def recall_paired(a: list[int], b: list[int], m: int) -> float:
-    """Share of the recall levels at which ``a`` is ahead, less that at which ``b`` is."""
-    ahead = sum((p < q) - (p > q) for p, q in zip(a, b, strict=False))
-    return (ahead + len(a) - len(b)) / m
+def loop_over_pairs(systems: Systems) -> list[float]:
+    """Mean lexicographic preference of every pair of systems, one pair and one query at a time."""
+    rankings = systems.relevant
+    return [
+        sum(lexirecall_preference(a, b) for a, b in zip(rankings[i], rankings[j], strict=True)) / len(rankings[i])
+        for i in range(len(rankings))
+        for j in range(i + 1, len(rankings))
+    ]
