@@ -8,7 +8,6 @@ import re
 import sys
 import tomllib
 from importlib.metadata import distribution
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ["ir_lexirecall", "pyterrier_lexirecall", "ir_datasets_lexirecall"]
 
 
 def pyproject() -> dict[str, Any]:
@@ -97,13 +95,6 @@ def imports(code: ast.AST) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_packages_are_typed(package: str) -> None:
-    if package.startswith("pyterrier"):
-        pytest.importorskip("pyterrier.measures")
-    assert files(package).joinpath("py.typed").is_file()
-
-
 def test_the_demo_is_consistent() -> None:
     docs, queries, qrels = set(demo.docs()["doc_id"]), set(demo.queries()["query_id"]), demo.qrels()
     assert set(qrels["query_id"]) == queries
@@ -141,10 +132,6 @@ def test_every_public_name_has_a_note_on_its_stability() -> None:
     assert "| every other measure | provisional |" in text
     others = {name for name in irl.__all__ if not isinstance(getattr(irl, name), ir_measures.Measure)}
     assert others <= set(re.findall(r"`(\w+)`", text))
-
-
-def test_the_version_stands_in_one_place() -> None:
-    assert pyproject()["tool"]["hatch"]["version"] == {"path": "ir_lexirecall/__init__.py"}
 
 
 def test_what_to_install_is_an_extra_of_a_checkout() -> None:

@@ -44,7 +44,6 @@ class Case:
 
     Attributes:
         build: makes the inputs for a size; files go into the folder.
-        target: what the ratio of our time to the first peer's should be at most.
         size: where the size is no matter of choice.
         memory: whether the measuring process is the one that does the work.
     """
@@ -54,7 +53,6 @@ class Case:
     ours: Callable[[Any], Any]
     build: Callable[[Size, Path], Any]
     peers: tuple[Contender, ...] = ()
-    target: float | None = None
     size: Size | None = None
     memory: bool = True
 
@@ -128,7 +126,6 @@ CASES = [
         _aggregate,
         lambda size, _: data.collection(size),
         (_IR_MEASURES, Contender("ranx", peers.ranx_of_tables, "ranx")),
-        target=0.1,
     ),
     *(
         Case(
@@ -137,7 +134,6 @@ CASES = [
             run,
             lambda size, _: data.collection(size),
             (_IR_MEASURES,),
-            target=0.08,
         )
         for name, through, run in (
             ("", "evaluate", _seven),
@@ -150,7 +146,6 @@ CASES = [
         lambda inputs: irl.evaluate(peers.TWENTY, inputs.qrels, inputs.run),
         lambda size, _: data.collection(size),
         (Contender("ir_measures (pytrec_eval)", peers.twenty, "pytrec_eval"),),
-        target=0.08,
     ),
     Case(
         "seven-file",
@@ -158,7 +153,6 @@ CASES = [
         _seven_of_files,
         data.files,
         (_IR_MEASURES_FILES,),
-        target=0.06,
     ),
     Case(
         "experiment",
@@ -166,7 +160,6 @@ CASES = [
         _experiment(_SEVEN, accelerated=True),
         lambda size, _: data.experiment(size),
         (Contender("pt.Experiment", _experiment(_SEVEN, accelerated=False), "pyterrier"),),
-        target=0.2,
     ),
     Case(
         "dict",
@@ -174,7 +167,6 @@ CASES = [
         _aggregate,
         lambda size, _: data.dicts(size),
         (Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"), Contender("ranx", peers.ranx_of_dicts, "ranx")),
-        target=0.6,
     ),
     Case(
         "cwl",
@@ -182,7 +174,6 @@ CASES = [
         lambda inputs: ir_measures.calc_aggregate(_CWL, inputs.qrels, inputs.run),
         lambda size, _: data.collection(size),
         (Contender("ir_measures (cwl_eval)", peers.cwl_eval, "cwl"),),
-        target=1 / 30,
     ),
     Case(
         "diversity",
@@ -199,22 +190,11 @@ CASES = [
         (_IR_MEASURES_FILES,),
     ),
     Case(
-        "limit",
-        "as dataframe; peers: only find the judged documents, see that scores fall",
-        _aggregate,
-        lambda size, _: data.collection(size),
-        (
-            Contender("pyarrow look-up", peers.arrow_lookup, "pyarrow"),
-            Contender("polars look-up", peers.polars_lookup, "polars"),
-        ),
-    ),
-    Case(
         "small-dict",
         "the four through ir_measures, 1 query x 100 documents, dicts; peer: AP, nDCG@10, R@1000",
         _aggregate,
         lambda size, _: data.dicts(size),
         (_IR_MEASURES,),
-        target=2.5,
         size=_SMALL,
     ),
     Case(
@@ -223,7 +203,6 @@ CASES = [
         lambda inputs: peers.time_of_kept(_OURS, inputs),
         lambda size, _: data.dicts(size),
         (Contender("ir_measures (pytrec_eval)", peers.kept, "pytrec_eval"),),
-        target=3,
         size=_SMALL,
         memory=False,
     ),
@@ -233,7 +212,6 @@ CASES = [
         _aggregate,
         lambda size, _: data.collection(size),
         (_IR_MEASURES,),
-        target=1.5,
         size=_SMALL,
     ),
     Case(
@@ -242,7 +220,6 @@ CASES = [
         lambda _: peers.time_of_import("ir_lexirecall"),
         lambda _, __: None,
         (Contender("import ir_measures", peers.import_ir_measures),),
-        target=1.3,
         memory=False,
     ),
     Case(
@@ -254,7 +231,6 @@ CASES = [
         ),
         lambda _, __: None,
         _FIRST_VALUES,
-        target=2,
         memory=False,
     ),
     Case(
@@ -279,7 +255,6 @@ CASES = [
         suite.benchmark_all,
         lambda size, folder: suite.write_suite(size, 3, folder),
         (Contender("compare, one by one", suite.compare_each),),
-        target=1.1,
         size=Size(queries=200, depth=1000, judged=30, systems=5),
     ),
 ]

@@ -1,4 +1,4 @@
-"""What this library is compared with: other evaluation tools, bare look-ups, plain Python loops."""
+"""What this library is compared with: other evaluation tools, plain Python loops."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from functools import cache
 from typing import Any
 
 import ir_measures
-import numpy as np
-import polars as pl
 from ir_measures import (
     AP,
     NERR8,
@@ -121,35 +119,6 @@ def ranx_of_dicts(dicts: Dicts) -> Any:
     import ranx
 
     return ranx.evaluate(ranx.Qrels(dicts.qrels), ranx.Run(dicts.run), _RANX_NAMES)
-
-
-def arrow_lookup(collection: Collection) -> tuple[Any, bool]:
-    """The least that an evaluation must do, by PyArrow: find the judged documents, see that scores fall."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    judged = pc.unique(pa.array(collection.qrels["doc_id"]))
-    place = pc.index_in(pa.array(collection.run["doc_id"]), value_set=judged)
-    queries = pc.run_end_encode(pa.array(collection.run["query_id"]))
-    return place.drop_null(), _falls(collection.run["score"].to_numpy(), queries.run_ends.to_numpy())
-
-
-def polars_lookup(collection: Collection) -> tuple[Any, bool]:
-    """The same by Polars, which looks for the pairs of query and document."""
-    keys = ["query_id", "doc_id"]
-    judged, run = (
-        pl.DataFrame({key: pl.Series(table[key]) for key in keys}) for table in (collection.qrels, collection.run)
-    )
-    ends = run["query_id"].rle().struct.field("len").cum_sum().to_numpy()
-    return run.join(judged, on=keys, how="semi"), _falls(collection.run["score"].to_numpy(), ends)
-
-
-def _falls(score: Any, ends: Any) -> bool:
-    """Whether scores fall within every query; ``ends`` are where the queries' rows end."""
-    single = score.astype(np.float32)
-    rises = single[1:] > single[:-1]
-    rises[ends[:-1] - 1] = False
-    return not rises.any()
 
 
 def import_ir_measures(_: None) -> Elapsed:

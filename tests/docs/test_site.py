@@ -41,15 +41,10 @@ def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, 
     for page in PAGES:
         browser.open(SITE / page, width, scheme)
         assert browser.js("document.documentElement.dataset.theme") == scheme
+        said = browser.seen("Runtime.consoleAPICalled")
+        said = [one for one in said if one["type"] in ("error", "warning", "assert")]
         faults = {
-            "errors": [
-                *browser.seen("Runtime.exceptionThrown", "Log.entryAdded"),
-                *(
-                    said
-                    for said in browser.seen("Runtime.consoleAPICalled")
-                    if said["type"] in ("error", "warning", "assert")
-                ),
-            ],
+            "errors": [*browser.seen("Runtime.exceptionThrown", "Log.entryAdded"), *said],
             "wider by": browser.js(WIDER),
             "missing pictures": browser.js(MISSING),
             "pictures without a text": browser.js(UNTOLD),
@@ -64,16 +59,10 @@ def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, 
     assert wrong == {}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith(("api/", "gallery/"))])
-def test_code_is_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("api/")])
+def test_code_and_latex_are_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
     browser.open(SITE / page)
-    assert browser.js(CLIPPED % "true") == []
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("gallery/")])
-def test_latex_is_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
-    browser.open(SITE / page)
-    assert browser.js(CLIPPED % LATEX) == []
+    assert browser.js(CLIPPED % (LATEX if page.startswith("gallery/") else "true")) == []
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -131,15 +120,6 @@ def test_the_search_finds_without_a_server(browser: Browser, words: str, page: s
 
 
 GALLERY = [page for page in PAGES if page.startswith("gallery/") and not page.endswith("index.html")]
-TUTORIALS = {
-    "pyterrier_pipelines",
-    "mteb_predictions",
-    "lenskit_movielens",
-    "missing_judgments",
-    "systematic_reviews",
-    "several_collections",
-    "proposing_a_measure",
-}
 
 
 def test_the_site_is_short() -> None:
@@ -157,19 +137,10 @@ def words_of(page: str) -> int:
 
 
 def test_there_are_the_tutorials_and_the_papers() -> None:
-    assert {Path(page).stem for page in GALLERY} == TUTORIALS
+    assert {Path(page).stem for page in GALLERY} == {path.stem for path in ROOT.glob("examples/tutorials/*.py")}
     html = (SITE / "papers.html").read_text(encoding="utf-8")
-    shared = {
-        "aspects",
-        "enumerations",
-        "further",
-        "label_loss",
-        "printed",
-        "recommenders",
-        "systems",
-        "unanimity",
-        "worst_cases",
-    }
+    shared = {"aspects", "enumerations", "further", "label_loss", "printed", "recommenders", "systems"}
+    shared |= {"unanimity", "worst_cases"}
     for paper in {path.stem for path in ROOT.glob("examples/papers/*.py")} - shared:
         assert re.search(rf'<img alt="[^"]+" src="_images/{paper}', html)
         assert f"/{paper}.txt" in html

@@ -200,15 +200,6 @@ def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     assert found == [expected[name] for name in names]
 
 
-def test_joblib(folder: str, expected: dict[str, str]) -> None:
-    joblib = pytest.importorskip("joblib")
-    for backend in ("loky", "multiprocessing", "threading"):
-        found = joblib.Parallel(2, backend=backend, timeout=5 * _PATIENCE)(
-            joblib.delayed(outcome)(name, folder) for name in CASES
-        )
-        assert dict(zip(CASES, found, strict=True)) == expected
-
-
 def test_eight_threads(folder: str, expected: dict[str, str]) -> None:
     names = [name for _ in range(8) for name in CASES if name != "accelerated"]  # that is a switch for the process
     with ThreadPoolExecutor(8) as threads:
