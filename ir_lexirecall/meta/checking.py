@@ -67,10 +67,10 @@ def _finding(table: pd.DataFrame) -> Finding:
     _finding,
     Symbols(
         "What measures guarantee: + holds, − fails, n/a does not apply",
-        "property",
-        "measure",
         {HOLDS: ("+", 1.0), FAILS: ("−", -1.0), NOT_APPLICABLE: ("n/a", 0.0)},
         value="result",
+        row="property",
+        column="measure",
     ),
     example="-m TSE LR nDCG@10",
     options={

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import textwrap
 import threading
@@ -34,29 +35,15 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     """
     if ax is not None:
         return ax
-    matplotlib = required("matplotlib.figure", "a picture", "matplotlib", "plots")
-    options: dict[str, Any] = {"figsize": tuple(min(side, _LARGEST) for side in size), "layout": "constrained"}
-    figure = _pyplot().figure(**options) if _is_shown() else matplotlib.Figure(**options)
+    make = required("matplotlib.figure", "a picture", "matplotlib", "plots").Figure
+    if threading.current_thread() is threading.main_thread():
+        ipython, pyplot = (sys.modules.get(name) for name in ("IPython", "matplotlib.pyplot"))
+        is_notebook = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+        if is_notebook or (pyplot is not None and pyplot.isinteractive()):
+            make = importlib.import_module("matplotlib.pyplot").figure
+    figure = make(figsize=tuple(min(side, _LARGEST) for side in size), layout="constrained")
     figure.set_gid(_OURS)
     return figure.subplots()
-
-
-def _is_shown() -> bool:
-    """Whether somebody looks at pyplot's figures: a notebook's kernel at the end of a cell, an interactive session at once."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if hasattr(shell, "kernel"):
-        return True
-    matplotlib = sys.modules.get("matplotlib")
-    return "matplotlib.pyplot" in sys.modules and matplotlib is not None and matplotlib.is_interactive()
-
-
-def _pyplot() -> Any:
-    import matplotlib.pyplot
-
-    return matplotlib.pyplot
 
 
 def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
@@ -126,19 +113,6 @@ def show_legend(ax: Any) -> None:
     """Say beside the axes (where nothing is hidden) what is drawn how."""
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "frameon": False}
     ax.legend(fontsize=TEXT, handlelength=3.2, **place)
-
-
-def whole_numbers(axis: Any) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(integer=True))
-
-
-def diverging() -> Any:
-    """Colours from the second run's, over white, to the first one's."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("runs", [SECOND, "#fbe3d3", "white", "#cfe5f2", FIRST])
 
 
 def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | None = None) -> None:

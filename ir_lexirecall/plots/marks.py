@@ -93,11 +93,3 @@ def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
         if last > first and (not stretches or last > stretches[-1][1]):
             stretches.append((first, last))
     return stretches
-
-
-def heat_of(standing: Standing) -> tuple[Any, Any]:
-    """For every run against every other, best first: the difference, and 1 where it is significantly better, -1 worse, else 0."""
-    matrix = standing.result.matrix(standing.name).loc[standing.runs, standing.runs].to_numpy()
-    ways = {BETTER: 1.0, WORSE: -1.0}
-    verdicts = [[standing.verdicts.on(a, b) for b in standing.runs] for a in standing.runs]
-    return matrix, np.array([[ways.get(verdict or "", 0.0) for verdict in row] for row in verdicts])

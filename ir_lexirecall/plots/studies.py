@@ -27,16 +27,15 @@ class Picture(ABC):
         title: of the picture.
         value, meaning: the column that is drawn, and what it means; by default those of the study's headline.
         marks: makes what is drawn from the table; by default its rows as they are.
+        row, column: columns of the table whose names stand beside and below the picture, which grows with them; empty where none do.
     """
 
     title: str
     value: str = field(default="", kw_only=True)
     meaning: str = field(default="", kw_only=True)
     marks: Callable[[Any], Any] | None = field(default=None, kw_only=True)
-
-    def sides(self) -> tuple[str, str]:
-        """Columns of the table whose names stand beside and below the picture, which grows with them; empty where none do."""
-        return "", ""
+    row: str = field(default="", kw_only=True)
+    column: str = field(default="", kw_only=True)
 
     @abstractmethod
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
@@ -45,7 +44,7 @@ class Picture(ABC):
 
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     """Draw a study as its picture says, on the axes ``ax`` (by default new ones), which are returned."""
-    rows, columns = (list(table[name].unique()) if name else [] for name in picture.sides())
+    rows, columns = (list(table[name].unique()) if name else [] for name in (picture.row, picture.column))
     beside, below = (max((len(axes.label(name)) - 12 for name in names), default=0) for names in (rows, columns))
     width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
     height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
@@ -61,9 +60,7 @@ class Bars(Picture):
     """A horizontal bar for each measure, the first on top."""
 
     largest_first: bool = False
-
-    def sides(self) -> tuple[str, str]:
-        return "measure", ""
+    row: str = field(default="measure", kw_only=True)
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         rows = table.sort_values(self.value, ascending=False) if self.largest_first else table
@@ -97,7 +94,9 @@ class Lines(Picture):
         if self.level:
             ax.axhline(table.attrs[self.level], color=axes.GREY, linewidth=0.8, linestyle=":")
         if self.x_scale == "whole":
-            axes.whole_numbers(ax.xaxis)
+            from matplotlib.ticker import MaxNLocator
+
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         else:
             ax.set_xscale(self.x_scale)
         ax.set_yscale(self.y_scale)
@@ -111,7 +110,9 @@ class Lines(Picture):
                 ax.plot(rows[self.x], rows[self.value], label=called, **style)
                 if self.dashed:
                     ax.plot(rows[self.x], rows[self.dashed], **style | {"linestyle": "--"})
-        _explain(ax, said(self.across), said(self.meaning))
+        ax.set_xlabel(said(self.across))
+        ax.set_ylabel(said(self.meaning))
+        axes.show_legend(ax)
 
 
 @dataclass(frozen=True)
@@ -123,16 +124,13 @@ class Matrix(Picture):
         lowest: of the colours; None: the smallest number, at most 0.
     """
 
-    row: str = "measure_a"
-    column: str = "measure_b"
+    row: str = field(default="measure_a", kw_only=True)
+    column: str = field(default="measure_b", kw_only=True)
     of_names: bool = True
     lowest: float | None = -1.0
     colours: str = "RdBu"
     beside: str = ""
     below: str = ""
-
-    def sides(self) -> tuple[str, str]:
-        return self.row, self.row if self.of_names else self.column
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         rows, columns = (list(dict.fromkeys(table[name])) for name in (self.row, self.column))
@@ -160,12 +158,7 @@ class Symbols(Picture):
         symbols: symbol and colour (1 blue, -1 red, 0 grey) of each value.
     """
 
-    row: str
-    column: str
     symbols: Mapping[str, tuple[str, float]]
-
-    def sides(self) -> tuple[str, str]:
-        return self.row, self.column
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         cells = {(a, b): v for a, b, v in table[[self.row, self.column, self.value]].itertuples(index=False, name=None)}
@@ -196,12 +189,6 @@ class Shares(Picture):
         ax.invert_yaxis()
         ax.set_xlabel(self.meaning)
         axes.show_legend(ax)
-
-
-def _explain(ax: Any, across: str, up: str) -> None:
-    ax.set_xlabel(across)
-    ax.set_ylabel(up)
-    axes.show_legend(ax)
 
 
 def _write_cells(ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]) -> None:

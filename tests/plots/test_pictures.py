@@ -21,7 +21,6 @@ from fresh import python
 
 from ir_lexirecall import SignificanceTest
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.plots import axes
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -345,7 +344,7 @@ def test_a_notebook_sees_its_pictures_though_it_imported_nothing(monkeypatch: py
     shown = []
     pyplot = SimpleNamespace(figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1])
     monkeypatch.setitem(sys.modules, "IPython", shell)
-    monkeypatch.setattr(axes, "_pyplot", lambda: pyplot)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
     assert new_axes(None, (3, 2)).figure is shown[0]
     drawn = []
     other = threading.Thread(target=lambda: drawn.append(new_axes(None, (3, 2))))

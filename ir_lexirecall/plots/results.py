@@ -1,4 +1,4 @@
-"""Pictures of runs compared: forests of means and differences, all pairs, two runs query by query; and notebooks."""
+"""Pictures of comparisons and of benchmarks over many collections, of recall over how much of a collection is read; and notebooks."""
 
 from __future__ import annotations
 
@@ -6,28 +6,46 @@ import io
 import textwrap
 import warnings
 from base64 import b64encode
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.plots import axes
-from ir_lexirecall.plots.across_collections import rank_intervals
-from ir_lexirecall.plots.marks import MAY, REST, Mark, difference_marks, group_marks, heat_of, mean_marks
+from ir_lexirecall.plots.marks import (
+    MAY,
+    REST,
+    Mark,
+    collection_marks,
+    difference_marks,
+    group_marks,
+    joined_ranks,
+    mean_marks,
+)
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import html
-from ir_lexirecall.present.macro_means import benchmark_finding
-from ir_lexirecall.present.standings import Standing, standings_of
+from ir_lexirecall.present.macro_means import benchmark_finding, wilcoxon_words
+from ir_lexirecall.present.standings import MacroStanding, Standing, standings_of
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
 _LETTERS = 66  # in a line below the axes
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
 _EXTREMES = 5  # of wins, and of losses
+_MOST_DRAWN = 60  # runs in a picture of a notebook
+_DPI = 110
+_DIVERGING = [
+    axes.SECOND,
+    "#fbe3d3",
+    "white",
+    "#cfe5f2",
+    axes.FIRST,
+]  # the second run's, over white, to the first one's
 
 
 def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
@@ -37,7 +55,8 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
     confidence = confidence_words(standing.ranking.attrs)
     quantity = standing.quantity.removesuffix(standing.name)
-    words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{_cost(standing)}"
+    cost = f"; {standing.criterion.direction}" if standing.criterion.direction else ""
+    words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{cost}"
     title = f"{axes.label(marks[0].name)} has the best mean" if several else ""
     title += "All runs have the same mean" if len(marks) > 1 and not several else ""
     title += f"; hollow: may be the best as well, {confidence} ({level})" if level else ""
@@ -72,12 +91,9 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 
 def _estimates(standing: Standing) -> str:
     """What the test estimates, in words below the axes."""
-    what = f"{standing.estimate}, by {axes.label(standing.name)}, against {axes.label(standing.reference)}{_cost(standing)}"
+    cost = f"; {standing.criterion.direction}" if standing.criterion.direction else ""
+    what = f"{standing.estimate}, by {axes.label(standing.name)}, against {axes.label(standing.reference)}{cost}"
     return f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
-
-
-def _cost(standing: Standing) -> str:
-    return f"; {standing.criterion.direction}" if standing.criterion.direction else ""
 
 
 def means_size(runs: int) -> tuple[float, float]:
@@ -119,13 +135,22 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     The colours are the verdicts: blue is better, orange worse, also where the smaller value of a measure is better; the deeper,
     the larger the difference.
     """
+    from matplotlib.colors import LinearSegmentedColormap
+
     standing = Standing(result, result.criterion(by).name)
     criterion, runs = standing.criterion, standing.runs
-    matrix, ways = heat_of(standing)
+    matrix = result.matrix(standing.name).loc[runs, runs].to_numpy()
+    verdicts = [[standing.verdicts.on(a, b) for b in runs] for a in runs]
+    ways = np.array([[(verdict == BETTER) - float(verdict == WORSE) for verdict in row] for row in verdicts])
     widest = 1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
     size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
     ax = axes.new_axes(ax, (size + 1, size))
-    image = ax.imshow(ways * np.abs(matrix), cmap=axes.diverging(), vmin=-1.25 * widest, vmax=1.25 * widest)
+    image = ax.imshow(
+        ways * np.abs(matrix),
+        cmap=LinearSegmentedColormap.from_list("runs", _DIVERGING),
+        vmin=-1.25 * widest,
+        vmax=1.25 * widest,
+    )
     axes.name_ticks(ax.xaxis, runs, rotation=45, ha="right", rotation_mode="anchor")
     axes.name_ticks(ax.yaxis, runs)
     ax.set_xlabel("over this run")
@@ -213,47 +238,140 @@ def _dumbbells(ax: Any, table: Any) -> None:
     ax.set_ylabel("rank at the deciding level")
 
 
-_MOST_DRAWN = 60  # runs in a picture
-_DPI = 110
+def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
+    """What the test estimates against the baseline, with its interval, a row per collection; at the bottom, diamonds, over all.
 
-
-def inline(draw: Callable[..., Any], size: tuple[float, float], description: str = "") -> str:
-    """A picture as an element of HTML, drawn without a display and without pyplot; empty where matplotlib is not installed.
-
-    >>> inline(lambda ax: ax.plot([1, 2]), (2, 1)).startswith('<img alt="" ')
-    True
+    Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not drawn.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        return ""
-    figure = Figure(figsize=size, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    draw(ax=figure.subplots())
-    stream = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")
-        canvas.print_figure(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
-    data = b64encode(stream.getvalue()).decode("ascii")
-    width = round(size[0] * 96)
-    return f'<img alt="{escape_html(description)}" style="max-width:100%" width="{width}" src="data:image/png;base64,{data}">'
+    criterion = result.criterion(by)
+    found = collection_marks(result, criterion.name)
+    by_run = {run: found[run] for run in result.runs if run in found}  # in one order, and one colour, by all criteria
+    several = len(by_run) > 1
+    collections = list(zip(*by_run.values(), strict=True))
+    ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(collections) * (len(by_run) + 1) + 1.4)))
+    ticks, shown = [], []
+    for number, marks in enumerate(collections):
+        symbol, size, width = ("D", 7, 2.5) if number == len(collections) - 1 else ("o", 4.5, 1.2)
+        for line, (run, mark) in enumerate(zip(by_run, marks, strict=True)):
+            place = number * (len(by_run) + several) + line
+            colour = axes.line_style(line, len(by_run))["color"]
+            if np.isfinite([mark.low, mark.high]).all():
+                ax.plot([mark.low, mark.high], [place, place], color=colour, linewidth=width)
+            face = colour if mark.kind in (BETTER, WORSE) else "white"
+            ax.plot([mark.value], [place], symbol, color=colour, markersize=size, markerfacecolor=face)
+            ticks.append(place)
+            shown.append(f"{axes.label(mark.name)}: {axes.label(run)}" if several else mark.name)
+    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    axes.name_ticks(ax.yaxis, shown, ticks)
+    ax.invert_yaxis()
+    estimate = next(iter(result.values())).test_of(criterion.name).procedure.estimate
+    confidence = confidence_words(result.provenance)
+    said = f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
+    ax.set_xlabel(f"{said}; {confidence} intervals, uncorrected")
+    side = "Left" if criterion.smaller_is_better else "Right"
+    title = f"{side} of 0: better than {axes.label(str(result.baseline))}; filled: significantly"
+    return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
+
+
+def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None) -> Any:
+    """Rank of each run with its interval (thin), and where the resamples put it (thick), best first."""
+    standing = MacroStanding(result, result.criterion(by).name, over)
+    ranks = standing.ranking
+    ax = axes.new_axes(ax, (6.0, max(2.5, 0.3 * len(ranks) + 1)))
+    place = np.arange(len(ranks))
+    ax.hlines(place, ranks["rank_low"], ranks["rank_high"], color=axes.FIRST, linewidth=1)
+    ax.hlines(place, ranks["rank_from"], ranks["rank_to"], color=axes.FIRST, linewidth=4)
+    ax.plot(place + 1, place, "o", color="black", markersize=4)
+    axes.name_ticks(ax.yaxis, standing.runs, fontsize=9.0)
+    ax.invert_yaxis()
+    ax.set_xlim(0.5, len(ranks) + 0.5)
+    ax.set_xlabel(f"rank by macro mean of {axes.label(standing.name)}")
+    title = "Thin: interval of the rank, for all runs at once; thick: where the resamples put the run"
+    return axes.finish(ax, provenance_line(result.provenance), title, [standing.name])
+
+
+def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
+    """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference."""
+    test = result.friedman(by)
+    mean_rank, difference = test["mean_rank"], test["critical_difference"]
+    ranks = mean_rank.to_numpy()
+    ax = axes.new_axes(ax, (7.0, max(2.5, 0.28 * len(ranks) + 1.5)))
+    place = np.arange(len(ranks))
+    ax.plot(ranks, place, "o", color="black", markersize=4)
+    axes.name_ticks(ax.yaxis, list(mean_rank.index))
+    for first, end in joined_ranks(ranks, difference):
+        ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color=axes.SECOND, linewidth=3)
+        ax.vlines([ranks[first]], first, end + 0.35, color=axes.SECOND, linewidth=0.6, linestyle=":")
+    ax.invert_yaxis()
+    ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
+    ax.set_xlabel(f"mean rank over collections by {axes.label(test['criterion'])}")
+    title = (
+        f"critical difference {difference:.2f}: runs under one bar do not differ significantly. {wilcoxon_words(test)}"
+    )
+    return axes.finish(ax, provenance_line(result.provenance), title, [test["criterion"]])
+
+
+def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
+    """Draw recall over the share of a collection that is read: a line per run, the mean over queries.
+
+    The dotted line is reading at random. A line for one query is a curve of steps; a dot says where everything has been found.
+    ``table`` is what ``recall_curves`` of ``ir_lexirecall.evaluation.evaluating`` gave.
+    """
+    if query is not None:
+        table = table[table["query_id"] == query]
+        if not len(table):
+            raise ValueError(f"recall_curves: the table has no query {query!r}")
+    ax = axes.new_axes(ax, (6.5, 4.2))
+    queries = table["query_id"].unique()
+    runs = list(dict.fromkeys(table["run"]))
+    for place, run in enumerate(runs):
+        parts = [part for _, part in table[table["run"] == run].groupby("query_id", sort=False)]
+        style = axes.line_style(place, len(runs))
+        mark = {"color": style["color"], "marker": style["marker"], "s": 40, "zorder": 3, "edgecolor": "white"}
+        style = {key: value for key, value in style.items() if not key.startswith("mark")}
+        # The mean of step functions, at every share where one of them rises.
+        share = np.unique(np.concatenate([part["share"].to_numpy() for part in parts]))
+        steps = [np.searchsorted(part["share"].to_numpy(), share, side="right") - 1 for part in parts]
+        recall = np.mean([part["recall"].to_numpy()[at] for part, at in zip(parts, steps, strict=True)], axis=0)
+        ax.step(share, recall, where="post", label=axes.legend_label(run), **style)
+        last = float(share[np.argmax((recall >= 1) | same(recall, 1.0))])
+        ax.scatter([last], [1.0], clip_on=False, **mark)
+    ax.plot([0, 1], [0, 1], color=axes.GREY, linestyle=":", linewidth=1.0)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="share of the collection read", ylabel="recall")
+    axes.show_legend(ax)
+    title = f"Recall on {queries[0]}" if len(queries) == 1 else f"Mean recall on {len(queries)} queries"
+    return axes.finish(ax, title=title, caption="dots: everything found; dotted: reading at random")
 
 
 def notebook(result: Comparison | Benchmark) -> str:
-    """A result as HTML; a benchmark of a single collection as its comparison."""
+    """A result as HTML; a benchmark of a single collection as its comparison. Drawn without a display and without pyplot."""
     if isinstance(result, Benchmark) and len(result) == 1:
-        return notebook(next(iter(result.values())))
-    draw: Callable[..., Any]
+        result = next(iter(result.values()))
+    draw: Any
     if isinstance(result, Benchmark):
-        said, draw, size = (
-            benchmark_finding(result),
-            partial(rank_intervals, result),
-            (7.0, 1.5 + 0.32 * len(result.runs)),
-        )
-        drawn = said.ranking is not None and len(result.runs) > 1
+        said, draw, size = benchmark_finding(result), rank_intervals, (7.0, 1.5 + 0.32 * len(result.runs))
+        by, drawn = None, said.ranking is not None and len(result.runs) > 1
     else:
-        said, standings, size = comparison_finding(result), standings_of(result), means_size(len(result.runs))
-        draw, drawn = partial(means, result, standings[0].name if standings else None), bool(standings)
-    picture = inline(draw, size, said.title) if drawn and len(result.runs) <= _MOST_DRAWN else ""
+        said, standings, draw, size = (
+            comparison_finding(result),
+            standings_of(result),
+            means,
+            means_size(len(result.runs)),
+        )
+        by, drawn = standings[0].name if standings else None, bool(standings)
+    picture = ""
+    if drawn and len(result.runs) <= _MOST_DRAWN and find_spec("matplotlib") is not None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained")
+        canvas = FigureCanvasAgg(figure)
+        draw(result, by, ax=figure.subplots())
+        stream = io.BytesIO()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")
+            canvas.print_figure(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
+        data, width = b64encode(stream.getvalue()).decode("ascii"), round(size[0] * 96)
+        picture = f'<img alt="{escape_html(said.title)}" style="max-width:100%" width="{width}" '
+        picture += f'src="data:image/png;base64,{data}">'
     return html(said, picture, provenance_line(result.provenance))
