@@ -27,14 +27,13 @@ from ir_lexirecall.judging.bounds import (
     shares_documents,
 )
 from ir_lexirecall.judging.ordering import (
+    Unjudged,
     can_change,
     decides,
-    depends_on_others,
     first_to_judge,
-    in_order_of_judging,
     table_to_judge,
 )
-from ir_lexirecall.judging.unjudged import Unjudged
+from ir_lexirecall.judging.ranking_pairs import Places
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
@@ -90,7 +89,7 @@ class DistantDocuments(Unjudged):
     def __init__(self, scored: CollectedRuns, depth: int | None) -> None:
         assert scored.exchange is not None
         self.exchange, self.whole, self.depth = scored.exchange, scored.whole, depth
-        self.judgments, self.names = scored.judgments, scored.names
+        self.judgments, self.names, self.in_short = scored.judgments, scored.names, self.whole.in_short
         self._known: dict[int | None, pl.DataFrame] = {}
         self.deepest = np.stack([run.depth for run in scored.runs.values()]).max(axis=1, initial=0)
 
@@ -111,52 +110,47 @@ class DistantDocuments(Unjudged):
     def all_judged(self) -> bool:
         return not self._counted(next(iter(self._known), self.depth))["unjudged"].sum()
 
-    def wins(self, preference: Preference, a: Ints, b: Ints, judgings: Judgings | None) -> WinBounds | None:
+    def wins(self, preference: Preference, places: Places, judgings: Judgings | None) -> WinBounds | None:
         if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
             return None
         if judgings is not None:
             judgings.depth_of(preference)
         kinds = dict.fromkeys(("low", "high", "exact"), pa_.list_(pa_.int64()))
-        found = self._ask(partial(winners, preference, a, b, judgings), kinds)
-        low, high, exact = (list_matrix(found[name], len(a)) for name in kinds)
+        found = self._ask(partial(winners, preference, places, judgings), kinds)
+        low, high, exact = (list_matrix(found[name], len(places[0])) for name in kinds)
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
         return WinBounds(low.astype(np.int8), high.astype(np.int8), exact.astype(bool), unknown)
 
-    def differences(
-        self, measure: IRMeasure, values: Floats, a: Ints, b: Ints, judgings: Judgings
-    ) -> ValueBounds | None:
-        if bounded(measure, self.whole.in_short, judgings) is None:
+    def differences(self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings) -> ValueBounds | None:
+        if bounded(measure, self.in_short, judgings) is None:
             return None
         judgings.depth_of(measure)
         below = None
-        if shares_documents(measure, len(self.names), len(a)):
+        if shares_documents(measure, len(self.names), len(places[0])):
             below = bool(self._ask(partial(open_below, measure, judgings), {"below": "bool"})["below"].any())
         kinds: dict[str, Any] = dict.fromkeys(("low", "high"), pa_.list_(pa_.float64()))
         kinds["exact"] = pa_.list_(pa_.int64())
-        found = self._ask(partial(differences, measure, a, b, judgings, below), kinds)
-        low, high, exact = (list_matrix(found[name], len(a)) for name in kinds)
+        found = self._ask(partial(differences, measure, places, judgings, below), kinds)
+        low, high, exact = (list_matrix(found[name], len(places[0])) for name in kinds)
         return ValueBounds(low, high, exact.astype(bool))
 
     def to_judge(
-        self, what: IRMeasure | Preference, n: int, a: Ints, b: Ints, judgings: Judgings, values: Floats | None
+        self, what: IRMeasure | Preference, n: int, places: Places, judgings: Judgings, values: Floats | None
     ) -> pd.DataFrame:
         moving = None
         if not isinstance(what, Preference):
             assert values is not None
-            bounds = self.differences(what, values, a, b, judgings)
+            bounds = self.differences(what, values, places, judgings)
             moving = None if bounds is None else can_change(bounds)
         types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
         types |= {"place": "int64", "number": "int64", "ranks": pa_.list_(pa_.int64())}
-        work = partial(next_documents, what, n, a, b, judgings, moving)
+        work = partial(next_documents, what, n, places, judgings, moving)
         found = self._ask(work, types).sort("query_id", "number")
         scores, concerns, place = (found[name].to_numpy() for name in ("decides", "concerns", "place"))
-        found = found[in_order_of_judging(scores, concerns, place, np.arange(len(found)))[:n]]
+        found = found[np.lexsort((np.arange(len(found)), place, -concerns / place, -scores / place))[:n]]
         query_ids, doc_ids = (found[name].to_list() for name in ("query_id", "doc_id"))
         rank = list_matrix(found["ranks"], len(self.names))
         return table_to_judge(query_ids, doc_ids, found["decides"].to_numpy(), rank, self.names)
-
-    def depends_on_others(self, what: IRMeasure | Preference) -> bool:
-        return depends_on_others(what, self.whole.in_short)
 
 
 def list_matrix(lists: pl.Series, rows: int) -> Any:
@@ -185,10 +179,10 @@ def counted(looked_at: int | None, pool: Pool, tables: Tables) -> dict[str, Any]
 
 
 def winners(
-    preference: Preference, a: Ints, b: Ints, judgings: Judgings | None, pool: Pool, tables: Tables
+    preference: Preference, places: Places, judgings: Judgings | None, pool: Pool, tables: Tables
 ) -> dict[str, Any]:
     """``bounds_of_wins`` of each query."""
-    wins = bounds_of_wins(pool, preference, a, b, judgings)
+    wins = bounds_of_wins(pool, preference, places, judgings)
     assert wins is not None
     return {name: lists(getattr(wins, name), len(pool.judgments), np.int64) for name in ("low", "high", "exact")}
 
@@ -199,11 +193,11 @@ def open_below(measure: IRMeasure, judgings: Judgings, pool: Pool, tables: Table
 
 
 def differences(
-    measure: IRMeasure, a: Ints, b: Ints, judgings: Judgings, below: bool | None, pool: Pool, tables: Tables
+    measure: IRMeasure, places: Places, judgings: Judgings, below: bool | None, pool: Pool, tables: Tables
 ) -> dict[str, Any]:
     """``bounds_of_differences`` of each query."""
     of_runs = _values(measure, pool.judgments, tables)
-    bounds = bounds_of_differences(pool, measure, of_runs, a, b, judgings, below)
+    bounds = bounds_of_differences(pool, measure, of_runs, places, judgings, below)
     assert bounds is not None
     kinds = {"low": np.float64, "high": np.float64, "exact": np.int64}
     return {name: lists(getattr(bounds, name), len(pool.judgments), kind) for name, kind in kinds.items()}
@@ -212,8 +206,7 @@ def differences(
 def next_documents(
     what: IRMeasure | Preference,
     n: int,
-    a: Ints,
-    b: Ints,
+    places: Places,
     judgings: Judgings,
     moving: Bools | None,
     pool: Pool,
@@ -221,7 +214,7 @@ def next_documents(
 ) -> dict[str, Any]:
     """The documents of these queries to judge next: see ``first_to_judge``."""
     of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
-    scores = decides(pool, what, a, b, judgings, of_runs, moving)
+    scores = decides(pool, what, places, judgings, of_runs, moving)
     row, place = first_to_judge(pool, n, *scores)
     query = pool.query[row]
     return {

@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.pair_tests import Interval, TestedRuns
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.bounds import ValueBounds, refuse_or_warn_of, shares_documents
-from ir_lexirecall.judging.unjudged import Unjudged
+from ir_lexirecall.judging.ordering import Unjudged
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
@@ -48,7 +48,7 @@ def bounds_table(result: TestedRuns, names: Sequence[str], judgings: Judgings) -
         what = measured(result, name)
         columns: dict[str, Any] = {"criterion": name, **result.of_pairs}
         if isinstance(what, Preference):
-            wins = pool.wins(what, *result.places, judgings)
+            wins = pool.wins(what, result.places, judgings)
             if wins is not None:
                 columns |= {**wins.counts(), "exact": wins.exact.all(axis=1)}
         elif (found := _bounds_of(result, name, pool, what, judgings)) is not None:
@@ -81,7 +81,7 @@ def next_to_judge(result: TestedRuns, name: str, n: int, judgings: Judgings) -> 
     check_integer("n", n)
     what, pool = measured(result, name), _pool(result, judgings.depth, [name])
     values = None if result.scored is None else result.scored.values.get(name)
-    return pool.to_judge(what, n, *result.places, judgings, values)
+    return pool.to_judge(what, n, result.places, judgings, values)
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,13 @@ def undecided(result: TestedRuns, name: str) -> Undecided | None:
         return None
     ends: tuple[Floats, ...]
     if isinstance(what, Preference):
-        wins = pool.wins(what, *places, Judgings(depth))
+        wins = pool.wins(what, places, Judgings(depth))
         if wins is None:
             return None
         low, high, exact, is_open = wins.low.astype(np.float64), wins.high.astype(np.float64), wins.exact, wins.is_open
         reached = exact
         if what.NAME in WEIGHTS:  # that a tie can be reached is not certain of them
-            today = pool.wins(what, *places, None)
+            today = pool.wins(what, places, None)
             reached = (
                 exact if today is None else exact & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
             )
@@ -242,7 +242,7 @@ class _Bounds(NamedTuple):
 def _bounds_of(result: TestedRuns, name: str, pool: Unjudged, measure: IRMeasure, judgings: Judgings) -> _Bounds | None:
     assert result.scored is not None
     values = result.scored.values[name]
-    bounds = pool.differences(measure, values, *result.places, judgings)
+    bounds = pool.differences(measure, values, result.places, judgings)
     if bounds is None:
         return None
     counted = np.array([pool.judgments.place[query_id] for query_id in result.by[name].query_ids], dtype=np.int64)

@@ -22,14 +22,13 @@ from ir_lexirecall.data.pools import Depth, Pool
 from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.algorithms import Judgings, bounded
-from ir_lexirecall.judging.normalised import ByRun, PrecisionSums
-from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
+from ir_lexirecall.judging.normalised import AveragePrecision, ByRun, largest_ratio
+from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs, Retrieved
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
 
-ANY = Judgings()
 _MANY = 4  # pairs for each run, from which on what runs reach by themselves is found first
 
 
@@ -44,7 +43,8 @@ class ValueBounds:
     def mean(self, queries: Ints, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Bounds of the mean over some queries, and an interval that holds sampling of queries, too; shape ``(P,)`` each."""
         low, high = self.low[:, queries], self.high[:, queries]
-        return (_mean(low), _mean(high), *imbens_manski(low, high, alpha))
+        means = (end.sum(axis=1) / max(1, len(queries)) for end in (low, high))
+        return (*means, *imbens_manski(low, high, alpha))
 
 
 @dataclass(frozen=True)
@@ -57,40 +57,23 @@ class WinBounds:
     low: Outcomes  # under the worst judging
     high: Outcomes  # under the best judging
     exact: Bools  # whether who can win is known; otherwise "can" may be too much
-    unknown: (
-        Bools  # the queries without a relevant document among the judged ones: nobody wins, as it is; shape ``(Q,)``
-    )
-
-    @property
-    def a_can(self) -> Bools:
-        """Whether A can win under some judging."""
-        return self.high > 0
-
-    @property
-    def b_can(self) -> Bools:
-        """Whether B can win under some judging."""
-        return self.low < 0
+    unknown: Bools  # queries without a relevant document among the judged ones, where nobody wins yet; shape ``(Q,)``
 
     @property
     def is_open(self) -> Bools:
         """Whether either can win; where no relevant document is known, whether some judging makes a winner at all."""
-        return (self.a_can & self.b_can) | (self.unknown & (self.a_can | self.b_can))
+        a, b = self.high > 0, self.low < 0
+        return (a & b) | (self.unknown & (a | b))
 
     def counts(self) -> dict[str, Ints]:
         """Queries by who can win under some judging, shape ``(P,)`` each."""
-        a, b, is_open = self.a_can, self.b_can, self.is_open
+        a, b, is_open = self.high > 0, self.low < 0, self.is_open
         cases = {"certain_wins": a & ~is_open, "certain_losses": b & ~is_open, "open": is_open, "certain_ties": ~a & ~b}
         return {name: case.sum(axis=1) for name, case in cases.items()}
 
 
 def bounds_of_differences(
-    pool: Pool,
-    measure: IRMeasure,
-    values: Floats,
-    a: Ints,
-    b: Ints | None,
-    judgings: Judgings = ANY,
-    below: bool | None = None,
+    pool: Pool, measure: IRMeasure, values: Floats, places: Places | Ints, judgings: Judgings, below: bool | None = None
 ) -> ValueBounds | None:
     """Bounds of the differences value(a) - value(b) of pairs of runs; None for a measure without a proven algorithm.
 
@@ -98,7 +81,7 @@ def bounds_of_differences(
         pool: what the runs retrieved, at least as deep as documents may be judged.
         measure: the measure.
         values: its values, shape ``(S, Q)``.
-        a, b: places of the runs of P pairs in the pool, shape ``(P,)``; ``b`` None: bounds of the values of ``a`` themselves.
+        places: of the runs of P pairs in the pool; or of P runs alone: bounds of their values themselves.
         judgings: which are possible.
         below: what ``is_open_below`` says of the whole, where the pool is a part of a larger one.
 
@@ -108,6 +91,7 @@ def bounds_of_differences(
     known = bounded(measure, pool.judgments, judgings)
     if known is None:
         return None
+    a, b = places if isinstance(places, tuple) else (places, None)
     queries = len(pool.judgments)
     options: dict[str, Any] = {
         "depth": known.depth(judgings.depth_of(measure)),
@@ -122,7 +106,7 @@ def bounds_of_differences(
         and shares_documents(measure, len(pool.names), len(a))
         and not (is_open_below(pool, measure, judgings) if below is None else below)
     ):
-        low, high, exact = _by_run(known.algorithm, pool, a, b, values, **options)
+        low, high, exact = _by_run(known.algorithm, pool, (a, b), values, **options)
     else:
         for some, pairs in RankingPairs.blocks(pool, a, b, values, **options):
             most, reached = known.algorithm(pairs)
@@ -152,7 +136,7 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
 
 
 def _by_run(
-    algorithm: ByRun, pool: Pool, a: Ints, b: Ints, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int
+    algorithm: ByRun, pool: Pool, places: Places, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int
 ) -> tuple[Floats, Floats, Bools]:
     """Bounds of differences, low, high, and exact, from what each run can reach by itself.
 
@@ -161,6 +145,7 @@ def _by_run(
     """
     pool = pool.only(np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(depth)))
     rank, top = pool.ranks_within(depth, cutoff)
+    a, b = places
     low = values[a] - values[b]
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
@@ -178,35 +163,35 @@ def _by_run(
         one = Retrieved(place[run, row], pool.retrieved[:, q], values[:, q])
         nothing = Retrieved.nothing(one.rank, len(place))
         number = np.full(len(place), q)
-        of_runs = algorithm.of_runs(
-            RankingPairs(run, one, nothing, unjudged[row], pool.grade[here][row], number, nothing.documents)
-        )
+        runs = RankingPairs(run, one, nothing, unjudged[row], pool.grade[here][row], number, nothing.documents)
         of_a, of_b, is_shared = a[pair], b[pair], shared[a, b][pair] > 0
         beside_a, beside_b = (is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b))
-        if isinstance(of_runs, PrecisionSums):
-            exact[pair, q] = ~is_shared
+        exact[pair, q] = False
+        if isinstance(algorithm, AveragePrecision):
             some = np.flatnonzero(~is_shared)
-            beside = (beside_a - shared.diagonal()[of_b])[some]  # beside both
-            high[pair[some], q] = of_runs.largest_differences(of_a[some], of_b[some], beside)
-            low[pair[some], q] = -of_runs.largest_differences(of_b[some], of_a[some], beside)
+            exact[pair[some], q] = True
+            best, worst = (algorithm.sums(runs, one, best=is_best) for is_best in (True, False))
+            m, beside = (
+                algorithm.m[np.full(len(some), q)].astype(np.float64),
+                (beside_a - shared.diagonal()[of_b])[some],
+            )
+            for end, sign, x, y in ((high, 1, of_a[some], of_b[some]), (low, -1, of_b[some], of_a[some])):
+                end[pair[some], q] = sign * largest_ratio(best.of(x), worst.of(y), m, beside)
             pair, of_a, of_b, beside_a, beside_b = (x[is_shared] for x in (pair, of_a, of_b, beside_a, beside_b))
-        else:
-            exact[pair, q] = False
-        largest = of_runs.largest()
+        largest = algorithm.extreme(runs, one, None)
         keys = np.concatenate([(of_a << 32) + beside_a, (of_b << 32) + beside_b])
         keys, where = np.unique(keys, return_inverse=True)
-        smallest_a, smallest_b = np.split(of_runs.smallest(keys >> 32, keys & 0xFFFFFFFF)[where], 2)
+        each = runs.only(keys >> 32)
+        smallest_a, smallest_b = np.split(algorithm.extreme(each, each.a, keys & 0xFFFFFFFF)[where], 2)
         high[pair, q], low[pair, q] = largest[of_a] - smallest_b, smallest_a - largest[of_b]
     return low, high, exact
 
 
-def bounds_of_wins(
-    pool: Pool, preference: Preference, a: Ints, b: Ints, judgings: Judgings | None = ANY
-) -> WinBounds | None:
+def bounds_of_wins(pool: Pool, preference: Preference, places: Places, judgings: Judgings | None) -> WinBounds | None:
     """Who can win between pairs of runs under some judging; None for a preference without a proven algorithm.
 
     Args:
-        pool, a, b: as in ``bounds_of_differences``.
+        pool, places: as in ``bounds_of_differences``.
         judgings: which are possible; None: none but that of today.
     """
     if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
@@ -214,7 +199,7 @@ def bounds_of_wins(
     depth, rel = 0 if judgings is None else judgings.depth_of(preference), preference.rel_in(pool.judgments)
     if judgings is not None and judgings.max_rel is not None and judgings.max_rel < rel:
         depth = 0
-    return WinBounds(*outcomes(pool, preference, a, b, depth), pool.judgments.m(rel) == 0)
+    return WinBounds(*outcomes(pool, preference, places, depth), pool.judgments.m(rel) == 0)
 
 
 def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -236,7 +221,7 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
         nothing = np.full(len(low), np.inf)
         return -nothing, nothing
     se_low, se_high = (x.std(axis=1, ddof=1) / np.sqrt(queries) for x in (low, high))
-    mean_low, mean_high = _mean(low), _mean(high)
+    mean_low, mean_high = low.mean(axis=1), high.mean(axis=1)
     larger = np.maximum(se_low, se_high)
     width = np.divide(mean_high - mean_low, larger, out=np.full(len(low), np.inf), where=larger > 0)
     least, most = (np.full(len(low), -special.stdtrit(queries - 1, tail)) for tail in (alpha, alpha / 2))
@@ -245,10 +230,6 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
         enough = special.stdtr(queries - 1, c + width) - special.stdtr(queries - 1, -c) >= 1 - alpha
         least, most = np.where(enough, least, c), np.where(enough, c, most)
     return mean_low - most * se_low, mean_high + most * se_high
-
-
-def _mean(x: Floats) -> Floats:
-    return x.mean(axis=1) if x.shape[1] else np.zeros(len(x))
 
 
 @entry
@@ -311,12 +292,14 @@ def judgment_bounds(
         pool = Pool.from_runs(judgments, {"run": source}, depth)
     of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
-    nothing = np.full(len(judgments), np.nan)
-    columns = {
-        (name, end): _settled(bounds[name], end) if name in bounds else nothing
-        for name in parsed
-        for end in ("low", "high")
-    }
+    columns: dict[tuple[str, str], Floats] = {}
+    for name in parsed:
+        ends = (np.full(len(judgments), np.nan),) * 2
+        if name in bounds:  # 0 where only rounding keeps an end from that
+            low, high = bounds[name].low[0], bounds[name].high[0]
+            size = np.maximum(np.abs(low), np.abs(high))
+            ends = settled(low, size), settled(high, size)
+        columns[name, "low"], columns[name, "high"] = ends
     table = pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
     table.columns = pd.MultiIndex.from_tuples(list(columns), names=["measure", "bound"])
     table.attrs.update(
@@ -325,23 +308,16 @@ def judgment_bounds(
     return table
 
 
-def _settled(bounds: ValueBounds, end: str) -> Floats:
-    """One end of the bounds of the first run's values, 0 where only rounding keeps it from that."""
-    return settled(getattr(bounds, end)[0], np.maximum(np.abs(bounds.low[0]), np.abs(bounds.high[0])))
-
-
 def bounds_by_measure(
     pool: Pool, measures: Mapping[str, IRMeasure], values_of: Mapping[str, Floats], judgings: Judgings
 ) -> dict[str, ValueBounds]:
     """Bounds of the values of S runs by each measure that has a proven algorithm."""
-    every = np.arange(len(pool.names))
     for measure in measures.values():
         judgings.depth_of(measure)
-    bounds = {
-        name: bounds_of_differences(pool, measure, values_of[name], every, None, judgings)
-        for name, measure in measures.items()
-    }
-    known = {name: found for name, found in bounds.items() if found is not None}
+    known, every = {}, np.arange(len(pool.names))
+    for name, measure in measures.items():
+        if (found := bounds_of_differences(pool, measure, values_of[name], every, judgings)) is not None:
+            known[name] = found
     refuse_or_warn_of([name for name in measures if name not in known], len(measures))
     return known
 

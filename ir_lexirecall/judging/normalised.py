@@ -92,24 +92,24 @@ class AveragePrecision:
 
     def __call__(self, pairs: RankingPairs) -> Largest:
         in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
-        best, worst = self._sums(pairs, pairs.a, best=True), self._sums(pairs, pairs.b, best=False)
+        best, worst = self.sums(pairs, pairs.a, best=True), self.sums(pairs, pairs.b, best=False)
         is_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
-        outside = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
-        exact = largest_ratio(best, worst, m, outside)
+        exact = largest_ratio(best, worst, m, pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere)
         shared = pairs.count(in_a & in_b) > 0
-        high_a = largest_ratio(best, None, m, is_open - best.most + pairs.elsewhere)
-        low_b = -largest_ratio(None, worst, m, is_open - worst.most + pairs.elsewhere)
-        high = np.where(shared, high_a - low_b, exact)
+        apart_from_b = is_open - worst.most + pairs.elsewhere
+        high = largest_ratio(best, None, m, np.zeros_like(is_open)) + largest_ratio(None, worst, m, apart_from_b)
         apart = pairs.count((pairs.a.rank != pairs.b.rank) & (pairs.is_open | (pairs.grade >= self.rel))) > 0
         movable = apart & ((is_open > 0) | (pairs.elsewhere > 0))
-        return np.where(movable, high, pairs.difference), ~(shared & apart)
+        return np.where(movable, np.where(shared, high, exact), pairs.difference), ~(shared & apart)
 
-    def of_runs(self, runs: RankingPairs) -> PrecisionSums:
-        """What A of each case reaches by itself."""
-        best, worst = self._sums(runs, runs.a, best=True), self._sums(runs, runs.a, best=False)
-        return PrecisionSums(best, worst, self.m[runs.query].astype(np.float64))
+    def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
+        """Largest AP of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
+        sums, m = self.sums(pairs, one, best=outside is None), self.m[pairs.query].astype(np.float64)
+        if outside is None:
+            return largest_ratio(sums, None, m, np.zeros(len(pairs), dtype=np.int64))
+        return -largest_ratio(None, sums, m, outside)
 
-    def _sums(self, pairs: RankingPairs, one: Retrieved, best: bool) -> Sums:
+    def sums(self, pairs: RankingPairs, one: Retrieved, best: bool) -> Sums:
         """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``."""
         row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / one.rank[row]
@@ -135,27 +135,6 @@ class AveragePrecision:
 
 
 @dataclass(frozen=True)
-class PrecisionSums:
-    """What rankings reach by average precision."""
-
-    best: Sums
-    worst: Sums
-    m: Floats  # relevant judged documents, shape ``(C,)``
-
-    def largest(self) -> Floats:
-        """Largest values, shape ``(C,)``."""
-        return largest_ratio(self.best, None, self.m, np.zeros(len(self.m), dtype=np.int64))
-
-    def smallest(self, case: Ints, outside: Ints) -> Floats:
-        """Smallest values of some cases, one with so many open documents ``outside`` it, shape ``(K,)``."""
-        return -largest_ratio(None, self.worst.of(case), self.m[case], outside)
-
-    def largest_differences(self, a: Ints, b: Ints, outside: Ints) -> Floats:
-        """Largest differences of cases without a common open document, with so many ``outside`` both, shape ``(K,)``."""
-        return largest_ratio(self.best.of(a), self.worst.of(b), self.m[a], outside)
-
-
-@dataclass(frozen=True)
 class NestedLexirecall:
     """LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r: see ``measures.lexirecall``.
 
@@ -175,10 +154,6 @@ class NestedLexirecall:
         apart = pairs.alone | (pairs.count((a | b) & (pairs.a.rank != pairs.b.rank)) > 0)
         movable = ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)) & apart
         return np.where(movable, high, pairs.difference), np.full(len(pairs), pairs.alone) | ~movable
-
-    def of_runs(self, runs: RankingPairs) -> LexirecallExtremes:
-        """What A of each case reaches by itself."""
-        return LexirecallExtremes(self, runs)
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
         """Largest LR of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
@@ -221,23 +196,6 @@ class NestedLexirecall:
 
 ByRun: TypeAlias = AveragePrecision | NestedLexirecall
 """Measures of which what each run reaches by itself bounds the differences of all pairs."""
-
-
-@dataclass(frozen=True)
-class LexirecallExtremes:
-    """What rankings reach by LR; see ``PrecisionSums``."""
-
-    measure: NestedLexirecall
-    runs: RankingPairs
-
-    def largest(self) -> Floats:
-        """Largest values, shape ``(C,)``."""
-        return self.measure.extreme(self.runs, self.runs.a, None)
-
-    def smallest(self, case: Ints, outside: Ints) -> Floats:
-        """Smallest values of some cases, one with so many open documents ``outside`` it, shape ``(K,)``."""
-        some = self.runs.only(case)
-        return self.measure.extreme(some, some.a, outside)
 
 
 def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:

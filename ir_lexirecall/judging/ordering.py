@@ -1,4 +1,4 @@
-"""What to judge next: unjudged documents by what they can still decide between runs."""
+"""What to judge next: unjudged documents by what they can still decide between runs; and all that a comparison asks about them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.algorithms import Judgings, bounded
-from ir_lexirecall.judging.bounds import ANY, ValueBounds, bounds_of_differences, bounds_of_wins
-from ir_lexirecall.judging.ranking_pairs import Weight
+from ir_lexirecall.judging.bounds import ValueBounds, WinBounds, bounds_of_differences, bounds_of_wins
+from ir_lexirecall.judging.ranking_pairs import Places, Weight
 from ir_lexirecall.judging.sums_and_cascades import WeightedSum
 from ir_lexirecall.preferences.naming import Preference
+
+_ANY = Judgings()
 
 
 def decides(
     pool: Pool,
     criterion: IRMeasure | Preference,
-    a: Ints,
-    b: Ints,
-    judgings: Judgings = ANY,
+    places: Places,
+    judgings: Judgings = _ANY,
     values: Floats | None = None,
     moving: Bools | None = None,
 ) -> tuple[Floats, Floats]:
@@ -37,7 +38,7 @@ def decides(
     Args:
         criterion: a measure or a preference.
         values: of a measure, shape ``(S, Q)``.
-        pool, a, b, judgings: as in ``bounds_of_differences``.
+        pool, places, judgings: as in ``bounds_of_differences``.
         moving: of a measure, which pairs' mean differences can change their sign, where the pool is a part of a larger one; shape ``(P,)``.
 
     Returns:
@@ -58,15 +59,16 @@ def decides(
     )
     # Which pairs are open on which queries, shape ``(P, Q)``. By a preference: either run can win, or one can and they tie today. By a
     # measure: the mean's sign can change, and the query can still move it. Without bounds: wherever there are unjudged documents.
+    a, b = places
     is_open = np.ones((len(a), len(pool.judgments)), dtype=bool)
     if isinstance(criterion, Preference):
-        wins, today = (bounds_of_wins(pool, criterion, a, b, possible) for possible in (judgings, None))
+        wins, today = (bounds_of_wins(pool, criterion, places, possible) for possible in (judgings, None))
         if wins is not None and today is not None:
-            tied = ~today.a_can & ~today.b_can
-            is_open = (wins.a_can & wins.b_can) | (tied & (wins.a_can | wins.b_can))
+            a_can, b_can, tied = wins.high > 0, wins.low < 0, (today.high <= 0) & (today.low >= 0)
+            is_open = (a_can & b_can) | (tied & (a_can | b_can))
     else:
         assert values is not None
-        if (bounds := bounds_of_differences(pool, criterion, values, a, b, judgings)) is not None:
+        if (bounds := bounds_of_differences(pool, criterion, values, places, judgings)) is not None:
             is_open = (can_change(bounds) if moving is None else moving)[:, None] & (bounds.low < bounds.high)
     total, concerns = np.zeros((2, len(pool.query)))
     unjudged = np.flatnonzero(~pool.is_judged)
@@ -117,11 +119,6 @@ def _weight(criterion: IRMeasure | Preference, judgments: Judgments, judgings: J
 _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
 
 
-def depends_on_others(criterion: IRMeasure | Preference, judgments: Judgments) -> bool:
-    """Whether what a document adds by a criterion depends on other documents, so that one at the same rank in both runs decides, too."""
-    return _weight(criterion, judgments, ANY)[1]
-
-
 def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.DataFrame:
     """The n documents to judge next, those that decide most first.
 
@@ -135,7 +132,7 @@ def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.
     >>> from ir_lexirecall.data.judgments import Judgments
     >>> runs = {"x": {"q": {"u": 2, "v": 1}}, "y": {"q": {"u": 1}}}
     >>> pool = Pool.from_runs(Judgments.from_qrels({"q": {"a": 1}}), runs)
-    >>> scores = decides(pool, Preference("lexirecall"), np.array([0]), np.array([1]))
+    >>> scores = decides(pool, Preference("lexirecall"), (np.array([0]), np.array([1])))
     >>> to_judge_table(pool, 5, *scores)[["query_id", "doc_id", "decides", "rank_x", "rank_y"]]
       query_id doc_id  decides  rank_x  rank_y
     0        q      v      1.0       2    <NA>
@@ -151,13 +148,8 @@ def first_to_judge(pool: Pool, n: int, decides: Floats, concerns: Floats) -> tup
     best = pool.rank.min(axis=0, where=pool.rank > 0, initial=np.iinfo(np.int32).max)[row]
     row = row[np.lexsort((row, best, -concerns[row], -decides[row], pool.query[row]))]
     place = position_in_segment(pool.query[row]) + 1
-    first = in_order_of_judging(decides[row], concerns[row], place, row)[:n]
+    first = np.lexsort((row, place, -concerns[row] / place, -decides[row] / place))[:n]
     return row[first], place[first]
-
-
-def in_order_of_judging(decides: Floats, concerns: Floats, place: Ints, row: Ints) -> Ints:
-    """The order of documents by what they decide, of which the i-th of a query counts 1 / i."""
-    return np.lexsort((row, place, -concerns / place, -decides / place))
 
 
 def table_to_judge(
@@ -169,3 +161,46 @@ def table_to_judge(
     }
     runs = (rank > 0).sum(axis=0)
     return pd.DataFrame({"query_id": query_ids, "doc_id": doc_ids, "decides": decides, "runs": runs, **ranks})
+
+
+class Unjudged:
+    """What a comparison asks about unjudged documents; ``places``, ``judgings`` and ``values`` as in ``bounds_of_differences``.
+
+    Here the documents are those of a ``pool``; where they are elsewhere, a subclass asks there.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool: Pool = pool
+        self.judgments: Judgments = pool.judgments
+        self.in_short: Judgments = pool.judgments  # as good as all for choosing an algorithm
+        self.names: list[str] = pool.names
+        self.deepest: Ints = pool.retrieved.max(axis=1, initial=0)  # documents of each run's longest ranking, (S,)
+
+    def documents(self, depth: int) -> tuple[int, Ints]:
+        """How many documents can matter, all runs together and each one ``(S,)``: with a gain, or unjudged down to ``depth`` of any run."""
+        pool = self.pool
+        pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
+        return len(pool.query), (pool.rank > 0).sum(axis=1)
+
+    @property
+    def all_judged(self) -> bool:
+        """Whether none is unjudged."""
+        return bool(self.pool.is_judged.all())
+
+    def wins(self, preference: Preference, places: Places, judgings: Judgings | None) -> WinBounds | None:
+        """See ``bounds_of_wins``."""
+        return bounds_of_wins(self.pool, preference, places, judgings)
+
+    def differences(self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings) -> ValueBounds | None:
+        """See ``bounds_of_differences``."""
+        return bounds_of_differences(self.pool, measure, values, places, judgings)
+
+    def to_judge(
+        self, what: IRMeasure | Preference, n: int, places: Places, judgings: Judgings, values: Floats | None
+    ) -> pd.DataFrame:
+        """See ``to_judge_table``."""
+        return to_judge_table(self.pool, n, *decides(self.pool, what, places, judgings, values))
+
+    def depends_on_others(self, what: IRMeasure | Preference) -> bool:
+        """Whether what a document adds depends on other documents, so that one at the same rank in both runs decides, too."""
+        return _weight(what, self.in_short, _ANY)[1]

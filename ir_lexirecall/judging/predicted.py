@@ -58,11 +58,7 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     (array([0.]), np.float64(0.07), array([121.]))
     """
     n, count = len(human), f.shape[1]
-    if n < LEAST:
-        raise ValueError(f"at least {LEAST} human-judged queries are needed, not {n}")
-    of_sample = f[:, human]
-    mean_d, mean_f = d.mean(axis=1), of_sample.mean(axis=1)
-    d_centred, f_centred = _centred(d, mean_d), _centred(of_sample, mean_f)
+    (mean_d, d_centred), (mean_f, f_centred) = map(_centred, (d, f[:, human]))
     var_d, var_f = (np.square(x).sum(axis=1) / (n - 1) for x in (d_centred, f_centred))
     covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
     scale = np.sqrt(var_d * var_f)
@@ -123,12 +119,13 @@ def powered_margin_test(
     return MarginTest(above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within)
 
 
-def _centred(x: Floats, mean: Floats) -> Floats:
-    """Numbers less their mean; exactly 0 in rows that differ by rounding only."""
+def _centred(x: Floats) -> tuple[Floats, Floats]:
+    """Means of rows, and numbers less these; exactly 0 in rows that differ by rounding only."""
+    mean = x.mean(axis=1)
     centred = x - mean[:, None]
     constant = same(np.abs(centred).max(axis=1), 0.0, np.abs(x).max(axis=1))
     centred[constant] = 0
-    return centred
+    return mean, centred
 
 
 def human_queries(human: Sequence[str], predicted: Sequence[str]) -> Ints:

@@ -23,13 +23,14 @@ from ir_lexirecall._util.arrays import (
     Floats,
     Ints,
     common,
+    per_query_count,
     per_query_sum,
     position_in_segment,
     row_blocks,
 )
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.judging.ranking_pairs import RankingPairs, Retrieved
+from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs
 from ir_lexirecall.preferences.naming import Preference
 
 _AT_ONCE = 2**25  # documents of pairs
@@ -47,20 +48,18 @@ WEIGHTS: dict[str, Callable[[Floats], Floats]] = {  # of recall levels
 }
 
 
-def outcomes(
-    pool: Pool, preference: Preference, a: Ints, b: Ints, depth: int | None
-) -> tuple[Outcomes, Outcomes, Bools]:
-    """What runs ``a`` make of runs ``b`` under the worst and the best judging, and whether who can win is exact; shape ``(P, Q)`` each.
+def outcomes(pool: Pool, preference: Preference, places: Places, depth: int | None) -> tuple[Outcomes, Outcomes, Bools]:
+    """What runs make of others under the worst and the best judging, and whether who can win is exact; shape ``(P, Q)`` each.
 
     1: it wins; 0: it ties (by a recall-paired preference: it does not win, and may tie); -1: it loses.
 
     Args:
-        pool: what the runs retrieved.
+        pool, places: as in ``bounds_of_differences``.
         preference: one of ``LEXICOGRAPHIC`` or ``WEIGHTS``.
         depth: documents without a judgment among the first of either run are open; None: all that are retrieved.
     """
     rel, cutoff = preference.rel_in(pool.judgments), preference["cutoff"]
-    queries = len(pool.judgments)
+    queries, (a, b) = len(pool.judgments), places
     worst, best = np.zeros((2, len(a), queries), dtype=np.int8)
     is_exact = np.ones(best.shape, dtype=bool)
     if preference.NAME in WEIGHTS:
@@ -116,7 +115,14 @@ class _Order:
             now = np.minimum(at[0], at[1])
             here = [(each == now) & (p < e) for each, p, e in zip(at, place, end, strict=True)]
             row = [np.where(h, self.row[p], -1) for p, h in zip(place, here, strict=True)]
-            known = [np.where(h, self._known(decided, a, b, pair, r), _NO) for r, h in zip(row, here, strict=True)]
+            known = []  # by lexirecall, open ones of A alone are relevant, and those of B alone are not
+            for r, h in zip(row, here, strict=True):
+                by_now, in_a, in_b = decided[pair, r], self.seen[a[pair], r], self.seen[b[pair], r]
+                said = np.where(by_now > 0, by_now - 1, _OPEN)
+                if self.from_the_end:
+                    said = np.where(in_a & ~in_b, _YES, np.where(in_b & ~in_a, _NO, said))
+                is_open = self.is_open[a[pair], r] | self.is_open[b[pair], r]
+                known.append(np.where(h, np.where(is_open, said, self.relevant[r]), _NO).astype(np.int8))
             differ = row[0] != row[1]
             ahead_here = differ & (known[loser] != _YES) & (known[winner] != _NO)
             behind = differ & (known[loser] == _YES) & (known[winner] == _NO)
@@ -157,16 +163,6 @@ class _Order:
                 out[:, q] = way * np.sign(ahead).astype(np.int8)[places]
         return worst, best
 
-    def _known(self, decided: Outcomes, a: Ints, b: Ints, pair: Ints, row: Ints) -> Outcomes:
-        """What is known of a document of each pair; by lexirecall, open ones of A alone are relevant, and those of B alone are not."""
-        a, b = a[pair], b[pair]
-        is_open, by_now = self.is_open[a, row] | self.is_open[b, row], decided[pair, row]
-        known = np.where(by_now > 0, by_now - 1, _OPEN)
-        if self.from_the_end:
-            in_a, in_b = self.seen[a, row], self.seen[b, row]
-            known = np.where(in_a & ~in_b, _YES, np.where(in_b & ~in_a, _NO, known))
-        return np.where(is_open, known, self.relevant[row]).astype(np.int8)
-
 
 def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]) -> tuple[Outcomes, Bools]:
     """What A makes of B at best by recall levels, and whether that is known to be reached; shape ``(C,)`` each."""
@@ -195,26 +191,21 @@ def _outcome(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]
     """What A makes of B if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
     relevant, shared = ~pairs.is_open & (pairs.grade >= rel), pairs.shared
     chosen = shared if choice is None else shared & choice
-    a = _keys(pairs, pairs.a, relevant | (pairs.is_open & ~shared) | chosen)
-    b = _keys(pairs, pairs.b, relevant if choice is None else relevant | chosen)
-    total = _ahead(a, b, weight, len(pairs)) - _ahead(b, a, weight, len(pairs))
-    levels = np.bincount(a[0], minlength=len(pairs)) + np.bincount(b[0], minlength=len(pairs))
+    sides = (
+        (pairs.a, relevant | (pairs.is_open & ~shared) | chosen),
+        (pairs.b, relevant if choice is None else relevant | chosen),
+    )
+    keys = []  # case and rank as one number, of the relevant documents of each ranking, sorted
+    for one, which in sides:
+        row = np.flatnonzero(which & one.has)
+        keys.append(np.sort((pairs.case[row] << 32) | one.rank[row]))
+    total, levels = np.zeros(len(pairs)), np.zeros(len(pairs), dtype=np.int64)
+    for sign, mine, other in ((1, keys[0], keys[1]), (-1, keys[1], keys[0])):
+        case = mine >> 32
+        level = position_in_segment(case) + 1
+        down_to = np.searchsorted(other, mine, side="right") - np.searchsorted(other >> 32, case)
+        sooner = down_to < level  # the other has fewer than i documents down to this one's i-th
+        total += sign * per_query_sum(case[sooner], weight(level[sooner].astype(np.float64)), len(pairs))
+        levels += per_query_count(case, len(pairs))
     scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
     return np.sign(settled(total, scale)).astype(np.int8)
-
-
-def _keys(pairs: RankingPairs, one: Retrieved, relevant: Bools) -> tuple[Ints, Ints]:
-    """Case, and case and rank as one number, of the relevant documents of a ranking, sorted."""
-    row = np.flatnonzero(relevant & one.has)
-    key = np.sort((pairs.case[row] << 32) | one.rank[row])
-    return key >> 32, key
-
-
-def _ahead(a: tuple[Ints, Ints], b: tuple[Ints, Ints], weight: Callable[[Floats], Floats], cases: int) -> Floats:
-    """Weight of the recall levels that A reaches at smaller ranks than B: B has fewer than i documents down to A's i-th."""
-    case, key = a
-    level = position_in_segment(case) + 1
-    start = np.searchsorted(b[0], np.arange(cases))
-    down_to = np.searchsorted(b[1], key, side="right") - start[case]
-    sooner = down_to < level
-    return per_query_sum(case[sooner], weight(level[sooner].astype(np.float64)), cases)

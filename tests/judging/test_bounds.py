@@ -23,7 +23,7 @@ from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
 from judging.every_judging import Small, every_preference, every_value, small_collections
 
-A, B = np.array([0]), np.array([1])
+PAIR = np.array([0]), np.array([1])
 CLOSED = [  # exact for any documents
     "P@3", "P(rel=2)@4", "R@3", "R(rel=2)@5", "SetR", "SetP", "NumRet(rel=1)", "NumRet", "RR", "RR@3", "RR(rel=2)", "Success@2",
     "nDCG@3", "nDCG", "nDCG(dcg='exp-log2')@4", "nDCG_JK@5", "nDCG_JK(a=3)", "RBP(p=0.7)", "RBP(p=0.7,rel=1)", "RBP(p=0.6,rel=1)@3",
@@ -51,7 +51,7 @@ def pooled(small: Small) -> tuple[Judgments, Pool]:
 def of_pair(small: Small, measure: Any) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    bounds = bounds_of_differences(pool, measure, today, A, B, Judgings(small.depth, small.max_rel, small.extra))
+    bounds = bounds_of_differences(pool, measure, today, PAIR, Judgings(small.depth, small.max_rel, small.extra))
     assert bounds is not None
     return bounds
 
@@ -60,7 +60,7 @@ def of_runs(small: Small, measure: Any) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
     judgings = Judgings(small.depth, small.max_rel, small.extra)
-    bounds = bounds_of_differences(pool, measure, today, np.arange(len(pool.names)), None, judgings)
+    bounds = bounds_of_differences(pool, measure, today, np.arange(len(pool.names)), judgings)
     assert bounds is not None
     return bounds
 
@@ -147,13 +147,13 @@ def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObje
     small = data.draw(small_collections(most_open=6))
     cutoff = data.draw(st.none() | st.integers(1, small.depth))
     _, pool = pooled(small)
-    bounds = bounds_of_wins(pool, Preference(name, cutoff=cutoff), A, B, Judgings(small.depth))
+    bounds = bounds_of_wins(pool, Preference(name, cutoff=cutoff), PAIR, Judgings(small.depth))
     assert bounds is not None
     for q, preferences in every_preference(small, name, cutoff).items():
         place = int(q)
         assert bounds.exact[0, place]
-        assert bounds.a_can[0, place] == (preferences > 0).any()
-        assert bounds.b_can[0, place] == (preferences < 0).any()
+        assert (bounds.high[0, place] > 0) == (preferences > 0).any()
+        assert (bounds.low[0, place] < 0) == (preferences < 0).any()
         ends, reached = (bounds.low[0, place], bounds.high[0, place]), (preferences.min(), preferences.max())
         if "lexi" in name:
             assert ends == tuple(np.sign(reached))
@@ -168,14 +168,14 @@ def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(name: st
     _, pool = pooled(small)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ir_lexirecall.judging.winners._MOST_SHARED", 0)
-        bounds = bounds_of_wins(pool, Preference(name), A, B, Judgings(small.depth))
+        bounds = bounds_of_wins(pool, Preference(name), PAIR, Judgings(small.depth))
     assert bounds is not None
     for q, preferences in every_preference(small, name, None).items():
         place = int(q)
         can = (preferences > 0).any(), (preferences < 0).any()
         assert bounds.low[0, place] <= np.sign(preferences).min()
         assert bounds.high[0, place] >= np.sign(preferences).max()
-        known = bounds.a_can[0, place], bounds.b_can[0, place]
+        known = (bounds.high[0, place] > 0), (bounds.low[0, place] < 0)
         assert known == can if bounds.exact[0, place] else all(k or not c for k, c in zip(known, can, strict=True))
 
 
@@ -214,7 +214,7 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
         assert (before.high >= after.high - 1e-12).all()
     for name in PREFERENCES:
         before, after = (
-            bounds_of_wins(pooled(one)[1], Preference(name), A, B, Judgings(small.depth)) for one in (small, more)
+            bounds_of_wins(pooled(one)[1], Preference(name), PAIR, Judgings(small.depth)) for one in (small, more)
         )
         assert (before.low <= after.low).all()
         assert (before.high >= after.high).all()
@@ -251,12 +251,13 @@ def test_bounds_do_not_depend_on_other_runs() -> None:
         pair = {names[i]: runs[names[i]] for i in (a, b)}
         two = Pool.from_runs(judgments, pair, 10)
         today = np.stack([values(measure, align(judgments, run)) for run in runs.values()])
-        one = bounds_of_differences(every, measure, today, np.array([a]), np.array([b]))
-        other = bounds_of_differences(two, measure, today[[a, b]], A, B)
+        places = np.array([a]), np.array([b])
+        one = bounds_of_differences(every, measure, today, places, Judgings())
+        other = bounds_of_differences(two, measure, today[[a, b]], PAIR, Judgings())
         np.testing.assert_array_equal(one.low, other.low)
         wins = [
-            bounds_of_wins(pool, Preference("lexirecall"), x, y, Judgings(10)).counts()
-            for pool, x, y in ((every, np.array([a]), np.array([b])), (two, A, B))
+            bounds_of_wins(pool, Preference("lexirecall"), at, Judgings(10)).counts()
+            for pool, at in ((every, places), (two, PAIR))
         ]
         assert wins[0] == wins[1]
 
@@ -268,11 +269,11 @@ def test_depths_below_the_cutoff_are_refused_and_shallow_runs_are_said() -> None
     with pytest.raises(
         ValueError, match=r"depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10"
     ):
-        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, Judgings(5))
+        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(5))
     with pytest.raises(ValueError, match="depth 5 leaves out unjudged documents that lexirecall@10 looks at"):
-        bounds_of_wins(pool, Preference("lexirecall", cutoff=10), A, B, Judgings(5))
+        bounds_of_wins(pool, Preference("lexirecall", cutoff=10), PAIR, Judgings(5))
     with pytest.raises(ValueError, match="max_rel"):
-        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, Judgings(max_rel=0.5))
+        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(max_rel=0.5))
     shallow = irl.compare(demo.qrels(), runs, allow_empty=True).bounds(depth=20)
     assert shallow.attrs["notes"] == [
         "y retrieves fewer than 20 documents for every query: bounds are narrower for that reason, too"
@@ -295,8 +296,8 @@ def test_measures_without_a_proven_algorithm_have_no_bounds(name: str) -> None:
     judgments = Judgments.from_qrels(demo.qrels())
     pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": demo.run("ql")}, 20)
     measure = ir_measures.parse_measure(name)
-    assert bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), A, B) is None
-    assert bounds_of_wins(pool, Preference("dominance"), A, B) is None
+    assert bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), PAIR, Judgings()) is None
+    assert bounds_of_wins(pool, Preference("dominance"), PAIR, Judgings()) is None
 
 
 # -- intervals ---------------------------------------------------------------------------------------

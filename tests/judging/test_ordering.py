@@ -24,7 +24,7 @@ from ir_lexirecall.preferences.naming import Preference, parse_preference
 from judging.every_judging import Small, small_collections
 from tests.conftest import words
 
-A, B = np.array([0]), np.array([1])
+PAIR = np.array([0]), np.array([1])
 CRITERIA = words("lexirecall lexiprecision rpp P@3 R@3 nDCG@3 AP RR RBP(rel=1) TSE ERR@3 Success@2")
 
 
@@ -38,7 +38,7 @@ def to_judge(small: Small, judgments: Judgments, name: str, n: int = 99) -> list
     today = None
     if not isinstance(criterion, Preference):
         today = np.stack([values(criterion, align(judgments, run)) for run in small.runs.values()])
-    scores = decides(pool, criterion, A, B, Judgings(small.depth, small.max_rel), today)
+    scores = decides(pool, criterion, PAIR, Judgings(small.depth, small.max_rel), today)
     table = to_judge_table(pool, n, *scores)
     assert (np.diff(table["decides"][table["query_id"] == "0"]) <= 1e-12).all()
     return list(zip(table["query_id"], table["doc_id"], strict=True))
@@ -59,11 +59,11 @@ def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataO
     pool = Pool.from_runs(judged, small.runs, small.depth)
     criterion = parsed(name)
     if isinstance(criterion, Preference):
-        wins = bounds_of_wins(pool, criterion, A, B, Judgings(small.depth))
-        assert not (wins.a_can & wins.b_can).any()
+        wins = bounds_of_wins(pool, criterion, PAIR, Judgings(small.depth))
+        assert not ((wins.high > 0) & (wins.low < 0)).any()
     else:
         today = np.stack([values(criterion, align(judged, run)) for run in small.runs.values()])
-        bounds = bounds_of_differences(pool, criterion, today, A, B, Judgings(small.depth, small.max_rel))
+        bounds = bounds_of_differences(pool, criterion, today, PAIR, Judgings(small.depth, small.max_rel))
         low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
         assert not ((low < -1e-12) & (high > 1e-12)).any()
     assert to_judge(small, judged, name) == [] or not more
@@ -77,7 +77,7 @@ def test_by_lexirecall_what_half_of_the_runs_found_comes_first() -> None:
     judgments = Judgments.from_qrels({"q": {"known": 0}})
     pool = Pool.from_runs(judgments, runs)
     a, b = np.array(list(combinations(range(4), 2))).T
-    score, _ = decides(pool, Preference("lexirecall"), a, b)
+    score, _ = decides(pool, Preference("lexirecall"), (a, b))
     by_doc = dict(zip(pool.doc_id.to_list(), score.tolist(), strict=True))
     assert by_doc == {"a": 0, "b": 4, "c": 3, "d": 3, "e": 3, "f": 3, "g": 3}
 
@@ -87,7 +87,7 @@ def test_by_a_sum_of_weights_it_is_carterettes_order() -> None:
     judgments = Judgments.from_qrels({"q": {"known": 0}})
     pool = Pool.from_runs(judgments, runs)
     measure = ir_measures.parse_measure("RBP(p=0.5)")
-    score, _ = decides(pool, measure, A, B, values=np.zeros((2, 1)))
+    score, _ = decides(pool, measure, PAIR, values=np.zeros((2, 1)))
     by_doc = dict(zip(pool.doc_id.to_list(), score.tolist(), strict=True))
     assert by_doc == {"t": 0.125, "u": 0.5, "v": 0, "w": 0.375}
 
@@ -134,5 +134,5 @@ def test_a_document_at_the_same_rank_in_both_runs_can_decide() -> None:
         (Preference("rpp"), ["x"]),
         (Preference("lexirecall"), []),
     ):  # {1, 5} and {2, 3} tie by rpp, {1, 4, 5} and {2, 3, 4} do not
-        table = to_judge_table(pool, 5, *decides(pool, criterion, A, B))
+        table = to_judge_table(pool, 5, *decides(pool, criterion, PAIR))
         assert table["doc_id"].tolist() == asked

@@ -134,11 +134,11 @@ class World:
         judgments = self.with_known(known)
         pool = replace(self.pool, judgments=judgments, doc=np.where(known, self.pool.doc, -1))
         if criterion == "lexirecall":
-            return decides(pool, Preference(criterion), *self.pairs, Judgings(DEPTH))
+            return decides(pool, Preference(criterion), self.pairs, Judgings(DEPTH))
         measure = ir_measures.parse_measure(criterion)
         top = max(1.0, self.judgments.highest_grade)
         scores = self.scored(criterion, judgments)
-        return decides(pool, measure, *self.pairs, Judgings(DEPTH, top), scores)
+        return decides(pool, measure, self.pairs, Judgings(DEPTH, top), scores)
 
     def _moves_of_ap(self, known: Bools) -> np.ndarray:
         """Sum over pairs of |A_a - A_b|, A_s(i) = 1/r_s(i) + sum over relevant documents j so far of 1/max(r_s(i), r_s(j))."""
