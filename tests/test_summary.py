@@ -16,7 +16,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo, present
-from ir_lexirecall.present.notes import Note, gravest_first, grouped
+from ir_lexirecall.present.findings import Note, gravest_first, grouped
 from ir_lexirecall.present.text import p_words
 
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]

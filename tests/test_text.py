@@ -109,7 +109,7 @@ def test_decimal_points_stand_below_each_other():
     points = {len(cell) - cell.index(".") for cell in cells if "." in cell}
     assert points == {7}
     assert cells[-1] == "< 1e-4"
-    assert align_points(["0.50", "0.125"], lambda n: f"<{n}>") == ["0.50<1>", "0.125"]
+    assert align_points(["0.5", "0.125"], "<0>") == ["0.5<00>", "0.125"]
 
 
 # -- width -------------------------------------------------------------------------------------------

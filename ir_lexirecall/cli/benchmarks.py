@@ -20,7 +20,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.files import merged
 from ir_lexirecall.present.tables import PLACES, Shown
-from ir_lexirecall.present.text import confidence_words, provenance_line
+from ir_lexirecall.present.text import provenance_line
 from ir_lexirecall.reports import report
 from ir_lexirecall.significance import TESTS
 from ir_lexirecall.significance.draws import OVER
@@ -136,7 +136,7 @@ def run_benchmark(options: argparse.Namespace) -> None:
         page.add_sentence("; ".join(facts))
         if result.grouped:
             page.add_sentence("Pairs in groups of queries:")
-            page.add_table(result.group_table(), confidence=confidence_words(result.provenance))
+            page.add_table(result.group_table())
         page.add_sentence(provenance_line(result.provenance))
     else:
         page.add_table(result.group_table() if result.grouped else result.overall(over))

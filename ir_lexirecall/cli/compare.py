@@ -30,7 +30,7 @@ from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import Wanted, compare_runs, compare_values, parse_criteria
 from ir_lexirecall.comparison.gating import gate
 from ir_lexirecall.io.values import run_name
-from ir_lexirecall.present.text import confidence_words, provenance_line
+from ir_lexirecall.present.text import provenance_line
 from ir_lexirecall.reports import report
 
 present: Any = LazyModule("ir_lexirecall.present")
@@ -144,7 +144,7 @@ def run_compare(options: argparse.Namespace) -> None:
                 page.add_sentence(title)
                 first = [name for name in _FIRST if name in table]
                 table = table[[*first, *(name for name in table.columns if name not in first)]]
-            page.add_table(table, confidence=confidence_words(result.provenance))
+            page.add_table(table)
     for sentence in ["", provenance_line(result.provenance), *notes]:
         page.add_sentence(sentence)
     if options.plot:

@@ -33,7 +33,7 @@ from ir_lexirecall.io.measure_names import from_trec_eval, trec_eval_lines, trec
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
-from ir_lexirecall.present.notes import captions, grouped
+from ir_lexirecall.present.findings import captions, grouped
 from ir_lexirecall.present.tables import best_marks
 from ir_lexirecall.present.text import count
 

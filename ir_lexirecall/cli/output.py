@@ -11,17 +11,16 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.tables import PLACES, Shown, columns_of, is_p, plain
+from ir_lexirecall.present.tables import PLACES, Marks, Shown, Table, columns_of, is_p, plain
+from ir_lexirecall.present.text import confidence_words
 
-Table = "pd.DataFrame | Mapping[str, Sequence[Any]]"
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
 EXACT = ("tsv", "csv", "json")  # for programs: all digits unless --places asks for fewer, and no marks
 _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # columns of names
@@ -94,15 +93,7 @@ class Page:
         """Whether measures with long lists of values are shown in short."""
         return self.for_people and not self.options.wide
 
-    def add_table(
-        self,
-        table: pd.DataFrame | Mapping[str, Sequence[Any]],
-        marks: Mapping[str, Sequence[str]] | None = None,
-        *,
-        title: str = "",
-        notes: Sequence[str] = (),
-        confidence: str | None = None,
-    ) -> None:
+    def add_table(self, table: Table, marks: Marks | None = None, title: str = "", notes: Sequence[str] = ()) -> None:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
         In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand below in Markdown, too.
@@ -111,12 +102,13 @@ class Page:
         if form in EXACT:
             self.parts.append(for_programs(table, form, places))
             return
+        confidence = confidence_words(getattr(table, "attrs", {}))
         if self._shortens:
             table, names = _in_short(table)
             marks = {names.get(name, name): column for name, column in (marks or {}).items()}
             self._short |= names
         digits = PLACES if places is None else places
-        self.add_shown(Shown.from_frame(table, marks, digits, title=title, notes=notes, confidence=confidence))
+        self.add_shown(replace(Shown.from_frame(table, marks, digits, confidence), title=title, notes=notes))
 
     def add_shown(self, shown: Shown) -> None:
         if self.options.format == "latex":
@@ -207,7 +199,7 @@ def save_picture(axes: Any, path: str) -> None:
             raise ValueError(f"--plot {path}: {error}") from None
 
 
-def _in_short(table: pd.DataFrame | Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Sequence[Any]], dict[str, str]]:
+def _in_short(table: Table) -> tuple[Mapping[str, Sequence[Any]], dict[str, str]]:
     """A table with short names of measures in its head and in columns of them, and those names."""
     columns = columns_of(table)
     known = [name for name in _OF_MEASURES if name in columns]
@@ -220,7 +212,7 @@ def _in_short(table: pd.DataFrame | Mapping[str, Sequence[Any]]) -> tuple[Mappin
 # -- formats for programs --------------------------------------------------------------------------
 
 
-def for_programs(table: pd.DataFrame | Mapping[str, Sequence[Any]], form: str, places: int | None = None) -> str:
+def for_programs(table: Table, form: str, places: int | None = None) -> str:
     """A table in JSON, or as lines of values parted by tabs or commas; p-values keep all their digits.
 
     >>> print(for_programs({"run": ["bm25"], "AP": [0.25], "p": [1e-7]}, "csv", 1))

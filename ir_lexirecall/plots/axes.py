@@ -74,7 +74,8 @@ def label(name: Any) -> str:
     >>> print(label("bm25\n" + "x" * 50 + "rm3"))
     bm25\nxxxxxxxxxxxxxx…xxxxxxxxxxxxxxxxrm3
     """
-    return texts.shorten(texts.printable(texts.short_name(str(name))), _LONGEST)
+    shown = texts.short_names([str(name)]).get(str(name), str(name))
+    return texts.shorten(texts.printable(shown), _LONGEST)
 
 
 def labels(names: Sequence[Any]) -> list[str]:

@@ -6,12 +6,11 @@ from ir_lexirecall._util.lazy import exports
 
 _NAMES = {
     "macro_means": "benchmark_caveats benchmark_finding benchmark_table",
-    "caveats": "comparison_caveats",
+    "caveats": "comparison_caveats run_caveats",
     "comparisons": "comparison_finding comparison_table marks_of",
     "findings": "collection_finding",
     "gates": "gate_json gate_text",
     "standings": "how_compared",
-    "notes": "run_caveats",
 }
 if not TYPE_CHECKING:
     __getattr__, __dir__ = exports(

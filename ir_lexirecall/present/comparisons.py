@@ -11,8 +11,7 @@ import numpy as np
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_BOUNDED, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
-from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.findings import Finding, grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
@@ -25,7 +24,6 @@ from ir_lexirecall.present.standings import (
     how_compared,
     is_defined,
     standings_of,
-    titled,
 )
 from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import (
@@ -85,7 +83,7 @@ def comparison_finding(result: Comparison) -> Finding:
         others_best = {*first.may_be_best} - {*first.leaders} if len(first.runs) > 2 and not first.all_alike else {}
         marks = [MAY_BE_BEST if run in others_best else "" for run in first.runs]
         signs = f"{MAY_BE_BEST} may be the best as well"
-    title = f"Ranking by {titled(first.criterion)}, best first{f' ({signs})' if any(marks) else ''}:"
+    title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{f' ({signs})' if any(marks) else ''}:"
     return Finding(sentences, notes, ranking, marks, title, result.criteria)
 
 
@@ -109,11 +107,12 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
         said = [("" if single else f"by {standing.name}, ") + against_words(standing) for standing in standings]
         return [*sentences, f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."]
     sentences += _best(standings)
-    for standing in standings:
-        if standing.beaten_by and not standing.all_alike:
-            better = f"{'is' if len(standing.beaten_by) == 1 else 'are'} significantly better than"
-            leader = "it" if single else f"{standing.runs[0]} by {standing.name}"
-            sentences.append(f"But {listed(standing.beaten_by)} {better} {leader}, pair by pair.")
+    for standing in (standing for standing in standings if not standing.all_alike):
+        best = standing.runs[0]
+        if beaten_by := [run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER]:
+            better = f"{'is' if len(beaten_by) == 1 else 'are'} significantly better than"
+            leader = "it" if single else f"{best} by {standing.name}"
+            sentences.append(f"But {listed(beaten_by)} {better} {leader}, pair by pair.")
     if single:
         number = f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')}"
         return [*sentences, f"{number} differ significantly ({how})."]

@@ -1,22 +1,128 @@
-"""What a result says: sentences, caveats and a ranking, the same in texts, notebooks, on the command line and in reports."""
+"""What a result says: sentences, notes on what to be careful about, and a ranking, the same in texts, notebooks, on the command line and in reports."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.notes import ASIDE, DOUBTFUL, Note, gravest_first
 from ir_lexirecall.present.tables import Shown
-from ir_lexirecall.present.text import count, listed
+from ir_lexirecall.present.text import count, enumerated, gathered, listed
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.collection import Collection
 
 _MOST_NOTES = 5
 _MOST_ROWS = 20
+
+# -- notes ---------------------------------------------------------------------------------------
+
+BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
+"""How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
+
+FEW_QUERIES = "Few queries"  # kind of a note
+
+
+class Note(str):
+    """A sentence on what to be careful about, and how grave it is.
+
+    Attributes:
+        gravity: one of ``BROKEN``, ``DOUBTFUL``, ``WEAK``, ``ASIDE``.
+        kind: what notes on several runs or pairs have in common, for ``grouped``.
+        subject: the run or pair, with its numbers.
+        runs: names of the run or the pair that it concerns; empty where it concerns the whole.
+        fact: of a note on one run, the numbers alone, for ``notes_of_run``.
+
+    >>> gravest_first([Note("few queries", WEAK), Note("no documents", BROKEN)])
+    ['no documents', 'few queries']
+    """
+
+    gravity: int
+    kind: str
+    subject: str
+    runs: tuple[str, ...]
+    fact: str
+
+    def __new__(
+        cls,
+        sentence: str,
+        gravity: int = WEAK,
+        kind: str = "",
+        subject: str = "",
+        *,
+        runs: tuple[str, ...] = (),
+        fact: str = "",
+    ) -> Note:
+        note = super().__new__(cls, sentence)
+        note.gravity, note.kind, note.subject, note.runs, note.fact = gravity, kind, subject, runs, fact
+        return note
+
+    def within(self, name: str) -> Note:
+        """The same note on a part of the result that has a name."""
+        return Note(f"{name}: {self}", self.gravity, self.kind, f"{name}: {self.subject}")
+
+
+def grouped(notes: Iterable[Note]) -> list[Note]:
+    """Notes of one kind on several runs or pairs as one note.
+
+    >>> notes = [Note(f"{run}: no documents for 2 queries.", BROKEN, "No documents", f"{run} (2 queries)") for run in ("a", "b")]
+    >>> grouped([*notes, Note("Only 3 queries."), Note("Only 3 queries.")])
+    ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
+    """
+    kinds = gathered((note.kind or str(note), note) for note in dict.fromkeys(notes))
+    return [
+        same[0]
+        if len(same) == 1
+        else Note(f"{kind}: {enumerated([note.subject for note in same])}.", min(note.gravity for note in same))
+        for kind, same in kinds.items()
+    ]
+
+
+def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
+    """Notes on one run, in sentences that do not name it; those of one kind as one sentence.
+
+    >>> notes = [Note(f"a: ties move {name}.", kind="Ties move", runs=("a",), fact=name) for name in ("AP", "RR")]
+    >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
+    (['Ties move: AP and RR.'], ['Ties move AP.'])
+    """
+    kinds = gathered((note.kind if note.fact else str(note), note) for note in notes if note.runs == (run,))
+    said = []
+    for kind, same in kinds.items():
+        sentence = f"{kind}: {enumerated([note.fact for note in same])}."
+        if len(same) == 1:
+            sentence = same[0].removeprefix(f"{run}: ")
+            first = sentence.partition(" ")[0]
+            if first.isalpha() and first.islower():  # and is no name such as nDCG@10
+                sentence = sentence[:1].upper() + sentence[1:]
+        said.append(sentence)
+    return said
+
+
+def captions(names: Iterable[str]) -> list[str]:
+    """What a table of values says of its measures, without repetitions.
+
+    >>> captions(["LR", "LR@100", "AP", "a label"])
+    ["LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."]
+    """
+    said = []
+    for name in names:
+        with suppress(ValueError):  # a label of the user's
+            measure = parse_one(name)
+            said += [measure.about().caption] if isinstance(measure, Measure) else []
+    return [*filter(None, dict.fromkeys(said))]
+
+
+def gravest_first(notes: Iterable[Note]) -> list[Note]:
+    """Notes without repetitions, the gravest first."""
+    return sorted(dict.fromkeys(notes), key=lambda note: note.gravity)
+
+
+# -- findings ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -90,7 +196,8 @@ class Finding:
             table.insert(0, "", places_shown)
             table.attrs.update(attrs)
         number = next((name for name in map(str, table.columns) if name not in ("", "run")), "")
-        return Shown.from_frame(table, {number: self.marks} if any(self.marks) else None, places, title=self.title)
+        marks = {number: self.marks} if any(self.marks) else None
+        return replace(Shown.from_frame(table, marks, places), title=self.title)
 
 
 def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS) -> str:

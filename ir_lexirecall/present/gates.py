@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
@@ -10,7 +11,7 @@ from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
-from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.tables import DAGGER, UNSURE, Shown, plain
 
 _MOST_LOST = 10
@@ -115,7 +116,7 @@ def _criteria(gate: Gate) -> Shown:
     notes = [f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
     if any(unsure):
         notes.append(UNSURE)
-    return Shown.from_frame(columns, notes=notes)
+    return replace(Shown.from_frame(columns), notes=notes)
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:

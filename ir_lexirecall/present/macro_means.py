@@ -14,8 +14,7 @@ from ir_lexirecall.comparison.pair_tests import best_first
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
 from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats, skewness_notes
 from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
+from ir_lexirecall.present.findings import BROKEN, DOUBTFUL, FEW_QUERIES, Finding, Note, gravest_first, grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
@@ -25,7 +24,6 @@ from ir_lexirecall.present.standings import (
     direction_words,
     directions,
     how_resampled,
-    titled,
 )
 from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import (
@@ -37,7 +35,6 @@ from ir_lexirecall.present.text import (
     gathered,
     interval,
     listed,
-    number_and_interval,
 )
 
 
@@ -163,7 +160,7 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     ranking.attrs = dict(overall.attrs)
     marks = ["", *(MAY_BE_BEST if run in first.may_be_best else "" for run in first.runs[1:])]
     legend = f" ({MAY_BE_BEST} may be the best as well)" if any(marks) else ""
-    title = f"Ranking by macro {titled(first.criterion)}, best first{legend}:"
+    title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{legend}:"
     return Finding(sentences, notes, ranking, marks, title, result.quantities)
 
 
@@ -210,8 +207,9 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         columns.append(Column(head, list(cells), numeric, marks))
 
     def intervals(value: str, low: str, high: str) -> Iterable[str]:
-        rows = zip(table[value], table[low], table[high], strict=True)
-        return (number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows)
+        numbers = (format_number(float(number), places) for number in table[value])
+        ends = (interval(*both, places) for both in zip(table[low], table[high], strict=True))
+        return (x if end == "-" else f"{x} ({end})" for x, end in zip(numbers, ends, strict=True))
 
     criteria = {name: result.criterion(name) for name in parts}
     best = [

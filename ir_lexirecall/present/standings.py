@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from ir_lexirecall.comparison.verdicts import (
 )
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
-from ir_lexirecall.present.notes import captions
+from ir_lexirecall.present.findings import captions
 from ir_lexirecall.present.text import correction_words, gathered, how_tested, listed
 
 if TYPE_CHECKING:
@@ -60,11 +59,6 @@ def is_defined(criterion: Criterion) -> bool:
 def standings_of(result: Comparison) -> list[Standing]:
     """How the runs stand by every criterion that is defined."""
     return [Standing(result, name) for name, criterion in result.by.items() if is_defined(criterion)]
-
-
-def titled(criterion: Criterion) -> str:
-    """What a table of means shows, and which value is better where that needs to be said."""
-    return criterion.quantity + direction_words(criterion)
 
 
 def direction_words(criterion: Criterion) -> str:
@@ -112,40 +106,29 @@ def how_resampled(result: Benchmark) -> str:
     return f"p <= {result.test.alpha:g}{what}"
 
 
-@dataclass(frozen=True)
 class Standing:
-    """How the runs of a comparison stand by one criterion."""
+    """How the runs of a comparison stand by one criterion.
 
-    result: Comparison
-    name: str
+    Attributes:
+        quantity: what ranks the runs, such as ``mean AP``.
+        ranking: ``run``, ``mean``, ``ci_low``, ``ci_high``, best first.
+        leaders: the runs that share the best mean.
+        reference: the run that the others are compared with: the baseline, or the leader.
+        how: how differences were tested, in a few words.
+        estimate: what the test estimates, in words.
+    """
 
-    @property
-    def criterion(self) -> Criterion:
-        return self.result.by[self.name]
-
-    @property
-    def quantity(self) -> str:
-        """What ranks the runs, such as ``mean AP``."""
-        return self.criterion.quantity
-
-    @cached_property
-    def ranking(self) -> pd.DataFrame:
-        """``run``, ``mean``, ``ci_low``, ``ci_high``, best first."""
-        return self.result.ranking(self.name)
-
-    @cached_property
-    def runs(self) -> list[str]:
-        return list(map(str, self.ranking["run"]))
-
-    @cached_property
-    def leaders(self) -> list[str]:
-        """The runs that share the best mean."""
+    def __init__(self, result: Comparison, name: str) -> None:
+        self.result, self.name, self.criterion = result, name, result.by[name]
+        self.quantity = self.criterion.quantity
+        self.ranking = result.ranking(name)
+        self.runs = list(map(str, self.ranking["run"]))
         alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
-        return [run for run, leads in zip(self.runs, alike, strict=True) if leads]
-
-    @property
-    def all_alike(self) -> bool:
-        return len(self.leaders) == len(self.runs)
+        self.leaders = [run for run, leads in zip(self.runs, alike, strict=True) if leads]
+        self.all_alike = len(self.leaders) == len(self.runs)
+        self.reference = result.baseline or self.runs[0]
+        self.how = how_compared(result, [name])
+        self.estimate = result.test_of(name).procedure.estimate
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -156,21 +139,6 @@ class Standing:
     @cached_property
     def verdicts(self) -> Verdicts:
         return self.result.verdicts_by(self.name)
-
-    @property
-    def reference(self) -> str:
-        """The run that the others are compared with: the baseline, or the leader."""
-        return self.result.baseline or self.runs[0]
-
-    @property
-    def how(self) -> str:
-        """How differences were tested, in a few words."""
-        return how_compared(self.result, [self.name])
-
-    @property
-    def estimate(self) -> str:
-        """What the test estimates, in words."""
-        return self.result.test_of(self.name).procedure.estimate
 
     @cached_property
     def against(self) -> pd.DataFrame:
@@ -188,11 +156,6 @@ class Standing:
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
         both = pd.concat([turned, table[table["run_b"] == self.reference]]).set_index("run_a")
         return both.loc[[run for run in self.runs if run in both.index]].rename_axis("run").reset_index()
-
-    @property
-    def beaten_by(self) -> list[str]:
-        """Runs that are significantly better than the leader by what was tested: wins and means may disagree."""
-        return [run for run in self.runs[1:] if self.verdicts.on(run, self.runs[0]) == BETTER]
 
     @cached_property
     def unsure(self) -> list[set[str]] | None:
@@ -219,67 +182,37 @@ class Standing:
         return left.depth, ends
 
 
-@dataclass(frozen=True)
 class MacroStanding:
-    """How the runs of a benchmark stand by one criterion over all collections, with what ``Standing`` has."""
+    """How the runs of a benchmark stand by one criterion over all collections, with what ``Standing`` has.
 
-    result: Benchmark
-    name: str
-    over: str | None = None
+    Attributes:
+        ranking: the rows of ``overall`` for the criterion, the best run first.
+        against: the other runs beside the baseline, with columns as in a comparison's table.
+    """
 
-    estimate = "macro difference"
     outer = None
+    estimate = "macro difference"
 
-    @property
-    def criterion(self) -> Criterion:
-        return self.result.criterion(self.name)
-
-    @property
-    def quantity(self) -> str:
-        return f"macro {self.criterion.quantity}"
-
-    @cached_property
-    def ranking(self) -> pd.DataFrame:
-        """The rows of ``overall`` for the criterion, the best run first."""
-        overall = self.result.overall(self.over)
-        rows = overall[overall["criterion"] == self.name]
-        return rows.sort_values("mean", ascending=self.criterion.smaller_is_better, kind="stable").reset_index(
-            drop=True
-        )
-
-    @cached_property
-    def runs(self) -> list[str]:
-        return list(map(str, self.ranking["run"]))
-
-    @property
-    def leaders(self) -> list[str]:
-        return self.may_be_best[:1]
-
-    @property
-    def all_alike(self) -> bool:
-        return not self.may_be_best
+    def __init__(self, result: Benchmark, name: str, over: str | None = None) -> None:
+        self.result, self.name, self.over, self.criterion = result, name, over, result.criterion(name)
+        self.quantity = f"macro {self.criterion.quantity}"
+        overall, rising = result.overall(over), self.criterion.smaller_is_better
+        rows = overall[overall["criterion"] == name].sort_values("mean", ascending=rising, kind="stable")
+        self.ranking = rows.reset_index(drop=True)
+        self.runs = list(map(str, self.ranking["run"]))
+        self.all_alike = len(self.runs) > 1 and bool(same(self.ranking["mean"], self.ranking["mean"].iloc[0]).all())
+        self.leaders = [] if self.all_alike else self.runs[:1]
+        self.reference, self.how = result.baseline or "", how_resampled(result)
+        others = self.ranking[self.ranking["run"] != self.reference].drop(columns=["ci_low", "ci_high"])
+        self.against = others.rename(columns=_OVERALL)
 
     @cached_property
     def may_be_best(self) -> list[str]:
         """The runs that may be the best over all collections, the leader first; none where all share one mean."""
-        if len(self.runs) > 1 and same(self.ranking["mean"], self.ranking["mean"].iloc[0]).all():
+        if self.all_alike:
             return []
         best = self.result.best_set(self.name, self.over).set_index("run")["may_be_best"]
         return [self.runs[0], *(run for run in self.runs[1:] if best[run])]
-
-    @property
-    def reference(self) -> str:
-        return self.result.baseline or ""
-
-    @property
-    def how(self) -> str:
-        return how_resampled(self.result)
-
-    @cached_property
-    def against(self) -> pd.DataFrame:
-        """The other runs beside the baseline, with columns as in a comparison's table."""
-        others = self.ranking[self.ranking["run"] != self.reference].drop(columns=["ci_low", "ci_high"])
-        return others.rename(columns=_OVERALL)
 
 
 def against_words(standing: Standing | MacroStanding) -> str:

@@ -13,14 +13,14 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.text import confidence_words, count, interval, pad
+from ir_lexirecall.present.text import confidence_words, count, interval
 
 BEST = "*"
 DAGGER = "†"
@@ -28,7 +28,13 @@ UNSURE = f"{DAGGER}: judging the unjudged documents is not known to leave the si
 PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
+_PHANTOM = "\\phantom{0}"  # as wide as a digit
 _PREAMBLE = "% needs \\usepackage{booktabs}"
+
+
+Table: TypeAlias = "pd.DataFrame | Mapping[str, Sequence[Any]]"
+Marks: TypeAlias = Mapping[str, Sequence[str]]
+Text: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -73,22 +79,12 @@ class Shown:
     notes: Sequence[str] = field(default=())
 
     @classmethod
-    def from_frame(
-        cls,
-        table: pd.DataFrame | Mapping[str, Sequence[Any]],
-        marks: Mapping[str, Sequence[str]] | None = None,
-        places: int = PLACES,
-        *,
-        title: str = "",
-        notes: Sequence[str] = (),
-        confidence: str | None = None,
-    ) -> Shown:
+    def from_frame(cls, table: Table, marks: Marks | None = None, places: int = PLACES, confidence: str = "") -> Shown:
         """A plain frame, or columns by name, as a table; ``ci_low`` and ``ci_high`` become one interval.
 
         Its index is not shown. ``marks`` has, for some columns, a mark for every row; ``confidence`` is by default that of ``attrs``.
         """
-        given = columns_of(table)
-        confidence = confidence_words(getattr(table, "attrs", {})) if confidence is None else confidence
+        given, confidence = columns_of(table), confidence or confidence_words(getattr(table, "attrs", {}))
         columns = []
         for name, values in given.items():
             if name == "ci_low" and "ci_high" in given:
@@ -97,14 +93,14 @@ class Shown:
             elif name != "ci_high" or "ci_low" not in given:
                 numeric, signs = is_numeric(values), (marks or {}).get(name, ())
                 columns.append(Column(name, cells_of(name, values, places), numeric, signs, numeric and is_p(name)))
-        return cls(columns, title, notes)
+        return cls(columns)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
         """The table for a terminal ``width`` columns wide, and a sentence on the columns that it has no room for (mostly empty).
 
         Columns are left out from the last on; those that name a row and one number stay, whatever room there is.
         """
-        lines = list(zip(*self._drawn(texts.printable, least=0), strict=True))
+        lines = list(zip(*self._drawn(texts.printable, 0), strict=True))
         kept = len(lines)
         if width is not None:
             ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
@@ -125,7 +121,7 @@ class Shown:
                 else raised.replace("+", "\\+")
             )
 
-        head, *rows = self._drawn(texts.escape_markdown, "**{}**", signs, least=3)
+        head, *rows = self._drawn(texts.escape_markdown, 3, "**{}**", signs)
         rules = ["-" * (texts.width(cell) + 1) for cell in head]
         marks = [f"{rule}:" if column.numeric else f":{rule}" for rule, column in zip(rules, self.columns, strict=True)]
         lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
@@ -144,7 +140,7 @@ class Shown:
             raised = raised.replace(DAGGER, "\\dagger" if math else "\\textdagger{}")
             return "\\rlap{%s}" % (f"$^{{{raised}}}$" if math else f"\\textsuperscript{{{raised}}}")
 
-        drawn = self._drawn(escape, "\\textbf{{{}}}", signs, lambda digits: f"\\phantom{{{'0' * digits}}}", least=0)
+        drawn = self._drawn(escape, 0, "\\textbf{{{}}}", signs, _PHANTOM)
         head, *rows = (" & ".join(row) + " \\\\" for row in drawn)
         ways = "".join("r" if column.numeric else "l" for column in self.columns)
         lines = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
@@ -170,22 +166,15 @@ class Shown:
             pairs = zip(cells, ways, strict=True)
             return "".join(f'<{tag} style="text-align:{way}">{cell}</{tag}>' for cell, way in pairs)
 
-        head, *body = self._drawn(texts.escape_html, "<b>{}</b>", "<sup>{}</sup>".format, lambda _: "")
+        head, *body = self._drawn(texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, "")
         shown = body[:most]
         title = f'<caption style="text-align:left">{texts.escape_html(self.title)}</caption>' if self.title else ""
         lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in shown)
         more = f"<p><small>{count(len(body) - len(shown), 'more row')}</small></p>" if len(shown) < len(body) else ""
         return f"<table>{title}<thead><tr>{row(head, 'th')}</tr></thead><tbody>{lines}</tbody></table>{more}"
 
-    def _drawn(
-        self,
-        escape: Callable[[str], str],
-        bold: str = "",
-        raised: Callable[[str], str] = str,
-        blank: Callable[[int], str] = " ".__mul__,
-        least: int | None = None,
-    ) -> list[list[str]]:
-        """The head and the rows, escaped, with their marks; columns at least ``least`` wide (None: cells are not filled up).
+    def _drawn(self, escape: Text, least: int, bold: str = "", raised: Text = str, blank: str = " ") -> list[list[str]]:
+        """The head and the rows, escaped, with their marks; columns at least ``least`` wide (-1: cells are not filled up).
 
         Without ``bold`` (type for the best of a column) and ``raised`` (other marks), marks stand as they are.
         """
@@ -201,9 +190,12 @@ class Shown:
                     best = bold.format(cells[i]) if BEST in sign else cells[i]
                     cells[i] = best + small if bold else cells[i] + sign.ljust(room)
             cells.insert(0, escape(column.head))
-            if least is not None:
+            if least >= 0:
                 wide = max(least, *map(texts.width, cells), 0)
-                cells = [pad(cell, wide, "right" if column.numeric else "left") for cell in cells]
+                blanks = [" " * (wide - texts.width(cell)) for cell in cells]
+                cells = [
+                    more + cell if column.numeric else cell + more for more, cell in zip(blanks, cells, strict=True)
+                ]
             columns.append(cells)
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -228,7 +220,7 @@ def is_p(name: str) -> bool:
     return name == "p" or name.startswith("p_") or name.endswith((" p", "_p", " p_corrected"))
 
 
-def columns_of(table: pd.DataFrame | Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def columns_of(table: Table) -> dict[str, list[Any]]:
     """The columns of a frame, or given as they are, by name."""
     if isinstance(table, Mapping):
         return {str(name): list(values) for name, values in table.items()}
@@ -268,12 +260,18 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, Fraction) else value
 
 
-def align_points(cells: Sequence[str], blank: Callable[[int], str] = " ".__mul__) -> list[str]:
+def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
     """Texts of numbers, filled up on the right so that decimal points stand below each other where all align right.
 
-    >>> align_points(["0.0703", "0.125", "-"])
-    ['0.0703', '0.125 ', '-']
+    ``blank`` fills a place; one with a 0 in it stands once, with as many zeros as places are missing.
+
+    >>> align_points(["0.0703", "0.125", "-"]), align_points(["0.5", "0.125"], "<0>")
+    (['0.0703', '0.125 ', '-'], ['0.5<00>', '0.125'])
     """
     places = [len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells]
     most = max((n for n in places if n is not None), default=0)
-    return [cell if n is None or n == most else cell + blank(most - n) for cell, n in zip(cells, places, strict=True)]
+    fills = [0 if n is None else most - n for n in places]
+    return [
+        cell + (blank.replace("0", "0" * n) if "0" in blank and n else blank * n)
+        for cell, n in zip(cells, fills, strict=True)
+    ]

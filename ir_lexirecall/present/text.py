@@ -88,22 +88,13 @@ def printable(text: str) -> str:
     return "".join(c.encode("unicode_escape", "surrogatepass").decode("ascii") if c in obeyed else c for c in text)
 
 
-def short_name(name: str) -> str:
-    """A name of a measure in which a long list of values is left out; any other text as it is.
-
-    >>> short_name("TOMA(aspects={'credibility':2,'relevance':3})@10"), short_name("RBU(p=0.9)@20")
-    ('TOMA(aspects=...)@10', 'RBU(p=0.9)@20')
-    """
-    return _PARAMETERS.sub(lambda parameters: _VALUES.sub("=...", parameters.group()), name) if "{" in name else name
-
-
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Those names of measures that have a shorter form, with that form; none that two of the names would share.
+    """Those names of measures in which a long list of values can be left out, and without; none that two of them would share.
 
     >>> short_names(["TOMA(aspects={'relevance':3,'trust':2})@10", "AP"])
     {"TOMA(aspects={'relevance':3,'trust':2})@10": 'TOMA(aspects=...)@10'}
     """
-    shortened = {name: short_name(name) for name in names}
+    shortened = {name: _PARAMETERS.sub(lambda given: _VALUES.sub("=...", given.group()), name) for name in names}
     uses = Counter(shortened.values())
     return {name: short for name, short in shortened.items() if short != name and uses[short] == 1}
 
@@ -183,16 +174,6 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def pad(text: str, columns: int, align: str = "left") -> str:
-    """A text filled up with blanks to a number of columns of a terminal.
-
-    >>> pad("文", 4) + "|", pad("7", 3, "right")
-    ('文  |', '  7')
-    """
-    blanks = " " * (columns - width(text))
-    return blanks + text if align == "right" else text + blanks
-
-
 def shorten(text: str, columns: int) -> str:
     """A text shortened to a number of columns of a terminal, the middle left out.
 
@@ -260,17 +241,6 @@ def interval(low: float, high: float, places: int = 4) -> str:
     if not (math.isfinite(low) and math.isfinite(high)):
         return "-"
     return f"{format_number(float(low), places)} to {format_number(float(high), places)}"
-
-
-def number_and_interval(value: float, low: float, high: float, places: int = 4) -> str:
-    """A number with its interval, as far as there is one; ``-`` where there is no number.
-
-    >>> number_and_interval(0.5, 0.25, 0.75, 2), number_and_interval(0.5, float("nan"), float("nan"), 2)
-    ('0.50 (0.25 to 0.75)', '0.50')
-    """
-    within = interval(low, high, places)
-    number = format_number(value, places)
-    return number if within == "-" else f"{number} ({within})"
 
 
 def confidence_words(provenance: Mapping[str, Any]) -> str:

@@ -20,8 +20,8 @@ from ir_lexirecall.io.texts_and_groups import TextsLike
 from ir_lexirecall.judging.files import check_folder, page_template
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
-from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import direction_words, verdict_words
 from ir_lexirecall.present.text import confidence_words, fact_words, format_p, in_short, listed, printable, short_names
 from ir_lexirecall.reports import sections

@@ -18,8 +18,8 @@ from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, mean_marks
+from ir_lexirecall.present.findings import Note, notes_of_run
 from ir_lexirecall.present.macro_means import ranks_of
-from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
 from ir_lexirecall.present.tables import DAGGER, UNSURE
 from ir_lexirecall.present.text import count, p_words

@@ -20,7 +20,7 @@ from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
 from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures import REGISTRY
 from ir_lexirecall.present.tables import Shown
-from ir_lexirecall.present.text import short_name
+from ir_lexirecall.present.text import short_names
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ir_datasets_home"
 TOMA = "TOMA(aspects={'relevance':2,'quality':1})"
@@ -335,7 +335,8 @@ def test_demo(cli: Cli) -> None:
     assert f"{len(demo.docs())} passages, {len(demo.queries())} queries, {len(demo.RUNS)} runs" in said.out
     words = said.rows
     head = next(line for line in words if line[:1] == ["run"])
-    assert head[1:] == [short_name(str(measure)) for measure in irl.load("lexirecall/demo").recommended()]
+    measures = [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
+    assert head[1:] == [short_names(measures).get(measure, measure) for measure in measures]
     assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(demo.RUNS)
     explained = {word.rstrip(",:") for line in words[words.index(head) + 1 :] for word in line[:2]}
     assert set(head[1:]) <= explained

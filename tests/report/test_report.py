@@ -20,7 +20,7 @@ from ir_lexirecall import demo
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.standings import NO_DIFFERENCE
 from ir_lexirecall.present.text import printable
 

@@ -11,8 +11,8 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
-from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import MacroStanding, verdict_words
 
 pytest.importorskip("jinja2")
