@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import inspect
 import re
 import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -23,7 +23,6 @@ from ir_lexirecall.measures.declaration import UNIT, Measure, UnknownParameter
 from ir_lexirecall.measures.parameters import Param
 from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_one
 from ir_lexirecall.preferences.naming import parse_preference
-from ir_lexirecall.present.tables import Column, Shown
 from ir_lexirecall.present.text import escape_html
 from ir_lexirecall.significance import TESTS
 
@@ -144,19 +143,8 @@ class Description(About):
         return self.page()
 
     def _repr_html_(self) -> str:
-        parts = [f"<h4>{escape_html(self.heading)}</h4><p>{escape_html(self.meaning)}</p>"]
-        if self.formula:
-            parts.append(f"<p>$${escape_html(self.formula)}$$</p>")
-        if self.parameters:
-            rows = [(p.shown, p.default, p.allowed, p.meaning) for p in self.parameters]
-            columns = zip(("parameter", "default", "allowed", "meaning"), zip(*rows, strict=True), strict=True)
-            parts.append(Shown([Column(head, list(cells)) for head, cells in columns]).html())
-        items = "".join(
-            f"<dt><b>{heading}</b></dt><dd>{escape_html(text)}</dd>"
-            for heading, text in self.sections()
-            if heading != "Formula" or not self.formula
-        )
-        return f"<div>{''.join(parts)}<dl>{items}</dl></div>"
+        formula = f"<p>$${escape_html(self.formula)}$$</p>" if self.formula else ""
+        return f'{formula}<pre style="white-space: pre-wrap">{escape_html(self.page(10**6))}</pre>'
 
 
 def _filled(text: str, width: int, indent: int) -> str:
@@ -219,7 +207,17 @@ def describe(measure: MeasureLike) -> Description:
     if (preference := parse_preference(measure)) is not None:
         about = entries("preference")[preference.NAME]
         return _description(preference.NAME, str(preference), about, _parameters(preference, about))
-    parsed = _parsed(measure)
+    parsed = parse_one(measure)
+    try:
+        check_parameters(parsed)
+    except UnknownParameter:
+        raise
+    except ValueError:  # what is required may be missing, what is given must be in range
+        for name, value in parsed.params.items():
+            param = parsed.SUPPORTED_PARAMS[name]
+            if not param.validate(value):
+                expected = getattr(param, "expects", None) or _allowed(name, param)
+                raise ValueError(f"{parsed.NAME}: {name} must be {expected}, not {value!r}") from None
     docstring = inspect.getdoc(type(parsed)) or ""
     about = entries("measure").get(parsed.NAME, About())
     if isinstance(parsed, Measure):
@@ -248,31 +246,11 @@ def _description(
     return Description(**vars(about) | own | {"source": source(about.source), "see_also": tuple(about.see_also)})
 
 
-def _parsed(measure: MeasureLike) -> IRMeasure:
-    """The measure, also without what it requires."""
-    parsed = parse_one(measure)
-    supported = parsed.SUPPORTED_PARAMS
-    try:
-        check_parameters(parsed)
-    except UnknownParameter:
-        raise
-    except ValueError as error:
-        lacking = not all(name in parsed.params for name, param in supported.items() if param.required)
-        if not lacking and not re.search(r" needs (\w+), ", str(error)):
-            raise
-        for name, value in parsed.params.items():  # those that are given must be in range
-            if not supported[name].validate(value):
-                expected = getattr(supported[name], "expects", None) or _allowed(name, supported[name])
-                raise ValueError(f"{parsed.NAME}: {name} must be {expected}, not {value!r}") from None
-    return parsed
-
-
 def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
     parameters = []
     for name, param in measure.SUPPORTED_PARAMS.items():
-        default = (
-            "required" if param.required else "none" if param.default in (None, NOT_PROVIDED) else repr(param.default)
-        )
+        plain = param.default in (None, NOT_PROVIDED)
+        default = "required" if param.required else "none" if plain else repr(param.default)
         said = "" if isinstance(measure, Measure) else _MEANINGS.get(name, "")
         parameters.append(
             Parameter(
@@ -312,17 +290,18 @@ def entries(kind: str) -> dict[str, About]:
             name: About(title=test.title[0].upper() + test.title[1:], **{text: getattr(test, text) for text in said})
             for name, test in TESTS.items()
         }
-    return {
-        name: About(
-            **{text: section[text] for text in _TEXTS if text in section},
-            example=_example(section) if "example" in section else None,
-            see_also=tuple(section["see_also"].split(", ")),
-            meanings={
-                key.removeprefix("meaning."): text for key, text in section.items() if key.startswith("meaning.")
-            },
-        )
-        for name, section in _sections(kind).items()
-    }
+    described = {}
+    for name, section in _sections(kind).items():
+        more: dict[str, Any] = {text: section[text] for text in _TEXTS if text in section}
+        if (
+            "example" in section
+        ):  # grades are written as ``1, 0, None``, or for several subtopics as ``(1, 0), (0, None)``
+            ranking, missing = (ast.literal_eval(f"[{section.get(grades, '')}]") for grades in ("ranking", "missing"))
+            value = float(Fraction(section["value"]))
+            more["example"] = Example(section["example"], ranking, value, section["working"], missing)
+        meanings = {key.removeprefix("meaning."): text for key, text in section.items() if key.startswith("meaning.")}
+        described[name] = About(see_also=tuple(section["see_also"].split(", ")), meanings=meanings, **more)
+    return described
 
 
 def source(key: str) -> Source:
@@ -356,11 +335,3 @@ def _sections(kind: str) -> dict[str, dict[str, str]]:
         for (of_kind, _, name), section in named
         if of_kind == kind
     }
-
-
-def _example(section: Mapping[str, str]) -> Example:
-    """Grades are written as ``1, 0, None``, or for several subtopics as ``(1, 0), (0, None)``."""
-    import ast
-
-    ranking, missing = (tuple(ast.literal_eval(f"[{section.get(name, '')}]")) for name in ("ranking", "missing"))
-    return Example(section["example"], ranking, float(Fraction(section["value"])), section["working"], missing)
