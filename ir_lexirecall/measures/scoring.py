@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import log2
 from subprocess import CalledProcessError
@@ -161,20 +160,12 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
     names = [f"judged-{row}" for row in range(len(judgments.query))]  # no name of an unjudged document
     renamed = replace(judgments, docs=names)
     stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
-    with failing(measure):
+    try:
         metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), stand_in)
         by_query = {metric.query_id: metric.value for metric in metrics}
-    return np.array([by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
-
-
-@contextmanager
-def failing(*measures: IRMeasure) -> Iterator[None]:
-    """Let what another program fails with be a ``ValueError`` that names the measures it was to score."""
-    try:
-        yield
     except (ArithmeticError, CalledProcessError) as error:
-        names = ", ".join(map(str, measures))
-        raise ValueError(f"{names}: ir_measures' provider cannot compute this: {error}") from error
+        raise ValueError(f"{measure}: ir_measures' provider cannot compute this: {error}") from error
+    return np.array([by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
 
 
 _STANDARD: dict[type[IRMeasure], Score] = {

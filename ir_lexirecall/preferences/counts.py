@@ -110,23 +110,17 @@ class PreferenceCounts(Memoised):
 
     def blocks(self, preference: str) -> Iterable[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
-        if preference in self._few_blocks:
-            return self._few_blocks[preference]
-        if is_pairwise(preference):
-            blocks = ((queries, self.pairwise(preference, queries)) for queries in self._similar_queries)
-            if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
-                return blocks
-            return self._few_blocks.setdefault(preference, list(blocks))
-        standing = self.standing(preference).T
-        slices = row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
-        return (
-            (some, np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float)) for some in slices
-        )
-
-    @cached_property
-    def _few_blocks(self) -> dict[str, list[tuple[Ints, Floats]]]:
-        """Blocks of preferences of all pairs that cost time and are few enough to keep."""
-        return {}
+        if not is_pairwise(preference):
+            standing = self.standing(preference).T
+            slices = row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
+            return (
+                (some, np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float))
+                for some in slices
+            )
+        blocks = ((queries, self.pairwise(preference, queries)) for queries in self._similar_queries)
+        if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
+            return blocks
+        return self.cached(("blocks", preference), lambda: list(blocks))
 
     @cached_property
     def _similar_queries(self) -> list[Ints]:
@@ -149,30 +143,26 @@ class PreferenceCounts(Memoised):
 
     def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
         """Preferences of all pairs (of some runs) on some queries, for those that do not order the runs."""
-        if preference == "dominance":
-            return dominance([positions.padded(queries, runs) for positions in self._positions_by_grade])
-        return PAIRWISE[preference](self.positions.padded(queries, runs), self.positions.m[queries])
+        if preference != "dominance":
+            return PAIRWISE[preference](self.positions.padded(queries, runs), self.positions.m[queries])
 
-    @cached_property
-    def _positions_by_grade(self) -> list[Positions]:
-        """Positions at every grade that counts as relevant."""
-        grades = np.unique(self.judgments.grade)
-        runs = list(self.runs.values())
-        return [
-            Positions.from_runs(runs, grade, self.cutoff, self.queries) for grade in grades[grades >= self.rel].tolist()
-        ]
+        def by_grade() -> list[Positions]:
+            """Positions at every grade that counts as relevant."""
+            grades, aligned = np.unique(self.judgments.grade), list(self.runs.values())
+            relevant = grades[grades >= self.rel].tolist()
+            return [Positions.from_runs(aligned, grade, self.cutoff, self.queries) for grade in relevant]
+
+        return dominance([positions.padded(queries, runs) for positions in self.cached("by grade", by_grade)])
 
     def of_pair(self, preference: str, a: int, b: int) -> Floats:
         """Preferences of one run over another, shape ``(Q,)``; NaN: not comparable."""
-        if preference in self._few_blocks:
-            return self.tensor(preference)[:, a, b]
-        if is_pairwise(preference):
-            values = np.empty(len(self.queries))
-            for queries in self._similar_queries:
-                values[queries] = self.pairwise(preference, queries, [a, b])[:, 0, 1]
-            return values
-        standing = self.standing(preference)
-        return np.sign(standing[b] - standing[a]).astype(np.float64)
+        if not is_pairwise(preference):
+            standing = self.standing(preference)
+            return np.sign(standing[b] - standing[a]).astype(np.float64)
+        values = np.empty(len(self.queries))
+        for queries in self._similar_queries:
+            values[queries] = self.pairwise(preference, queries, [a, b])[:, 0, 1]
+        return values
 
     def of_pairs(self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Preferences of pairs of runs, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
@@ -189,8 +179,7 @@ class PreferenceCounts(Memoised):
 
     def tensor(self, preference: str) -> Floats:
         """Preference of every pair on every query, shape ``(Q, S, S)``: first over second run; NaN: not comparable."""
-        size = len(self.runs)
-        tensor = np.empty((len(self.queries), size, size))
+        tensor = np.empty((len(self.queries), len(self.runs), len(self.runs)))
         for where, block in self.blocks(preference):
             tensor[where] = block
         return tensor
@@ -198,7 +187,7 @@ class PreferenceCounts(Memoised):
 
 def is_pairwise(preference: str) -> bool:
     """Whether a preference gives a number for every pair, not an order of the runs."""
-    return preference in PAIRWISE or preference == "dominance"
+    return preference not in STANDINGS
 
 
 _FROM_THE_END = "lexirecall"
