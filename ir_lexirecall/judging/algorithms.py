@@ -19,8 +19,8 @@ from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Wei
 from ir_lexirecall.measures import trec_eval_10, tse
 from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
-from ir_lexirecall.measures.rankings import optional
 from ir_lexirecall.measures.scoring import is_native
+from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.preferences.naming import Preference
 
 _MOST_UNRETRIEVED = 2**53  # more documents no collection has

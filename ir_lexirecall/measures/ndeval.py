@@ -32,7 +32,7 @@ import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment, ratio
-from ir_lexirecall.measures.rankings import optional
+from ir_lexirecall.measures.trec_eval import optional
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun

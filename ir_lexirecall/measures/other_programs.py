@@ -16,9 +16,9 @@ from ir_lexirecall._util.arrays import (
     running_sum,
     shifted_within_segment,
 )
-from ir_lexirecall.measures import discounts, rankings
+from ir_lexirecall.measures import discounts, trec_eval
 from ir_lexirecall.measures.declaration import Utility
-from ir_lexirecall.measures.rankings import Score
+from ir_lexirecall.measures.trec_eval import UNLIMITED, Score, cutoff_of, number, optional
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BY_OTHERS: dict[str, Score] = {}
 """The functions of this module by the measures that they compute."""
 
-_computes = partial(rankings.computes, BY_OTHERS)
+_computes = partial(trec_eval.computes, BY_OTHERS)
 PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that
 GDEVAL_MAX_REL = 4
 
@@ -35,7 +35,7 @@ GDEVAL_MAX_REL = 4
 @_computes("Judged")
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
     """Documents with a judgment among the first k, over how many these are."""
-    k = rankings.cutoff_of(measure)
+    k = cutoff_of(measure)
     return ratio(np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k))
 
 
@@ -43,7 +43,7 @@ def _judged(measure: Measure, run: AlignedRun) -> Floats:
 def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
-    top = run.rank <= rankings.cutoff_of(measure)
+    top = run.rank <= cutoff_of(measure)
     r = discounts.gain(run.grade[top], GDEVAL_MAX_REL, "exp")
     return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
@@ -51,9 +51,9 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
-    p, rel, k = rankings.number(measure, "p", high=1), rankings.optional(measure, "rel"), rankings.cutoff_of(measure)
+    p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
     gain = np.maximum(run.grade, 0) if rel is None else (run.grade >= rel).astype(np.float64)
-    if rel is not None and k == rankings.UNLIMITED:
+    if rel is not None and k == UNLIMITED:
         return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0), PROGRAM_DEPTH)
     terms = (1 - p) * p ** (run.rank - 1.0) * gain
     return per_query_sum(run.query, np.where(run.rank <= k, terms, 0.0), len(run.depth))
@@ -89,16 +89,16 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
 @_computes("SDCG")
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = 1 / log2(i + 1) down to rank k."""
-    k = min(rankings.cutoff_of(measure), PROGRAM_DEPTH + 1)
+    k = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
     return _weighted(
-        run, _linear_gain(measure, run), 1 / rankings.log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH)
+        run, _linear_gain(measure, run), 1 / trec_eval.log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH)
     )
 
 
 @_computes("INSQ")
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = (2T / (i + 2T - 1))^2."""
-    t = rankings.number(measure, "T", high=discounts.MOST_HOPED_FOR)
+    t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
     i = np.arange(2, PROGRAM_DEPTH + 2)
     v = np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
     return _weighted(run, _linear_gain(measure, run), v, PROGRAM_DEPTH)
@@ -107,7 +107,7 @@ def _insq(measure: Measure, run: AlignedRun) -> Utility:
 @_computes("INST")
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
-    t = rankings.number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
+    t = number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -133,7 +133,7 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
 @_computes("BPM")
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     """The mean gain down to the rank at which the gain reaches T, or rank k."""
-    t, k = rankings.number(measure, "T"), rankings.cutoff_of(measure)
+    t, k = number(measure, "T"), cutoff_of(measure)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     end = min(k, PROGRAM_DEPTH) if t > 0 else 1
     keep = (gain > 0) & (run.rank <= end)
@@ -154,7 +154,7 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 @_computes("NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
-    k = rankings.cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else rankings.UNLIMITED
+    k = cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else UNLIMITED
     r, discount = _linear_gain(measure, run), nerr_discount(measure)
     end = min(k, PROGRAM_DEPTH)
     items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=np.zeros(len(run.depth)))
@@ -174,7 +174,7 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
 def nerr_discount(measure: Measure) -> discounts.Discount:
     """The discount of NERR8 to NERR11."""
     if measure.NAME == "NERR10":
-        return discounts.geometric(rankings.number(measure, "p", high=1))
+        return discounts.geometric(number(measure, "p", high=1))
     if measure.NAME == "NERR11":
-        return discounts.inverse_square(rankings.number(measure, "T", high=discounts.MOST_HOPED_FOR))
+        return discounts.inverse_square(number(measure, "T", high=discounts.MOST_HOPED_FOR))
     return discounts.UNIFORM if measure.NAME == "NERR8" else discounts.RECIPROCAL

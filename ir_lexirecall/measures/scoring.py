@@ -20,8 +20,7 @@ from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.lexirecall import nested_of_one
 from ir_lexirecall.measures.other_programs import BY_OTHERS
-from ir_lexirecall.measures.rankings import Score
-from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, is_read_by_program
+from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, Score, is_read_by_program
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun

@@ -16,28 +16,161 @@ Conventions of trec_eval that its documentation does not mention:
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
+from ir_measures.providers.base import NOT_PROVIDED
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, ratio
-from ir_lexirecall.measures import rankings
-from ir_lexirecall.measures.rankings import Score
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.measures.declaration import Utility
 
 if TYPE_CHECKING:
-    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
     from ir_lexirecall.data.judgments import Judgments
 
-
+_TABLE_DEPTH = 2**20  # ranks whose logarithms are kept
+UNLIMITED = 2**62  # the cutoff where there is none
+Score = Callable[[Measure, "AlignedRun"], "Floats | Utility"]
 BY_TREC_EVAL: dict[str, Score] = {}
 """The functions of this module by the measure that they compute."""
 
-_computes = partial(rankings.computes, BY_TREC_EVAL)
 _INFAP_EPSILON = 0.00001
 _PROGRAM_GAINS = 10**7  # pytrec_eval makes a table of as many as the largest grade
+
+
+def computes(table: dict[str, Score], *names: str) -> Callable[[Score], Score]:
+    """Register the decorated function in ``table`` as what computes the measures of these names."""
+
+    def register(score: Score) -> Score:
+        table.update(dict.fromkeys(names, score))
+        return score
+
+    return register
+
+
+_computes = partial(computes, BY_TREC_EVAL)
+
+
+def optional(measure: Measure, name: str) -> Any:
+    """A parameter's value or default, None where there is neither, or no such parameter."""
+    value = measure[name] if name in measure.SUPPORTED_PARAMS else None
+    return None if value is NOT_PROVIDED else value
+
+
+def cutoff_of(measure: Measure) -> int:
+    """The cutoff, ``UNLIMITED`` where there is none."""
+    k = optional(measure, "cutoff")
+    if k is not None and not k >= 1:
+        raise ValueError(f"{measure}: the cutoff must be at least 1")
+    return UNLIMITED if k is None else min(k, UNLIMITED)
+
+
+def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) -> float:
+    """A parameter that is a finite number between ``low`` and ``high``."""
+    value = measure[name]
+    if not (low <= value <= high and value < math.inf):
+        expected = f"a number of at least {low:g}" if high == math.inf else f"a number between {low:g} and {high:g}"
+        raise ValueError(f"{measure}: {name} must be {expected}, not {value!r}")
+    return float(value)
+
+
+def ranking_of(measure: Measure, run: AlignedRun) -> AlignedRun:
+    """The ranking, with ``judged_only`` without documents that trec_eval takes as unjudged, those of a negative grade among them."""
+    if not optional(measure, "judged_only"):
+        return run
+
+    def judged() -> AlignedRun:
+        # Grades that are all negative count as 0, where trec_eval would crash.
+        keep = (run.grade >= 0) | (run.judgments.m(0) == 0)[run.query]
+        query = run.query[keep]
+        depth = np.bincount(query, minlength=len(run.depth))
+        rank = position_in_segment(query) + 1
+        return replace(run, query=query, doc=run.doc[keep], rank=rank, depth=depth, ties=None)
+
+    return run.cached("judged only", judged)
+
+
+def relevant_of(measure: Measure, run: AlignedRun) -> Relevant:
+    """The relevant documents retrieved, as the measure's parameters ``rel``, ``cutoff`` and ``judged_only`` define them."""
+    k = cutoff_of(measure)
+    return ranking_of(measure, run).relevant(measure["rel"], None if k == UNLIMITED else k)
+
+
+def best_precision(found: Relevant, c: Ints) -> Floats:
+    """Largest precision at the i-th relevant documents with i >= c, 0 where there are fewer; ``c`` and the value of shape ``(Q,)``."""
+    value, keep = np.zeros(len(c)), found.level >= c[found.query]
+    np.maximum.at(value, found.query[keep], (found.level / found.rank)[keep])
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Ranked documents with a gain above 0: their queries, ranks and gains."""
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+
+    @cached_property
+    def _discounted(self) -> Floats:
+        return self.gain / log2_of_next(self.rank)
+
+    def dcg(self, k: int | Ints, queries: int) -> Floats:
+        """Sum of gain / log2(rank + 1) for each query, down to rank ``k``, or to its own."""
+        deepest = k if isinstance(k, int) else k[self.query]
+        return per_query_sum(self.query, np.where(self.rank <= deepest, self._discounted, 0.0), queries)
+
+
+def gains(run: AlignedRun, dcg: str) -> Gains:
+    """The documents with a gain: their grade (``'log2'``) or 2^grade - 1 (``'exp-log2'``)."""
+
+    def ranked() -> Gains:
+        row = np.flatnonzero(run.grade > 0)
+        return Gains(run.query[row], run.rank[row], _gain(dcg, run.grade[row], run.query[row], run.judgments))
+
+    return run.cached(("gains", dcg), ranked)
+
+
+def ideal_gains(judgments: Judgments, dcg: str) -> Gains:
+    """All judged documents with a gain, best first."""
+
+    def ideal() -> Gains:
+        row = np.flatnonzero(judgments.grade > 0)
+        query, grade = judgments.query[row], judgments.grade[row]
+        grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
+        return Gains(query, position_in_segment(query) + 1, _gain(dcg, grade, query, judgments))
+
+    return judgments.cached(("ideal", dcg), ideal)
+
+
+def _gain(dcg: str, grade: Floats, query: Ints, judgments: Judgments) -> Floats:
+    """Gains of grades above 0, divided by a power of 2 for each query where they could be too large for a float."""
+    if dcg == "log2":
+        return grade
+    if judgments.grade.max(initial=0) < 512:
+        return np.exp2(grade) - 1
+    top = np.zeros(len(judgments))
+    np.maximum.at(top, judgments.query, np.floor(judgments.grade))
+    return np.exp2(grade - top[query]) - np.exp2(-top[query])
+
+
+def log2_of_next(rank: Ints) -> Floats:
+    """log2(rank + 1) as the C library computes it, not NumPy."""
+    top = int(rank.max()) if len(rank) else 0
+    if top < _TABLE_DEPTH:
+        return _log2_table(max(top.bit_length(), 10))[rank]
+    return np.fromiter(map(math.log2, (rank + 1).tolist()), np.float64, len(rank))
+
+
+@lru_cache
+def _log2_table(bits: int) -> Floats:
+    """log2(i + 1) for i = 0, ..., 2^bits - 1."""
+    return np.fromiter(map(math.log2, range(1, 2**bits + 1)), np.float64, 2**bits)
 
 
 def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
@@ -62,30 +195,30 @@ def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
 @_computes("P", "R", "Success")
 def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first k: over k, over m, or whether there are any."""
-    found = rankings.relevant_of(measure, run)
+    found = relevant_of(measure, run)
     if measure.NAME == "Success":
         return (found.r > 0).astype(np.float64)
-    return found.r / float(rankings.cutoff_of(measure)) if measure.NAME == "P" else ratio(found.r, found.m)
+    return found.r / float(cutoff_of(measure)) if measure.NAME == "P" else ratio(found.r, found.m)
 
 
 @_computes("Rprec")
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
-    found = rankings.relevant_of(measure, run)
+    found = relevant_of(measure, run)
     return ratio(np.bincount(found.query[found.rank <= found.m[found.query]], minlength=len(found.m)), found.m)
 
 
 @_computes("AP")
 def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
-    found = rankings.relevant_of(measure, run)
+    found = relevant_of(measure, run)
     return ratio(per_query_sum(found.query, found.level / found.rank, len(found.m)), found.m)
 
 
 @_computes("RR")
 def _rr(measure: Measure, run: AlignedRun) -> Floats:
     """RR = 1 / p_1, and 0 where p_1 is below rank k."""
-    found = rankings.relevant_of(measure, run)
+    found = relevant_of(measure, run)
     value, first = np.zeros(len(found.m)), found.level == 1
     value[found.query[first]] = 1 / found.rank[first]
     return value
@@ -94,20 +227,20 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("nDCG")
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
-    gains, dcg, k = rankings.optional(measure, "gains"), measure["dcg"], rankings.cutoff_of(measure)
-    if gains:  # they replace the grades that they name
+    named, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
+    if named:  # they replace the grades that they name
 
         def mapped() -> Judgments:
             judgments = run.judgments
             grade = judgments.grade.copy()
-            for named, gain in gains.items():
-                grade[judgments.grade == named] = gain
+            for one, gain in named.items():
+                grade[judgments.grade == one] = gain
             return judgments.with_grades(grade)
 
-        run = replace(run, judgments=run.judgments.cached(("gains", frozenset(gains.items())), mapped))
-    judgments, ranking = run.judgments, rankings.ranking_of(measure, run)
-    best = judgments.cached(("ideal", dcg, k), lambda: rankings.ideal_gains(judgments, dcg).dcg(k, len(judgments)))
-    return ratio(rankings.gains(ranking, dcg).dcg(k, len(judgments)), best)
+        run = replace(run, judgments=run.judgments.cached(("gains", frozenset(named.items())), mapped))
+    judgments, ranking = run.judgments, ranking_of(measure, run)
+    best = judgments.cached(("ideal", dcg, k), lambda: ideal_gains(judgments, dcg).dcg(k, len(judgments)))
+    return ratio(gains(ranking, dcg).dcg(k, len(judgments)), best)
 
 
 @_computes("Bpref")
@@ -152,11 +285,11 @@ def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
 @_computes("IPrec")
 def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
-    recall = float(f"{rankings.number(measure, 'recall'):.2f}")
-    ranking = rankings.ranking_of(measure, run)
+    recall = float(f"{number(measure, 'recall'):.2f}")
+    ranking = ranking_of(measure, run)
     found = ranking.relevant(measure["rel"])
     c = np.floor(recall * found.m + 0.9)
-    value = rankings.best_precision(found, c)
+    value = best_precision(found, c)
     value[_scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
 
@@ -164,7 +297,7 @@ def _iprec(measure: Measure, run: AlignedRun) -> Floats:
 @_computes("SetP", "SetR", "SetAP", "SetF")
 def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
     """Of all retrieved: precision P (``relative``: over the most that could be relevant), recall R, P R, (beta + 1) P R / (beta P + R)."""
-    ranking = rankings.ranking_of(measure, run)
+    ranking = ranking_of(measure, run)
     found, depth = ranking.relevant(measure["rel"]), ranking.depth
     r, m = found.r.astype(np.float64), found.m
     if measure.NAME == "SetP":
@@ -173,14 +306,14 @@ def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
         return ratio(r, m)
     if measure.NAME == "SetAP":
         return ratio(r * r, depth * m.astype(np.float64))
-    beta, precision, recall = rankings.number(measure, "beta"), ratio(r, depth), ratio(r, m)
+    beta, precision, recall = number(measure, "beta"), ratio(r, depth), ratio(r, m)
     return ratio((beta + 1) * precision * recall, beta * precision + recall)
 
 
 @_computes("NumRet", "NumRel", "NumQ")
 def _counts(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved (with ``rel`` the relevant ones), relevant ones, and 1: of the queries that the run has."""
-    rel, scored = rankings.optional(measure, "rel"), _scored_queries(run)
+    rel, scored = optional(measure, "rel"), _scored_queries(run)
     if measure.NAME == "NumRel":
         return np.where(scored, run.judgments.m(rel), 0.0)
     if measure.NAME == "NumRet" and rel is not None:

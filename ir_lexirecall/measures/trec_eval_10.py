@@ -15,7 +15,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
-from ir_lexirecall.measures.rankings import best_precision, cutoff_of, gains, ideal_gains
+from ir_lexirecall.measures.trec_eval import best_precision, cutoff_of, gains, ideal_gains
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun

@@ -44,7 +44,7 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.measures import rankings
+from ir_lexirecall.measures import trec_eval
 from ir_lexirecall.measures.scoring import identical, is_standard, score, values
 from tests.conftest import collections, judged, retrieved
 
@@ -564,7 +564,7 @@ def test_logarithms_beyond_those_that_are_kept(monkeypatch: pytest.MonkeyPatch) 
     run = {"q": {f"d{i}": -float(i) for i in range(3000)}}
     qrels = {"q": {f"d{i}": 1 for i in range(0, 3000, 7)}}
     expected = hexadecimal(scored(nDCG, qrels, run))
-    monkeypatch.setattr(rankings, "_TABLE_DEPTH", 100)
+    monkeypatch.setattr(trec_eval, "_TABLE_DEPTH", 100)
     assert hexadecimal(scored(nDCG, qrels, run)) == expected
 
 
