@@ -14,7 +14,7 @@ from printed import Printed
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.measures.tse import exposure
+from ir_lexirecall.measures.recall import exposure
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 Placement = tuple[int, ...]

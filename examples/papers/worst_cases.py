@@ -9,8 +9,8 @@ import pandas as pd
 
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.measures.parsing import parse_measures
+from ir_lexirecall.measures.recall import exposure
 from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.measures.tse import exposure
 from ir_lexirecall.meta.made_up_rankings import made_up_run
 
 

@@ -157,23 +157,6 @@ _TEXTS = ("formula", "plain", "symbols", "values", "zero", "ties", "use", "sourc
 _WHERE = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle"}
 _WHERE |= {"book": "publisher", "phdthesis": "school"}
 _KINDS = {int: "integer", float: "number", bool: "True or False", str: "text", dict: "dict"}
-_ALLOWED = {
-    "cutoff": "integer of at least 1",
-    "rel": "integer",
-    "p": "number from 0 to 1",
-    "alpha": "number from 0 to 1",
-    "beta": "number from 0 to 1",
-    "recall": "number from 0 to 1",
-}
-_MEANINGS = {
-    "cutoff": "what is ranked below counts as not retrieved",
-    "rel": "smallest grade that counts as relevant",
-    "judged_only": "ignore retrieved documents without a judgment",
-    "min_rel": "grade that has no gain",
-    "max_rel": "grade of full gain",
-    "T": "gain that the user hopes for",
-    "alpha": "what a further document on the same subtopic loses",
-}
 
 
 @entry
@@ -251,7 +234,7 @@ def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
     for name, param in measure.SUPPORTED_PARAMS.items():
         plain = param.default in (None, NOT_PROVIDED)
         default = "required" if param.required else "none" if plain else repr(param.default)
-        said = "" if isinstance(measure, Measure) else _MEANINGS.get(name, "")
+        said = "" if isinstance(measure, Measure) else _sections("parameter").get(name, {}).get("meaning", "")
         parameters.append(
             Parameter(
                 name=f"@{name}" if name == measure.AT_PARAM else name,
@@ -272,7 +255,8 @@ def _allowed(name: str, param: Any) -> str:
         if param.dtype is bool:
             return _KINDS[bool]
         return param.expects.removeprefix("an ").removeprefix("a ")
-    return _ALLOWED.get(name) or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
+    said = _sections("parameter").get(name, {}).get("allowed")
+    return said or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
 
 
 # -- what no class holds: the sections of entries.ini -----------------------------------------------------

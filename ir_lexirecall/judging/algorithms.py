@@ -16,7 +16,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging import sums_and_cascades as sums
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
-from ir_lexirecall.measures import trec_eval_10, tse
+from ir_lexirecall.measures import recall, trec_eval_10
 from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH, nerr_discount
 from ir_lexirecall.measures.scoring import is_native
@@ -142,7 +142,7 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
         case "TSE":
             if measure["normalize"] or measure["impute"] != "pessimistic":
                 return None
-            exposure = tse.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
+            exposure = recall.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
             algorithm = partial(sums.last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
         case "nDCG":

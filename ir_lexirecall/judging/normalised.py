@@ -136,7 +136,7 @@ class AveragePrecision:
 
 @dataclass(frozen=True)
 class NestedLexirecall:
-    """LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r: see ``measures.lexirecall``.
+    """LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r: see ``measures.recall``.
 
     With j of its open documents relevant a ranking is best if they are the first ones, and worst if they are the last: these are
     componentwise at the smallest and largest ranks. Relevant documents that it did not retrieve lower LR. So the best and the worst judging of

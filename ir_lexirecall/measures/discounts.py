@@ -201,11 +201,7 @@ def cwl_of_few(
 
 def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Floats:
     """Sum of B(first + j) q^j for j = 0..length-1; closed for q = 1, else until q^j is beyond a float's reach."""
-    if not (q < 1).any():
-        return _undisturbed(discount, first, length)
-    total = np.zeros(len(first))
-    closed = (q == 1) & (length > 0)
-    total[closed] = discount.total(first[closed], first[closed] + length[closed] - 1)
+    total = np.where(q < 1, 0.0, _undisturbed(discount, first, length))
     fading = np.flatnonzero((q < 1) & (length > 0))
     if np.minimum(length[fading], _TERMS_UNTIL_FADED / (1 - q[fading])).max(initial=0) > _MOST_TERMS:
         raise ValueError(

@@ -18,8 +18,8 @@ from ir_measures.providers.base import NOT_PROVIDED
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import Measure, Utility
-from ir_lexirecall.measures.lexirecall import nested_of_one
 from ir_lexirecall.measures.other_programs import BY_OTHERS
+from ir_lexirecall.measures.recall import nested_of_one
 from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, Score, is_read_by_program
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.measures.tse import TSE
+from ir_lexirecall.measures.recall import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, made_up_run, values
 from ir_lexirecall.meta.records import Headline, Option, recorded, study

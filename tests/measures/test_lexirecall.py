@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall import LR
-from ir_lexirecall.measures import lexirecall
+from ir_lexirecall.measures import recall
 from tests.conftest import (
     CUTOFFS,
     at_ranks,
@@ -38,8 +38,8 @@ def ways(request):
     """Few queries are scored one by one, many at once; many terms are made one from the other: all on the same cases."""
     few, many = request.param
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexirecall, "_FEW", few)
-        patch.setattr(lexirecall, "_MANY", many)
+        patch.setattr(recall, "_FEW", few)
+        patch.setattr(recall, "_MANY", many)
         yield
 
 
@@ -88,4 +88,4 @@ def test_terms_are_not_made_across_long_gaps():
     placements = math.comb(last - 1, len(earlier))
     p_star = (last - 1) * placements + better + 1  # times `placements`
     m = len(ranks)
-    assert lexirecall.nested_of_one(ranks, m) == (m * (p_star + placements)) / ((m + 1) * p_star)
+    assert recall.nested_of_one(ranks, m) == (m * (p_star + placements)) / ((m + 1) * p_star)
