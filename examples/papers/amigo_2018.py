@@ -39,7 +39,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.discounts import gain
 from ir_lexirecall.measures.diversity import ALPHA, ANY_GAIN, novel_utility, top_grades
-from ir_lexirecall.measures.ndeval import rows_by_aspect
+from ir_lexirecall.measures.other_programs import rows_by_aspect
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param
 from ir_lexirecall.meta import Study, axioms, properties
 

@@ -26,7 +26,7 @@ from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.composed import BASE, ComposedMeasure
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.ndeval import coverage, rows_by_aspect, subtopic_recall
+from ir_lexirecall.measures.other_programs import coverage, rows_by_aspect, subtopic_recall
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff, rel
 from ir_lexirecall.measures.scoring import values
 

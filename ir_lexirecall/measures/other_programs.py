@@ -1,16 +1,22 @@
-"""Measures of cwl_eval, gdeval and ir_measures itself from one aligned run, equal but for rounding."""
+"""Measures of cwl_eval, gdeval, ndeval and ir_measures itself from one aligned run, equal but for rounding."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from math import ceil, inf, log
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.arrays import (
     Floats,
+    Ints,
+    per_query_count,
     per_query_sum,
+    position_in_segment,
     ratio,
     running_product,
     running_sum,
@@ -178,3 +184,184 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
     if measure.NAME == "NERR11":
         return discounts.inverse_square(number(measure, "T", high=discounts.MOST_HOPED_FOR))
     return discounts.UNIFORM if measure.NAME == "NERR8" else discounts.RECIPROCAL
+
+
+# -- ndeval ----------------------------------------------------------------------------------------
+# ndeval's measures of novelty and diversity, which ir_measures takes from pyndeval: alpha_nDCG, ERR_IA, NRBP, ...
+#
+# A document is relevant to a subtopic (its grade for it is at least ``rel``) or it is not. Subtopics without a relevant
+# document do not count; all others count alike. With c(i, t) = number of documents above rank i that are relevant to t and
+# N = number of subtopics that count, the gain at rank i is G(i) = sum over the subtopics t of document i of
+# (1 - alpha)^c(i, t), and
+#
+#     alpha_DCG@k = sum_{i<=k} G(i) / log2(i + 1)       over its largest value, N sum_{i<=k} (1 - alpha)^(i-1) / log2(i + 1)
+#     ERR_IA@k    = sum_{i<=k} G(i) / i                 over its largest value, N sum_{i<=k} (1 - alpha)^(i-1) / i
+#     NRBP        = sum_i G(i) beta^(i-1)               over its largest value, N / (1 - (1 - alpha) beta)
+#     alpha_nDCG@k, nERR_IA@k, nNRBP: the same sums over those of the ideal ranking of the judged documents
+#     P_IA@k      = relevant documents of all subtopics among the first k, over k N
+#     AP_IA       = mean over subtopics of average precision
+#     StRecall@k  = share of the subtopics that have a relevant document among the first k
+#
+# alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves alpha_DCG and ERR_IA as they are, sums of G. The ideal ranking
+# is the greedy one, which takes the document of the largest gain next, and of equal ones that with the last id.
+#
+# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al., CIKM 2009 (ERR_IA), doi
+# 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM 2009 (P_IA, AP_IA), doi
+# 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi 10.1145/860435.860440.
+
+_NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
+_NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}
+
+_MOST_RANKS = 2**24  # of a sum over ranks without documents
+
+
+def is_of_ndeval(measure: Measure) -> bool:
+    """Whether ``ndeval_values`` computes a measure: one of ir_measures' diversity measures, ``alpha`` and ``beta`` in [0, 1]."""
+    return measure.NAME in _NAMES and all(
+        0 <= measure[name] <= 1 for name in ("alpha", "beta") if name in measure.SUPPORTED_PARAMS
+    )
+
+
+def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
+    """Values of all queries, shape ``(Q,)``; 0 for a query without a relevant document.
+
+    They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query without a relevant
+    document, and breaks ties of scores in another way.
+    """
+    if "judged_only" in measure.SUPPORTED_PARAMS and measure["judged_only"]:
+        run = run.condensed()
+    k: Any = inf
+    if "cutoff" in measure.SUPPORTED_PARAMS:
+        k = optional(measure, "cutoff")
+        if k is None:
+            raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
+        if k < 1:
+            raise ValueError(f"{measure}: the cutoff must be at least 1")
+    judgments, queries = run.judgments, len(run.judgments)
+    covered = coverage(run, measure["rel"], k)
+    if measure.NAME == "StRecall":
+        return subtopic_recall(covered)
+    if measure.NAME == "P_IA":
+        return ratio(per_query_count(covered.query, queries), k * covered.subtopics)
+    if measure.NAME == "AP_IA":
+        precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
+        sums = per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries)
+        return ratio(sums, covered.subtopics)
+    alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
+    discount, depth = _discount(measure, k)
+    gain = (1 - alpha) ** position_in_segment(covered.subtopic)  # to the power of earlier documents about the subtopic
+    total = per_query_sum(covered.query, discount(covered.rank) * gain, queries)
+    if measure.NAME in _NORMALIZED:
+
+        def ideal() -> Floats:
+            """Of the documents of at least grade ``rel``, down to rank ``depth``."""
+            aspects = judgments.aspects
+            row = np.flatnonzero(aspects.grade >= measure["rel"])
+            doc, number = np.unique(aspects.doc[row], return_inverse=True)
+            query = judgments.query[doc]
+            ranks = np.arange(1, int(min(depth, per_query_count(query, queries).max(initial=0))) + 1)
+            return greedy_ideal(query, number, aspects.aspect[row], queries, alpha, discount(ranks))
+
+        return ratio(total, judgments.cached(("greedy ideal", str(measure)), ideal))
+    if measure.NAME == "NRBP":
+        return ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
+    if k == 1:
+        return total
+    if k > _MOST_RANKS:  # sum up what is not too small to change the sum: no later discount is larger than the first
+        fading = ceil(log(2.0**-60 * alpha) / log(1 - alpha)) if 0 < alpha < 1 else inf if alpha == 0 else 1
+        if fading > _MOST_RANKS:
+            raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
+        k = int(fading)
+    rank = np.arange(1, k + 1)
+    largest = float(
+        np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0))
+    )  # of a subtopic that all of the first k documents are about
+    return ratio(total, covered.subtopics * largest)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The retrieved documents, once per subtopic that they are relevant to, ordered by subtopic, then rank."""
+
+    query: Ints  # of each row
+    subtopic: Ints  # those of all queries are numbered as in ``judgments.aspects``
+    rank: Ints
+    relevant: Ints  # number of relevant documents of each subtopic, retrieved or not
+    subtopics: Ints  # number of subtopics with a relevant document of each query, shape ``(Q,)``
+
+
+def rows_by_aspect(run: AlignedRun, rel: float, cutoff: float | None) -> tuple[Ints, Ints, Floats]:
+    """``run.aspect_rows`` of at least grade ``rel`` among the first documents, ordered by aspect, then rank."""
+    pair, rank, grade = run.aspect_rows()
+    keep = (grade >= rel) & (rank <= (inf if cutoff is None else cutoff))
+    pair, rank, grade = pair[keep], rank[keep], grade[keep]
+    order = np.argsort(pair, kind="stable")  # within an aspect, ranks rise already
+    return pair[order], rank[order], grade[order]
+
+
+def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
+    """Which subtopics the first ``cutoff`` documents are relevant to, with at least the grade ``rel``."""
+    aspects = run.judgments.aspects
+    subtopic, rank, _ = rows_by_aspect(run, rel, cutoff)
+    relevant = np.bincount(aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query))
+    return Coverage(
+        query=aspects.query[subtopic],
+        subtopic=subtopic,
+        rank=rank,
+        relevant=relevant,
+        subtopics=per_query_count(aspects.query[relevant > 0], len(run.judgments)),
+    )
+
+
+def subtopic_recall(covered: Coverage) -> Floats:
+    """Subtopics with a retrieved relevant document, over those with a relevant document."""
+    first = position_in_segment(covered.subtopic) == 0
+    return ratio(per_query_count(covered.query[first], len(covered.subtopics)), covered.subtopics)
+
+
+def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats) -> Floats:
+    """Sum over ranks of discount x gain for the greedy ideal ranking of each query, shape ``(Q,)``.
+
+    At every rank it takes the document of the largest sum of (1 - alpha)^c over its subtopics, c = number of documents
+    before it relevant to that subtopic; of equal sums, the last document.
+
+    Args:
+        doc_query: the query of every relevant document; documents are sorted by query, then id.
+        doc, subtopic: a row per document and subtopic that it is relevant to, by document.
+        queries: Q, the number of queries.
+        alpha: what a subtopic loses with every relevant document, in [0, 1].
+        discount: of rank 1, 2, ...; the sum ends with it.
+    """
+    total = np.zeros(queries)
+    if len(doc) == 0:
+        return total
+    start = np.flatnonzero(np.r_[True, doc_query[1:] != doc_query[:-1]])
+    query = doc_query[start]
+    segment = np.repeat(np.arange(len(start)), np.diff(np.r_[start, len(doc_query)]))
+    next_gain = np.ones(int(subtopic.max()) + 1)
+    left = np.ones(len(doc_query), dtype=bool)
+    chosen = np.zeros(len(start), dtype=np.int64)
+    for weight in discount.tolist():
+        gain = np.bincount(doc, weights=next_gain[subtopic])
+        gain[~left] = -1
+        largest = np.maximum.reduceat(gain, start)
+        total[query] += weight * np.maximum(largest, 0)
+        best = np.flatnonzero(gain == largest[segment])
+        chosen[segment[best]] = best  # the last row of each query stays
+        taken = np.zeros(len(left), dtype=bool)
+        taken[chosen] = True
+        next_gain[subtopic[taken[doc]]] *= 1 - alpha
+        left[chosen] = False
+    return total
+
+
+def _discount(measure: Measure, k: float) -> tuple[Callable[[Ints], Floats], float]:
+    """The discount of a rank, and the rank from which on it is too small to change a sum."""
+    if measure.NAME in ("alpha_DCG", "alpha_nDCG"):
+        return lambda rank: 1 / np.log2(rank + 1.0), k
+    if measure.NAME in ("ERR_IA", "nERR_IA"):
+        return lambda rank: 1 / rank, k
+    beta = float(measure["beta"])
+    # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 - beta) of it.
+    depth = ceil(log(2.0**-60 * (1 - beta)) / log(beta)) if 0 < beta < 1 else inf if beta else 1
+    return lambda rank: beta ** (rank - 1.0), depth

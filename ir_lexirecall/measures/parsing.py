@@ -100,18 +100,13 @@ def known_measure(name: str) -> IRMeasure | None:
 
 
 def _from_trec_eval(text: str) -> str:
-    """What one of trec_eval's names, such as ``ndcg_cut_10`` or ``P.5,10``, is called here; empty for other texts."""
-    name, _, parameters = text.partition(".") if "," in text else (text, "", "")
-    found = [equivalent(f"{name}.{one}") for one in parameters.split(",")] if parameters else [equivalent(text)]
-    if found == [None]:
-        found = [next((one for one in EQUIVALENTS if one.name in (f"{text}_K", f"{text}_X")), None)]
-    known = [one for one in found if one is not None]
-    if not known or len(known) < len(found):
+    """What one of trec_eval's names, such as ``ndcg_cut_10`` or ``ndcg_cut``, is called here; empty for other texts."""
+    known = equivalent(text) or next((one for one in EQUIVALENTS if one.name in (f"{text}_K", f"{text}_X")), None)
+    if known is None:
         return ""
-    if not known[0].measure:
-        return f"is not here; use {known[0].note}"
-    also = f" ({known[0].note})" if known[0].note else ""
-    return f"is called {' '.join(one.measure.replace('@K', '@k') for one in known)} here{also}"
+    if not known.measure:
+        return f"is not here; use {known.note}"
+    return f"is called {known.measure.replace('@K', '@k')} here{f' ({known.note})' if known.note else ''}"
 
 
 def _hint(text: str) -> str:

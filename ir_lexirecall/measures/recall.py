@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
@@ -210,9 +210,9 @@ class LexiRecall(_Recall):
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"], self["cutoff"])
         if self["form"] == "nested":
-            return nested(found.query, found.rank, found.m)
+            return nested(found)
         check_n(self, run, found.p_r + (found.m - found.r))
-        return weighted(found.query, found.rank, found.m, n=self["n"], eps=self["eps"])
+        return weighted(found, n=self["n"], eps=self["eps"])
 
 
 class _SearchLength(_Recall, register=False):
@@ -311,25 +311,23 @@ def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
         )
 
 
-def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
+def nested(found: Relevant) -> Floats:
     """LR = (r + r / p*) / (m + 1), with p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), and 0 if r = 0.
 
     N' = sum_{i<r} C(p_i - 1, i) counts the placements of the first r - 1 relevant documents that are better.
-    ``query`` and ``rank`` are the retrieved relevant documents, by query and rank; ``m`` has shape ``(Q,)``.
     """
+    rank, m, r = found.rank, found.m, found.r
     value = np.zeros(len(m))
-    r = per_query_count(query, len(m))
     start = r.cumsum() - r
     left = r.nonzero()[0]
     if len(left) > _FEW:  # all queries at once, as far as floats hold all integers on the way
-        first, found = start[left], r[left]
-        last = first + found - 1
-        term = _binomials(rank - 1, position_in_segment(query) + 1)
+        first, last = start[left], start[left] + r[left] - 1
+        term = _binomials(rank - 1, found.level)
         term[last] = 0
-        placements = _binomials(rank[last] - 1, found - 1)
+        placements = _binomials(rank[last] - 1, r[left] - 1)
         with np.errstate(over="ignore", invalid="ignore"):
             p_star = (rank[last] - 1) * placements + np.add.reduceat(term, first) + 1  # p* times `placements`
-            above, below = found * (p_star + placements), (m[left] + 1) * p_star
+            above, below = r[left] * (p_star + placements), (m[left] + 1) * p_star
             value[left] = above / below
             left = left[~((above < _EXACT) & (below < _EXACT))]
     # What has no width in a float: one query at a time, in a few big-integer operations.
@@ -372,27 +370,25 @@ def _binomials(n: Ints, k: Ints) -> Floats:
     return product
 
 
-def weighted(query: Ints, rank: Ints, m: Ints, *, n: int, eps: float) -> Floats:
+def weighted(found: Relevant, *, n: int, eps: float) -> Floats:
     """Metric lexirecall (Diaz et al., Eq. 12): sum of w_i x_i with x_i = (n - p_i) / n.
 
     With Delta = 1 / (n + eps), w_1 = Delta^(m-1) / (1 + Delta)^(m-1) and w_i = Delta^(m-i) / (1 + Delta)^(m+1-i).
-    The m - r missing documents take the last ranks, n - (m - r) + 1, ..., n. Arguments as in ``nested``.
+    The m - r missing documents take the last ranks, n - (m - r) + 1, ..., n.
 
     Writing N = 1 / Delta = u / v and A = u + v, the sum is
     (v^(m-1) X_1 + u sum_{i>=2} A^(i-2) v^(m-i) X_i) / (n A^(m-1)) with the integers X_i = n - p_i.
     """
-    value = np.zeros(len(m))
-    r_per_query = per_query_count(query, len(m))
-    ends = np.cumsum(r_per_query)
-    ranks = rank.tolist()
-    big_n = n + Fraction(eps)
-    u, v = big_n.numerator, big_n.denominator
-    for q in np.flatnonzero(m).tolist():
-        r, end, m_q = int(r_per_query[q]), int(ends[q]), int(m[q])
-        p = ranks[end - r : end] + list(range(n - (m_q - r) + 1, n + 1))
+    value, ranks, end = np.zeros(len(found.m)), found.rank.tolist(), 0
+    u, v = (n + Fraction(eps)).as_integer_ratio()
+    for q, (m, r) in enumerate(zip(found.m.tolist(), found.r.tolist(), strict=True)):
+        if not m:
+            continue
+        end += r
+        p = ranks[end - r : end] + list(range(n - (m - r) + 1, n + 1))
         tail, power = 0, 1  # the sum over i >= 2, and A^(i-2)
         for p_i in p[1:]:
             tail = tail * v + (n - p_i) * power
             power *= u + v
-        value[q] = (v ** (m_q - 1) * (n - p[0]) + u * tail) / (n * power)
+        value[q] = (v ** (m - 1) * (n - p[0]) + u * tail) / (n * power)
     return value

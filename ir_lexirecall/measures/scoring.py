@@ -16,9 +16,8 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import Measure, Utility
-from ir_lexirecall.measures.other_programs import BY_OTHERS
+from ir_lexirecall.measures.other_programs import BY_OTHERS, is_of_ndeval, ndeval_values
 from ir_lexirecall.measures.recall import nested_of_one
 from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, Score, is_read_by_program
 
@@ -31,7 +30,7 @@ _MOST_DOCUMENTS = 2**26  # of a stand-in run
 
 def is_native(measure: IRMeasure) -> bool:
     """Whether this library computes a measure itself, from the ranks of the judged documents alone."""
-    return isinstance(measure, Measure) or is_standard(measure) or ndeval.serves(measure)
+    return isinstance(measure, Measure) or is_standard(measure) or is_of_ndeval(measure)
 
 
 def is_standard(measure: IRMeasure) -> bool:
@@ -101,7 +100,7 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
         return result
     if is_standard(measure):
         return _STANDARD[type(measure)](measure, run)
-    return ndeval.values(measure, run) if ndeval.serves(measure) else _by_provider(measure, run)
+    return ndeval_values(measure, run) if is_of_ndeval(measure) else _by_provider(measure, run)
 
 
 def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:

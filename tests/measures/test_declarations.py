@@ -15,8 +15,8 @@ import ir_lexirecall as irl
 from ir_lexirecall.descriptions.describing import source
 from ir_lexirecall.evaluation.provider import LexiRecallProvider
 from ir_lexirecall.io.measure_names import known
-from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import FAMILIES, REGISTRY, Measure
+from ir_lexirecall.measures.other_programs import is_of_ndeval
 from ir_lexirecall.measures.parameters import Param
 from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.measures.scoring import is_native
@@ -93,7 +93,7 @@ OPTIONS = [
 def with_required(measure: Any) -> str:
     given: dict[str, Any] = {"max_rel": 3, "cutoff": 5, "aspects": {"relevance": 3}, "recall": 0.5, "T": 1.0}
     needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
-    needed |= {"cutoff"} & {*measure.SUPPORTED_PARAMS} if ndeval.serves(measure) else set()
+    needed |= {"cutoff"} & {*measure.SUPPORTED_PARAMS} if is_of_ndeval(measure) else set()
     params = {name: given[name] for name in sorted(needed)}
     return str(measure(**params, **({"n": 40} if getattr(measure, "FAMILY", "") == "collections" else {})))
 

@@ -20,7 +20,7 @@ from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
-from ir_lexirecall.measures import ndeval as ndeval_measures
+from ir_lexirecall.measures.other_programs import is_of_ndeval, ndeval_values
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import (
     ASPECT_IDS,
@@ -50,7 +50,7 @@ def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
     """The value of each query."""
     measure.validate_params()
     aligned = align(Judgments.from_qrels(qrels), run)
-    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval_measures.values(measure, aligned)
+    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval_values(measure, aligned)
     return dict(zip(aligned.judgments.query_ids, by_query.tolist(), strict=True))
 
 
@@ -149,7 +149,7 @@ def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> An
 @given(ndeval_measures_with(deepest=60, judged_only=True), subtopic_collections())
 def test_ndeval_measures_follow_their_definitions(measure, collection):
     judgments, run = collection
-    assert ndeval_measures.serves(measure)
+    assert is_of_ndeval(measure)
     assert values(measure, table(judgments), run) == close(reference_values(ndeval, judgments, run, measure))
 
 
@@ -276,7 +276,7 @@ def test_ndeval_measures_need_a_cutoff(measure):
 
 
 def test_what_is_left_to_other_programs():
-    assert not any(map(ndeval_measures.serves, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
+    assert not any(map(is_of_ndeval, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
 
 
 # -- the others, term by term ------------------------------------------------------------------------

@@ -157,7 +157,6 @@ def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
         ("Nope", "unknown measure 'Nope'"),
         ("map", "unknown measure 'map'; trec_eval's map is called AP here"),
         ("ndcg_cut_10", "unknown measure 'ndcg_cut_10'; trec_eval's ndcg_cut_10 is called nDCG@10 here"),
-        ("ndcg_cut.5,10", "unknown measure 'ndcg_cut.5,10'; trec_eval's ndcg_cut.5,10 is called nDCG@5 nDCG@10 here"),
         ("iprec_at_recall_0.10", "is called IPrec_TE@0.1 here (trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1)"),
         ("recall", "trec_eval's recall is called R@k here"),
         ("P_10", "trec_eval's P_10 is called P@10 here"),
