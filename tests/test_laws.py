@@ -11,7 +11,7 @@ import reference
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TSE
 from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import (
     GRADES,
@@ -131,17 +131,6 @@ def test_lexirecall_lies_above_r_and_up_to_r_plus_1_of_m_plus_1(relevant, draw):
         assert (lr == (r + 1) / (m + 1)) == (ranks == list(range(1, r + 1)))
 
 
-@pytest.mark.parametrize("relevant", [1, 2, 10, 1_000])
-def test_lexirecall_is_1_only_for_the_ideal_ranking(relevant):
-    ideal = list(range(1, relevant + 1))
-    next_best = [*ideal[:-1], relevant + 1]
-    incomplete = ideal[:-1]
-    lr_ideal, lr_next_best, lr_incomplete = values_of_placements(LR, relevant, ideal, next_best, incomplete)
-    assert lr_ideal == 1
-    assert lr_next_best < 1
-    assert lr_incomplete == relevant / (relevant + 1) * (relevant > 1)
-
-
 # -- total search efficiency -------------------------------------------------------------------------
 
 
@@ -180,28 +169,6 @@ def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(measure, g
 
 
 # -- several aspects ---------------------------------------------------------------------------------
-
-
-@given(aspect_collections(aspects=1), bases(), st.sampled_from(["euclidean", "manhattan", "chebyshev"]))
-def test_toma_of_one_aspect_is_the_base_on_densely_ranked_grades(collection, base, distance):
-    scales, judgments, run = collection
-    ((aspect, scale),) = scales.items()
-    embedded = scale if isinstance(scale, dict) else {grade: grade for grade in range(scale + 1)}
-    place = {value: number for number, value in enumerate(sorted(set(embedded.values())))}
-    lowest = min(embedded)
-    places = {
-        q: {doc: place[embedded[label.get(aspect, lowest)]] for doc, label in docs.items()}
-        for q, docs in judgments.items()
-    }
-    ours, theirs = base
-    expected = {
-        q: reference.score_base(
-            theirs["base"], reference.order(run.get(q, {})), grades, len(place) // 2, theirs["cutoff"]
-        )
-        for q, grades in places.items()
-    }
-    found = values(TOMA(aspects=scales, distance=distance, **ours), in_columns(judgments), run)
-    assert found == pytest.approx(expected, rel=1e-12)
 
 
 @given(aspect_collections(), bases(), st.sampled_from([None, "half"]), st.data())

@@ -301,7 +301,7 @@ def gains_of(subtopics: Subtopics, gain: str, max_rel: float | None) -> dict[str
     }
 
 
-def d_ndcg(ranking: Sequence[str], subtopics: Subtopics, weights: Any = None, cutoff: int | None = None) -> float:
+def d_ndcg(ranking, subtopics, weights, cutoff):
     w = weights_of(subtopics, weights)
     docs = {doc for grades in subtopics.values() for doc in grades}
     return reference.ndcg(
@@ -309,26 +309,14 @@ def d_ndcg(ranking: Sequence[str], subtopics: Subtopics, weights: Any = None, cu
     )
 
 
-def dsharp(
-    ranking: Sequence[str], subtopics: Subtopics, weights: Any, cutoff: int | None, gamma: float, rel: float
-) -> float:
+def dsharp(ranking, subtopics, weights, cutoff, gamma, rel):
     wanted = [t for t, grades in subtopics.items() if max(grades.values()) >= rel]
     covered = [t for t in wanted if reference.positions(ranking, subtopics[t], rel, cutoff)]
     recall = len(covered) / len(wanted) if wanted else 0.0
     return gamma * recall + (1 - gamma) * d_ndcg(ranking, subtopics, weights, cutoff)
 
 
-def eu(
-    ranking: Sequence[str],
-    subtopics: Subtopics,
-    weights: Any = None,
-    *,
-    cutoff: int | None = None,
-    alpha: float = 0.5,
-    e: float = 0.05,
-    gain: str = "exp",
-    max_rel: float | None = None,
-) -> float:
+def eu(ranking, subtopics, weights, cutoff, alpha, e, gain, max_rel):
     w, r = weights_of(subtopics, weights), gains_of(subtopics, gain, max_rel)
     if not w:
         return 0.0
@@ -348,17 +336,7 @@ def exact_gain(grade: float, gain: str, top: float) -> Fraction:
     return Fraction(2**grade - 1) / Fraction(2**top)
 
 
-def ct(
-    ranking: Sequence[str],
-    subtopics: Subtopics,
-    weights: Any = None,
-    *,
-    cutoff: int | None = None,
-    alpha: float = 0.5,
-    saturation: float = 1,
-    gain: str = "exp",
-    max_rel: float | None = None,
-) -> float:
+def ct(ranking, subtopics, weights, cutoff, alpha, saturation, gain, max_rel):
     w, r = weights_of(subtopics, weights), gains_of(subtopics, gain, max_rel)
     total = 0.0
     for t in w:
@@ -377,15 +355,7 @@ def srr(ranking: Sequence[str], subtopics: Subtopics, weights: Any, cutoff: int 
     return 1 / max(first) if first and all(first) else 0.0
 
 
-def gerr(
-    ranking: Sequence[str],
-    grades: Mapping[str, float],
-    *,
-    max_rel: float,
-    cutoff: int | None = None,
-    gain: str = "exp",
-    unjudged: str = "worst",
-) -> float:
+def gerr(ranking, grades, max_rel, cutoff, gain, unjudged):
     best = reference.gain_of(max_rel, gain, max_rel) if unjudged == "best" else 0.0
     gains = [
         reference.gain_of(grades[doc], gain, max_rel) if doc in grades else best
@@ -541,9 +511,9 @@ def test_a_parameter_out_of_range(measure, parts):
 @pytest.mark.parametrize("measure", [EU(max_rel=2), CT(max_rel=2), GERR(max_rel=2) @ 10], ids=str)
 def test_a_grade_above_the_scale(measure):
     qrels = table({"q1": {"1": {"a": 2}, "2": {"b": 1}}, "q2": {"1": {"c": 1}, "2": {"d": 3, "e": 4}}})
-    with pytest.raises(ValueError, match=r"document 'd' of query 'q2' has grade 3, above max_rel=2 \(and 1 other"):
-        values(measure, qrels, {"q1": {"a": 1.0}})
-    with pytest.raises(ValueError, match=measure.NAME):
+    with pytest.raises(
+        ValueError, match=rf"{measure.NAME}.*document 'd' of query 'q2' has grade 3, above max_rel=2 \(and 1 other"
+    ):
         values(measure, qrels, {"q1": {"a": 1.0}})
 
 

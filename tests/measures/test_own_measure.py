@@ -81,41 +81,19 @@ print(json.dumps({
 """
 
 
-def printed_by(script: str, folder: Path) -> Any:
-    """What a script prints in a folder with the measure in a module of its own."""
-    (folder / "esl.py").write_text(example(), encoding="utf-8")
-    (folder / "script.py").write_text(script, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "script.py"],
-        cwd=folder,
-        input=json.dumps([QRELS, RUN, BETTER]),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+def test_a_script_takes_it_wherever_measures_go(tmp_path: Path) -> None:
+    """In a folder with the measure in a module of its own."""
+    (tmp_path / "esl.py").write_text(example(), encoding="utf-8")
+    command = [sys.executable, "-W", "error::UserWarning", "-c", SCRIPT]
+    given = json.dumps([QRELS, RUN, BETTER])
+    done = subprocess.run(command, cwd=tmp_path, input=given, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    result: dict[str, Any] = printed_by(SCRIPT, tmp_path_factory.mktemp("script"))
-    return result
-
-
-def test_its_strings_are_parsed(printed: dict[str, Any]) -> None:
+    printed = json.loads(done.stdout)
     assert printed["round trip"] == ["ESL", "ESL@1", "ESL(rel=2)", "ESL(rel=2,judged_only=True)@10"]
     assert printed["types"] == [True] * 4
-
-
-def test_the_provider_serves_it(printed: dict[str, Any]) -> None:
     assert printed["providers"] == ["ir_lexirecall"]
     assert printed["iter_calc"] == EXPECTED
     assert printed["aggregate"] == {"AP": pytest.approx((0.5 + 1) / 3), "ESL@10": 1.0, "ESL(rel=2)": 2.0}
-
-
-def test_evaluate_takes_its_string_an_object_and_the_class(printed: dict[str, Any]) -> None:
     assert list(printed["evaluate"]) == ["ESL", "ESL(rel=2)", "AP"]
     assert printed["evaluate"]["ESL"] == EXPECTED
     assert printed["evaluate"]["ESL(rel=2)"] == EXPECTED_REL_2

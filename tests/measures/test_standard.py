@@ -473,30 +473,6 @@ def test_thresholds_that_trec_eval_refuses(collection: Any, rel: float) -> None:
     assert [*map(hexadecimal, actual.values())] == [*map(hexadecimal, expected.values())]
 
 
-def test_condensed_rankings_of_a_query_without_grades_above_minus_1_are_those_of_grade_0() -> None:
-    run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
-    measures = [measure for measure in FIXED if "gains" not in measure.params]
-    negative = all_scored(measures, {"q": {"a": -2, "b": -1}}, run)
-    assert hexadecimal(negative) == hexadecimal(all_scored(measures, {"q": {"a": 0, "b": 0}}, run))
-
-
-@given(collections(WHOLE_GRADES), BY_TREC_EVAL)
-def test_judged_only_is_the_measure_of_the_ranking_without_unjudged_documents(
-    collection: Any, measure: Measure
-) -> None:
-    qrels, run = collection
-    if "judged_only" not in measure.SUPPORTED_PARAMS or measure.NAME == "IPrec":
-        return
-    gains = measure["gains"] if "gains" in measure.params else {}
-    short = {
-        q: {doc: rank for doc, rank in ranking.items() if doc in qrels[q] and gains.get(g := qrels[q][doc], g) >= 0}
-        for q, ranking in run.items()
-        if q in qrels and max(gains.get(g, g) for g in qrels[q].values()) >= 0
-    }
-    judged_only, plain = measure(judged_only=True), measure(judged_only=False)
-    assert hexadecimal(scored(judged_only, qrels, run)) == hexadecimal(scored(plain, qrels, short))
-
-
 # -- what callers rely on ------------------------------------------------------------------------------
 
 
