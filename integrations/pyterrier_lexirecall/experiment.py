@@ -23,7 +23,7 @@ from ir_lexirecall import significance
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of, warn
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.compared import Design, MarginLike, groups_of
+from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
@@ -251,7 +251,7 @@ def Experiment(
         assert comparison.scored is not None
         comparison.scored.warn_of_hardly_judged()
         column_of = topics if isinstance(groups, str) and groups in topics else qrels
-        grouped, by_program = groups_of(groups, comparison.query_ids, column_of), None
+        grouped, by_program = Design(groups=groups).groups_of(comparison.query_ids, column_of), None
         if predicted is not None:
             by_program = compared(predictions := _read(predicted, pt.io.read_qrels))
             if by_program is None:
@@ -260,7 +260,7 @@ def Experiment(
                 said = f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments"
                 raise ValueError(f"{said}; leave out these measures, or predicted")
             named = column_of is topics or not isinstance(groups, str) or groups not in predictions
-            of_all = groups_of(groups, by_program.query_ids, column_of if named else predictions)
+            of_all = Design(groups=groups).groups_of(by_program.query_ids, column_of if named else predictions)
             by_program = replace(by_program, groups=of_all)
         sources = TextSources(texts, topics if "query" in topics else None)
         comparison = replace(comparison, test=tested, groups=grouped, predicted=by_program, texts=sources)

@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.errors import entry, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.compared import Design, MarginLike, groups_of
+from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, distinct_criteria, parse_criteria
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
@@ -157,7 +157,7 @@ def compare(
     if not isinstance(qrels, (Collection, Judgments)) and isinstance(groups, str) and groups in qrels.columns:
         column = "`{}`".format(groups.replace("`", "``"))
         table = qrels.select("query_id", column).distinct().toArrow()
-    grouped = groups_of(getattr(groups, "toArrow", lambda: groups)(), judgments.query_ids, table)
+    grouped = Design(groups=getattr(groups, "toArrow", lambda: groups)()).groups_of(judgments.query_ids, table)
     result = comparison_of(scored, criteria, replace(design, groups=grouped))
     return replace(result, by={**result.by, **counted})
 

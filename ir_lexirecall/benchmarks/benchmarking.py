@@ -128,8 +128,8 @@ def benchmark(
         for name, table in tables.items():
             with naming("" if len(tables) == 1 else f"collection {name!r}"):
                 origin = values.get(name) if isinstance(values, Mapping) else values
-                here = replace(design, groups=by_collection[name])
-                results[name] = comparison_of_values(table, wanted, here, origin, name)
+                here = replace(design, groups=by_collection[name], collection=name)
+                results[name] = comparison_of_values(table, wanted, here, origin)
         first, *others = results.values()
         for name, result in zip(list(results)[1:], others, strict=True):
             if lost := [one for one in first.criteria if one not in result.criteria]:
@@ -165,10 +165,10 @@ def benchmark(
                 if not isinstance(qrels, Collection):
                     raise ValueError("name the measures (by=...), or give a collection's id, which recommends some")
                 by_these = parse_criteria([*qrels.recommended(), "lexirecall"])
-            here = replace(design, predicted=by_program.get(name), groups=grouped[name])
+            here = replace(design, predicted=by_program.get(name), groups=grouped[name], collection=name)
             if design.baseline not in [*map(str, of_one)]:
                 here = replace(here, baseline=None, margin=None)
-            results[name] = compare_runs(qrels, of_one, by_these, here, name)
+            results[name] = compare_runs(qrels, of_one, by_these, here)
             if not results[name].query_ids:
                 raise ValueError("there are no judgments in it")
         if missing == "error":

@@ -18,7 +18,7 @@ from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Place
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.texts_and_groups import GroupsLike, QueryGroups, TextSources, read_groups
+from ir_lexirecall.io.texts_and_groups import QueryGroups, TextSources, read_groups
 from ir_lexirecall.io.value_cells import table_of_frame
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
@@ -43,9 +43,10 @@ class Design:
     margin: MarginLike | None = None
     test: SignificanceTest = field(default_factory=SignificanceTest)
     predicted: Any = None
-    groups: GroupsLike | None = None
+    groups: Any = None  # as ``compare`` takes them, or ``QueryGroups``
     allow_empty: bool = False
     least: int = 2  # how many runs are needed
+    collection: str | None = None  # of which of several groups are wanted
 
     def __post_init__(self) -> None:
         self.test.check_groups(self.groups)
@@ -55,6 +56,13 @@ class Design:
         check_runs(runs, self.least)
         if self.baseline is not None:
             check_choice("baseline", self.baseline, [str(name) for name in runs])
+
+    def groups_of(self, query_ids: Sequence[str], table: Any = None) -> QueryGroups | None:
+        """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
+        if self.groups is None:
+            return None
+        named = isinstance(self.groups, str) and not is_file(self.groups) and table_of_frame(table) is not None
+        return read_groups(self.groups, query_ids, table=table if named else None, collection=self.collection)
 
     def margins(self, criteria: Mapping[str, Criterion], runs: Sequence[str]) -> dict[str, float] | None:
         """The margin of each criterion in its own unit; None where there is none.
@@ -86,16 +94,6 @@ class Design:
                 raise ValueError(f"margin of {name}: {said}")
             margins[name] = float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
         return margins
-
-
-def groups_of(
-    groups: GroupsLike | None, query_ids: Sequence[str], table: Any = None, collection: str | None = None
-) -> QueryGroups | None:
-    """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
-    if groups is None:
-        return None
-    named = isinstance(groups, str) and not is_file(groups) and table_of_frame(table) is not None
-    return read_groups(groups, query_ids, table=table if named else None, collection=collection)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall.comparison.compared import Design, MarginLike, groups_of
+from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
@@ -129,16 +129,14 @@ def compare(
     return result
 
 
-def compare_runs(
-    qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design, collection: str | None = None
-) -> Comparison:
-    """``compare`` of runs; ``by`` as from ``parse_criteria``, ``collection`` as in ``groups_of``."""
+def compare_runs(qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design) -> Comparison:
+    """``compare`` of runs; ``by`` as from ``parse_criteria``."""
     design.check_runs(runs)
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = distinct_criteria(by, judgments.threshold)
     if design.predicted is None:
-        predicted, of_all = None, groups_of(design.groups, judgments.query_ids, qrels, collection)
+        predicted, of_all = None, design.groups_of(judgments.query_ids, qrels)
         design = replace(design, groups=of_all)
     else:
         predicted = Judgments.from_qrels(design.predicted)
@@ -151,7 +149,7 @@ def compare_runs(
         ):
             if bool(of_people) and not of_program:
                 raise ValueError(f"{what} was given for the qrels, but not for predicted; load both alike")
-        of_all = groups_of(design.groups, predicted.query_ids, design.predicted, collection)
+        of_all = design.groups_of(predicted.query_ids, design.predicted)
         design = replace(design, groups=of_all and of_all.only(judgments.query_ids))
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     how: dict[str, Any] = {"allow_empty": design.allow_empty, "progress": design.test.progress}
@@ -187,13 +185,8 @@ def comparison_of(
         criteria[name] = MeasureCriterion(
             name, values, query_ids, means, is_cost(criterion), range=known_of(criterion)[:2]
         )
-    return _comparison(scored.names, criteria, design, scored=scored)
-
-
-def _comparison(runs: list[str], criteria: Mapping[str, Criterion], design: Design, **source: Any) -> Comparison:
-    margins = design.margins(criteria, runs)
-    source["groups"] = design.groups
-    return Comparison(runs, criteria, design.baseline, design.test, margins, **source)
+    margins, names = design.margins(criteria, scored.names), scored.names
+    return Comparison(names, criteria, design.baseline, design.test, margins, scored=scored, groups=design.groups)
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -279,16 +272,14 @@ def refuse_costs(smaller_is_better: object) -> None:
         raise ValueError("smaller_is_better is about values=; a measure of rankings knows which value is better")
 
 
-def comparison_of_values(
-    table: ValueTable, wanted: Wanted, design: Design, source: Any, collection: str | None = None
-) -> Comparison:
+def comparison_of_values(table: ValueTable, wanted: Wanted, design: Design, source: Any) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
 
     Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups may be the name of a column of the
     ``source`` that was read, which is no measure then.
     """
     groups = design.groups
-    design = replace(design, groups=groups_of(groups, table.query_ids, source, collection))
+    design = replace(design, groups=design.groups_of(table.query_ids, source))
     values = {name: array for name, array in table.values.items() if not isinstance(groups, str) or name != groups}
     table = replace(table, values=values, costs=table.costs & values.keys())
     design.check_runs(dict.fromkeys(table.runs))
@@ -304,7 +295,8 @@ def comparison_of_values(
         criteria[label] = MeasureCriterion(
             label, values[name], table.query_ids, means, bool(costs), costs is None, limits
         )
-    return _comparison(table.runs, criteria, design, given=table)
+    margins, names = design.margins(criteria, table.runs), table.runs
+    return Comparison(names, criteria, design.baseline, design.test, margins, given=table, groups=design.groups)
 
 
 # -- criteria --------------------------------------------------------------------------------------

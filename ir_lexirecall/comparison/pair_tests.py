@@ -23,6 +23,7 @@ from ir_lexirecall.judging.predicted import (
 )
 from ir_lexirecall.significance import (
     MarginTest,
+    Resampled,
     SignificanceTest,
     TestResult,
     corrected,
@@ -34,6 +35,7 @@ from ir_lexirecall.significance import (
     preference_interval,
 )
 
+Columns: TypeAlias = dict[str, Any]
 Interval: TypeAlias = tuple[Floats, Floats]
 
 
@@ -42,7 +44,7 @@ class TestedRuns(ComparedRuns):
     """Compared runs, and what their tests say, as arrays; ``Comparison`` makes tables of it."""
 
     @memoised
-    def means_of(self, by: str) -> dict[str, Any]:
+    def means_of(self, by: str) -> Columns:
         """The columns of ``Comparison.means`` for a criterion; where the test has groups, these are the units of the intervals."""
         criterion, test = self.by[by], self.test_of(by)
         low = high = np.full(len(criterion.means), np.nan)
@@ -52,14 +54,14 @@ class TestedRuns(ComparedRuns):
                 of_groups = replace(test, name="randomisation").of_pairs(values, bounds=criterion.bounds)
                 low, high = of_groups.low, of_groups.high
             elif criterion.is_measure:
-                low, high = mean_interval(values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
+                low, high = mean_interval(values, test.alpha, Resampled(test.n_resamples, test.seed))
             else:
                 low, high = preference_interval(values, test.alpha)
             low, high = cut_at_range(low, high, criterion.range, [values])
         return {"run": self.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
 
     @memoised
-    def columns_of(self, by: str, in_groups: bool = False) -> list[dict[str, Any]]:
+    def columns_of(self, by: str, in_groups: bool = False) -> list[Columns]:
         """The columns of ``Comparison.table`` for one criterion, or those of ``group_table`` for each group.
 
         ``p_corrected``, and with it ``verdict``, hold for all pairs on all groups together. With predicted judgments these test, and
@@ -77,7 +79,7 @@ class TestedRuns(ComparedRuns):
                 part |= with_margin
         return columns
 
-    def uncorrected(self, by: str, test: SignificanceTest) -> dict[str, Any]:
+    def uncorrected(self, by: str, test: SignificanceTest) -> Columns:
         """The columns of ``columns_of`` but for what is corrected over all groups, and for margins."""
         (a, b), criterion = self.places, self.by[by]
         both = None if self.predicted is None else self.powered(by)
@@ -137,7 +139,7 @@ class TestedRuns(ComparedRuns):
         return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
 
     @memoised
-    def _with_margins(self, in_groups: bool) -> dict[str, list[dict[str, Any]]]:
+    def _with_margins(self, in_groups: bool) -> dict[str, list[Columns]]:
         """The columns that margins add, by criterion: they are corrected over all."""
         margins = self.margins or {}
         return margin_columns({name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test)
@@ -170,9 +172,7 @@ class TestedRuns(ComparedRuns):
         return tested["ci_low"], tested["ci_high"]
 
 
-def margin_columns(
-    tested: Mapping[str, Sequence[MarginTest]], test: SignificanceTest
-) -> dict[str, list[dict[str, Any]]]:
+def margin_columns(tested: Mapping[str, Sequence[MarginTest]], test: SignificanceTest) -> dict[str, list[Columns]]:
     """What a margin adds to the table: of each criterion, for each set of pairs that was tested (one, or one per group).
 
     ``worse_p`` and ``better_p`` are corrected over all criteria and pairs, ``within_p`` and ``not_worse_p`` over the pairs of their
@@ -180,7 +180,7 @@ def margin_columns(
     """
     of_all = [part for parts in tested.values() for part in parts]
     worse, better = (iter(_family(p, test)[0]) for p in ([p.worse for p in of_all], [p.better for p in of_all]))
-    columns: dict[str, list[dict[str, Any]]] = {}
+    columns: dict[str, list[Columns]] = {}
     for name, parts in tested.items():
         not_worse, within = (_family(p, test)[0] for p in ([p.not_worse for p in parts], [p.within for p in parts]))
         columns[name] = []
@@ -201,9 +201,7 @@ def _family(p: list[Floats], test: SignificanceTest) -> tuple[list[Floats], list
     return np.split(adjusted, len(p)), np.split(reject, len(p))
 
 
-def cut_at_range(
-    low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]
-) -> tuple[Floats, Floats]:
+def cut_at_range(low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]) -> Interval:
     """Intervals of means, cut where no mean can be: beyond the range; where none is known, below 0 if no value is.
 
     >>> cut_at_range(np.array([-0.1]), np.array([1.1]), (-np.inf, 1.0), [np.array([[0.2, 0.9]])])

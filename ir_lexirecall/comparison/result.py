@@ -196,8 +196,8 @@ class Comparison(TestedRuns):
         self._check_defined(criterion)
         test, x = self.test_of(criterion.name), criterion.standings
         x = x if test.groups is None else group_units(x, test.groups)
-        options: dict[str, Any] = {"n_resamples": test.n_resamples, "seed": test.seed, "progress": test.progress}
-        p = self.cached(("best set", criterion.name), lambda: best_set(studentised_deviations([x], **options)))
+        draws = test.resampling
+        p = self.cached(("best set", criterion.name), lambda: best_set(studentised_deviations([x], draws=draws)))
         order = best_first(criterion.sign * criterion.means)
         return self._frame(
             {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}

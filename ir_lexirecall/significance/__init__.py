@@ -20,6 +20,7 @@ from ir_lexirecall.significance.deviations import rank_intervals as rank_interva
 from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
 from ir_lexirecall.significance.outcomes import Bounds as Bounds
 from ir_lexirecall.significance.outcomes import MarginTest as MarginTest
+from ir_lexirecall.significance.outcomes import Resampled as Resampled
 from ir_lexirecall.significance.outcomes import TestResult as TestResult
 from ir_lexirecall.significance.outcomes import check_correction as check_correction
 from ir_lexirecall.significance.outcomes import corrected as corrected

@@ -19,8 +19,9 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.outcomes import kth_largest, most_extreme
+from ir_lexirecall.significance.outcomes import Resampled, kth_largest, most_extreme
 
+_DRAWS = Resampled()
 _ENOUGH = 5_000  # resamples of all pairs
 _ROWS = 64  # of a matrix product: one of few rows costs as much
 _KEPT = 2**22  # squared differences that may be kept
@@ -46,14 +47,7 @@ class Deviations:
 
 
 @entry
-def studentised_deviations(
-    values: Sequence[Floats],
-    over: str = "queries",
-    *,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    progress: bool | None = False,
-) -> Deviations:
+def studentised_deviations(values: Sequence[Floats], over: str = "queries", draws: Resampled = _DRAWS) -> Deviations:
     """Differences of all pairs and their studentised deviations in resamples.
 
     A resample's t of a pair is (its difference - the observed one) / (the standard error of the difference in the resample),
@@ -65,19 +59,18 @@ def studentised_deviations(
     Args:
         values: of S runs on the queries of each of D collections, larger is better, shape ``(S, Q_d)`` each.
         over: ``"queries"`` or ``"collections"``.
-        n_resamples, seed: resamples of the queries, the same for all runs. Of more than 5,000 the first half is taken, but at
+        draws: resamples of the queries, the same for all runs. Of more than 5,000 the first half is taken, but at
             least 5,000: with so many the level of .05 varies by .003, and all pairs cost much more than all means.
-        progress: as in ``progress_bar``.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.3, (3, 40))
-    >>> deviations = studentised_deviations([x], n_resamples=999)
+    >>> deviations = studentised_deviations([x], draws=Resampled(999))
     >>> deviations.t[0].round(1), deviations.above.shape
     (array([0. , 1.6, 7.7]), (3, 999))
     """
     if not len(values):
         raise ValueError("values holds no collection")
-    pairs = PairDeviations(values, over, n_resamples)
-    resample([pairs], seed=seed, progress=progress)
+    pairs = PairDeviations(values, over, draws.number)
+    resample([pairs], seed=draws.seed, progress=draws.progress)
     return pairs.found
 
 
@@ -206,7 +199,7 @@ def best_set(deviations: Deviations) -> Floats:
     2024, doi 10.1093/restud/rdad006.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.8], [0.9]], 0.3, (3, 40))
-    >>> best_set(studentised_deviations([x], n_resamples=999)).round(3)
+    >>> best_set(studentised_deviations([x], draws=Resampled(999))).round(3)
     array([0.001, 0.559, 1.   ])
     """
     largest = deviations.t.max(axis=1)
@@ -226,7 +219,7 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     Source: Mogstad, Romano, Shaikh, Wilhelm, see ``best_set``.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.3, (3, 40))
-    >>> rank_intervals(studentised_deviations([x], n_resamples=999))
+    >>> rank_intervals(studentised_deviations([x], draws=Resampled(999)))
     (array([2, 2, 1]), array([3, 3, 1]))
     """
     runs, resamples = deviations.above.shape

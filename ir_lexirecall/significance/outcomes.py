@@ -84,8 +84,8 @@ class Sides(Arrays):
 class Resampled:
     """How many resamples are drawn, with which seed, and whether a bar shows how far it is."""
 
-    number: int
-    seed: int
+    number: int = 10_000
+    seed: int = 0
     progress: bool | None = False
 
     def blocks(self, total: int, width: int, what: str) -> Iterator[slice]:

@@ -16,8 +16,10 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.outcomes import corrected, kth_largest, most_extreme
+from ir_lexirecall.significance.outcomes import Resampled, corrected, kth_largest, most_extreme
 from ir_lexirecall.significance.signed_rank import wilcoxon
+
+_DRAWS = Resampled()
 
 
 @dataclass(frozen=True)
@@ -64,21 +66,19 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
     return np.maximum(between, np.where(np.isinf(of_queries), 0.0, of_queries))
 
 
-def macro_bootstrap(
-    values: Sequence[Floats], over: str, *, n_resamples: int, seed: int, progress: bool | None = False
-) -> Resamples:
+def macro_bootstrap(values: Sequence[Floats], over: str, draws: Resampled = _DRAWS) -> Resamples:
     """Resample queries within each collection, or collections, too, and the queries of each drawn one.
 
     ``over="queries"``: these collections are the benchmark. ``over="collections"``: they are a sample of tasks; the standard
     error is that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed
-    means as well as in the resampled ones. ``n_resamples`` are drawn with ``seed`` as the module ``draws`` says.
+    means as well as in the resampled ones. They are drawn as the module ``draws`` says.
 
-    >>> resamples = macro_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], "queries", n_resamples=1000, seed=0)
+    >>> resamples = macro_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], "queries", Resampled(1000))
     >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
     ((1, 1000), True)
     """
-    means = MacroMeans(values, over, n_resamples)
-    resample([means], seed=seed, progress=progress)
+    means = MacroMeans(values, over, draws.number)
+    resample([means], seed=draws.seed, progress=draws.progress)
     return means.resamples
 
 
@@ -121,9 +121,7 @@ class MacroMeans(Statistic):
         self.resamples.mean[:, draws.some], self.resamples.error[:, draws.some] = mean, error
 
 
-def mean_interval(
-    values: Floats, alpha: float = 0.05, *, n_resamples: int = 10_000, seed: int = 0
-) -> tuple[Floats, Floats]:
+def mean_interval(values: Floats, alpha: float = 0.05, draws: Resampled = _DRAWS) -> tuple[Floats, Floats]:
     """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
 
     The interval of a mean wherever one is printed; ``values`` are of S runs on Q queries, shape ``(S, Q)``. In simulations with skewed values (``tests/simulations``), 95% intervals
@@ -135,14 +133,12 @@ def mean_interval(
     >>> low.round(2), high.round(2)
     (array([0.03,  nan]), array([0.77,  nan]))
     """
-    resamples = macro_bootstrap([values], "queries", n_resamples=n_resamples, seed=seed)
+    resamples = macro_bootstrap([values], "queries", draws)
     low, high, _ = studentised_interval(values.mean(axis=1), macro_error([values], "queries"), resamples, alpha)
     return low, high
 
 
-def studentised_interval(
-    mean: Floats, error: Floats, resamples: Resamples, alpha: float
-) -> tuple[Floats, Floats, Floats]:
+def studentised_interval(mean: Floats, error: Floats, resamples: Resamples, alpha: float) -> tuple[Floats, ...]:
     """Symmetric bootstrap-t intervals of means, and the p-values of the same resamples that they are 0: ``(S,)`` each.
 
     t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t at least as far from 0 as

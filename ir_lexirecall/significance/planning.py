@@ -17,7 +17,6 @@ Significance, Power, and Sample Sizes, SIGIR 2016, doi 10.1145/2911451.2911492.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,6 +31,7 @@ from ir_lexirecall.significance.outcomes import Arrays, TestResult, agreeing, me
 MOST = 10**7  # queries beyond which nobody goes: inf
 _LARGE = 1e3  # t from which SciPy's distribution is less exact than 1e-12
 _NODES = 100  # of quadrature, exact to 1e-12
+_LEGENDRE = lru_cache(np.polynomial.legendre.leggauss)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def queries_for_difference(x: Floats, difference: float | Floats, power: float =
     >>> planned.estimate, planned.low, planned.high
     (array([29.]), array([21.]), array([44.]))
     """
-    return _needed(x, difference, power, alpha, _two_sided_power)
+    return _needed(x, difference, power, alpha, sides=2)
 
 
 @entry
@@ -81,7 +81,7 @@ def queries_for_margin(x: Floats, margin: float | Floats, power: float = 0.8, al
     >>> queries_for_margin(x, 0.05).estimate
     array([23.])
     """
-    return _needed(x, margin, power, alpha, _one_sided_power)
+    return _needed(x, margin, power, alpha, sides=1)
 
 
 @entry
@@ -104,13 +104,13 @@ def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) ->
     n = np.full(1, float(queries))
     for _ in range(100):
         middle = (low + high) / 2
-        enough = _two_sided_power(middle, n, alpha) >= power
+        enough = _power(middle, n, alpha, 2) >= power
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     return Planned(*(high * s / np.sqrt(queries) for s in _deviations(x, alpha)))
 
 
 def effect_interval(
-    effect: Floats, queries: int, alpha: float = 0.05, *, p: Floats | None = None
+    effect: Floats, queries: int, alpha: float = 0.05, p: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Interval of Cohen's d_z = mean / standard deviation of differences: low and high ends, shape ``(P,)``.
 
@@ -175,9 +175,7 @@ def _noncentrality(t: Floats, df: float, level: float) -> Floats:
     return found
 
 
-def _needed(
-    x: Floats, difference: float | Floats, power: float, alpha: float, power_of: Callable[..., Floats]
-) -> Planned:
+def _needed(x: Floats, difference: float | Floats, power: float, alpha: float, sides: int) -> Planned:
     for name, level in (("power", power), ("alpha", alpha)):
         check_number(name, level, above=0, below=1)
     difference = np.asarray(difference, dtype=np.float64)
@@ -192,7 +190,7 @@ def _needed(
         low, high = np.ones(len(x)), np.full(len(x), MOST + 1.0)
         while (high - low > 1).any():
             middle = np.floor((low + high) / 2)
-            enough = power_of(effect * np.sqrt(middle), np.maximum(middle, 2), alpha) >= power
+            enough = _power(effect * np.sqrt(middle), np.maximum(middle, 2), alpha, sides) >= power
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         numbers.append(np.where(np.isnan(deviation), np.nan, np.where(high > MOST, np.inf, high)))
     return Planned(*numbers)
@@ -220,13 +218,10 @@ def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     return deviation, deviation * np.sqrt(c) * np.exp(-half), deviation * np.sqrt(c) * np.exp(half)
 
 
-def _two_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:
-    critical = -special.stdtrit(queries - 1, alpha / 2)
-    return 1 - _cdf(critical, queries - 1, noncentrality) + _cdf(-critical, queries - 1, noncentrality)
-
-
-def _one_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:
-    return 1 - _cdf(-special.stdtrit(queries - 1, alpha), queries - 1, noncentrality)
+def _power(noncentrality: Floats, queries: Floats, alpha: float, sides: int) -> Floats:
+    critical = -special.stdtrit(queries - 1, alpha / sides)
+    above = 1 - _cdf(critical, queries - 1, noncentrality)
+    return above + _cdf(-critical, queries - 1, noncentrality) if sides == 2 else above
 
 
 def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
@@ -239,13 +234,8 @@ def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
         # P(T <= t) is the mean over Z of P(chi / sqrt(df) >= (Z + noncentrality) / t), which is 1 for Z of at most -noncentrality.
         t, nc = t[large, None], noncentrality[large, None]
         low, high = np.clip(-nc, -10, 10), 10.0
-        nodes, weights = _gauss_legendre()
+        nodes, weights = _LEGENDRE(_NODES)
         z = low + (high - low) * (nodes + 1) / 2
         above = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * special.chdtrc(df, df * ((z + nc) / t) ** 2)
         p[large] = special.ndtr(low[:, 0]) + (high - low[:, 0]) / 2 * (above * weights).sum(axis=1)
     return p
-
-
-@lru_cache
-def _gauss_legendre() -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(_NODES)

@@ -158,9 +158,7 @@ def by_randomisation(
     return found
 
 
-def _means_over_sets(
-    x: Floats, weight: Floats, total: int, is_one_sided: bool, draws: Resampled
-) -> tuple[Floats, Floats, Floats]:
+def _means_over_sets(x: Floats, weight: Floats, total: int, is_one_sided: bool, draws: Resampled) -> tuple[Floats, ...]:
     """Means over ``total`` sets of queries, over the others (where both sides are asked for), and how many are in each set.
 
     Two-sided, a mean of 0 but for rounding is 0. The sets are all but the empty one in order up to 12 queries, else sampled.

@@ -12,7 +12,7 @@ from scipy import stats
 from simulations.benchmark import World
 
 from ir_lexirecall import benchmark
-from ir_lexirecall.significance import draws, heterogeneity
+from ir_lexirecall.significance import Resampled, draws, heterogeneity
 from ir_lexirecall.significance import over_collections as inference
 
 B = 200
@@ -66,7 +66,7 @@ def plain_two_level(values: list[np.ndarray], seed: int) -> tuple[np.ndarray, np
 @given(benchmarks(), st.integers(0, 100))
 def test_resamples_are_those_of_a_plain_loop(values: list[np.ndarray], seed: int) -> None:
     for over, plain in (("queries", plain_stratified), ("collections", plain_two_level)):
-        found, (mean, error) = inference.macro_bootstrap(values, over, n_resamples=B, seed=seed), plain(values, seed)
+        found, (mean, error) = inference.macro_bootstrap(values, over, draws=Resampled(B, seed)), plain(values, seed)
         np.testing.assert_allclose(found.mean, mean, atol=1e-12)
         np.testing.assert_allclose(found.error, error, atol=1e-6)
 
@@ -74,9 +74,9 @@ def test_resamples_are_those_of_a_plain_loop(values: list[np.ndarray], seed: int
 def test_resamples_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [np.random.default_rng(0).random((3, size)) for size in (5, 9)]
     for over in draws.OVER:
-        whole = inference.macro_bootstrap(values, over, n_resamples=B, seed=1)
+        whole = inference.macro_bootstrap(values, over, draws=Resampled(B, 1))
         monkeypatch.setattr(draws, "_BLOCK", 64)
-        parts = inference.macro_bootstrap(values, over, n_resamples=B, seed=1)
+        parts = inference.macro_bootstrap(values, over, draws=Resampled(B, 1))
         np.testing.assert_allclose(parts.mean, whole.mean, atol=1e-15)
         monkeypatch.undo()
 
@@ -84,7 +84,7 @@ def test_resamples_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("seed", [0, 7, 2**100])
 def test_a_single_collection_is_resampled_with_the_seed_itself(seed: int) -> None:
     x = np.random.default_rng(0).random((3, 6))
-    found = inference.macro_bootstrap([x], "queries", n_resamples=B, seed=seed)
+    found = inference.macro_bootstrap([x], "queries", draws=Resampled(B, seed))
     drawn = np.random.default_rng(seed).integers(6, size=(B, 6))
     assert found.mean == pytest.approx(x[:, drawn].mean(axis=2))
 
@@ -92,7 +92,7 @@ def test_a_single_collection_is_resampled_with_the_seed_itself(seed: int) -> Non
 def test_means_that_agree_in_a_resample_have_no_spread() -> None:
     """Whatever the collections' size and scale."""
     x = [np.full((1, 3), 1e5 / 3), np.full((1, 7), 1e5 / 3), np.full((1, 5), 0.1)]
-    found = inference.macro_bootstrap(x, "collections", n_resamples=B, seed=0)
+    found = inference.macro_bootstrap(x, "collections", draws=Resampled(B, 0))
     drawn = np.random.default_rng([0, 3]).integers(3, size=(B, 3))
     assert ((found.error[0] == 0) == ((drawn < 2).all(axis=1) | (drawn == 2).all(axis=1))).all()
 
@@ -106,14 +106,14 @@ def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
         draws.resample([many, few, other], seed=1)
         np.testing.assert_allclose(few.resamples.mean, many.resamples.mean[:, :1], atol=1e-15)
         np.testing.assert_allclose(few.resamples.error, many.resamples.error[:, :1], atol=1e-15)
-        alone = inference.macro_bootstrap(values[:1], over, n_resamples=B, seed=1)
+        alone = inference.macro_bootstrap(values[:1], over, draws=Resampled(B, 1))
         np.testing.assert_allclose(other.resamples.mean, alone.mean, atol=1e-15)
 
 
 @settings(max_examples=40)
 @given(benchmarks())
 def test_ranks_of_resamples_are_counted(values: list[np.ndarray]) -> None:
-    resampled = inference.macro_bootstrap(values, "queries", n_resamples=B, seed=0).mean
+    resampled = inference.macro_bootstrap(values, "queries", draws=Resampled(B, 0)).mean
     low, high = inference.rank_interval(resampled, 0.1)
     for run, row in enumerate(resampled):
         best = sorted(1 + sum(other[b] > row[b] + 1e-9 for other in resampled) for b in range(B))
@@ -127,7 +127,7 @@ def test_an_interval_leaves_out_zero_exactly_where_p_is_small(
     values: list[np.ndarray], over: str, alpha: float
 ) -> None:
     differences = [x - 0.5 for x in values]
-    resamples = inference.macro_bootstrap(differences, over, n_resamples=B, seed=3)
+    resamples = inference.macro_bootstrap(differences, over, draws=Resampled(B, 3))
     mean = inference.macro_means(differences)
     low, high, p = inference.studentised_interval(mean, inference.macro_error(differences, over), resamples, alpha)
     clear = np.abs(np.minimum(np.abs(low), np.abs(high))) > 1e-9
@@ -138,7 +138,7 @@ def test_one_query_or_one_collection_says_nothing() -> None:
     one_query = [np.array([[0.4]]), np.array([[0.1, 0.2, 0.4]])]
     assert np.isinf(inference.macro_error(one_query, "queries")).all()
     assert np.isinf(inference.macro_error([one_query[1]], "collections")).all()
-    resamples = inference.macro_bootstrap(one_query, "queries", n_resamples=B, seed=0)
+    resamples = inference.macro_bootstrap(one_query, "queries", draws=Resampled(B, 0))
     low, high, p = inference.studentised_interval(np.array([0.3]), np.array([np.inf]), resamples, 0.05)
     assert p[0] == 1
     assert np.isnan([low[0], high[0]]).all()
@@ -150,7 +150,7 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
     x = [rng.normal(0, 1, (2, 40)) for _ in range(3)]
     x = [0.3 + (y - y.mean(axis=1, keepdims=True)) for y in x]  # all means are 0.3
     assert inference.macro_error(x, "collections") == pytest.approx(inference.macro_error(x, "queries"))
-    resamples = inference.macro_bootstrap(x, "collections", n_resamples=999, seed=0)
+    resamples = inference.macro_bootstrap(x, "collections", draws=Resampled(999, 0))
     mean = inference.macro_means(x)
     low, high, _ = inference.studentised_interval(mean, inference.macro_error(x, "collections"), resamples, 0.05)
     assert ((low < 0.3) & (high > 0.3)).all()
@@ -163,7 +163,7 @@ def test_what_cannot_be_estimated_is_not_a_number() -> None:
     """16 queries, one of which changed: a third of the resamples have no spread."""
     x = np.zeros((1, 16))
     x[0, 0] = 1.0
-    low, high = inference.mean_interval(x, n_resamples=999)
+    low, high = inference.mean_interval(x, draws=Resampled(999))
     assert np.isnan([low[0], high[0]]).all()
 
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_estimated_is_not_a_number() -> None:
 
 def test_the_interval_of_a_mean_is_that_of_its_resamples() -> None:
     values = np.random.default_rng(2).random((3, 12))
-    low, high = inference.mean_interval(values, 0.1, n_resamples=500, seed=4)
+    low, high = inference.mean_interval(values, 0.1, draws=Resampled(500, 4))
     mean, error = plain_stratified([values], 4, 500)
     for run in range(3):
         observed = values[run].std(ddof=1) / np.sqrt(12)
@@ -181,7 +181,7 @@ def test_the_interval_of_a_mean_is_that_of_its_resamples() -> None:
         assert low[run] == pytest.approx(values[run].mean() - half)
         assert high[run] == pytest.approx(values[run].mean() + half)
     for unknown in (np.array([[0.5]]), np.full((1, 9), 0.3)):
-        assert all(np.isnan(end).all() for end in inference.mean_interval(unknown, n_resamples=50))
+        assert all(np.isnan(end).all() for end in inference.mean_interval(unknown, draws=Resampled(50)))
 
 
 def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise_of_queries() -> None:
@@ -309,7 +309,7 @@ def test_p_is_uniform_where_nothing_differs(over: str) -> None:
     p = []
     for number in range(300):
         x = [values[1:] - values[:1] for values in world.collections(rng)]
-        resamples = inference.macro_bootstrap(x, over, n_resamples=399, seed=number)
+        resamples = inference.macro_bootstrap(x, over, draws=Resampled(399, number))
         p.append(
             inference.studentised_interval(inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05)[
                 2

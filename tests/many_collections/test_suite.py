@@ -20,6 +20,7 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.benchmarks import result as result_module
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.significance import Resampled
 from ir_lexirecall.significance import over_collections as inference
 
 MEASURES = ["nDCG@10", "LR"]
@@ -84,7 +85,7 @@ def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
     rows = overall[overall["criterion"] == "LR"].set_index("run")
     values = [suite[name].per_query("LR")[list(RUNS)].to_numpy().T for name in PARTS]
     differences = [x[1:] - x[0] for x in values]
-    resamples = inference.macro_bootstrap(differences, over, n_resamples=300, seed=0)
+    resamples = inference.macro_bootstrap(differences, over, draws=Resampled(300, 0))
     mean, error = inference.macro_means(differences), inference.macro_error(differences, over)
     low, high, p = inference.studentised_interval(mean, error, resamples, 0.05)
     np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "p"], p)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_lexirecall.significance import best_set, rank_intervals, studentised_deviations
+from ir_lexirecall.significance import Resampled, best_set, rank_intervals, studentised_deviations
 from ir_lexirecall.significance import draws as blocks
 
 B = 39
@@ -53,7 +53,7 @@ VALUES = st.tuples(st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, ma
 @settings(max_examples=25, deadline=None)
 def test_deviations_are_those_of_every_pair_in_every_resample(over: str, values: tuple, seed: int) -> None:
     arrays = [np.array(x) / 4 for x in values]
-    found = studentised_deviations(arrays, over, n_resamples=B, seed=seed)
+    found = studentised_deviations(arrays, over, draws=Resampled(B, seed))
     runs, furthest = len(arrays[0]), [0.0] * B
     resamples = draws([x.shape[1] for x in arrays], over, seed)
     for j in range(runs):
@@ -91,9 +91,9 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(0)
     values = [rng.random((4, 30)), rng.random((4, 12))]
     for over in ("queries", "collections"):
-        whole = studentised_deviations(values, over, n_resamples=300, seed=1)
+        whole = studentised_deviations(values, over, draws=Resampled(300, 1))
         monkeypatch.setattr(blocks, "_BLOCK", 2**7)
-        parts = studentised_deviations(values, over, n_resamples=300, seed=1)
+        parts = studentised_deviations(values, over, draws=Resampled(300, 1))
         monkeypatch.undo()
         assert parts.above == pytest.approx(whole.above, rel=1e-9)
 
@@ -102,27 +102,27 @@ def test_the_run_of_the_largest_mean_may_always_be_the_best() -> None:
     rng = np.random.default_rng(0)
     for queries in (2, 5, 30):
         x = rng.random((5, queries))
-        assert best_set(studentised_deviations([x], n_resamples=99))[x.mean(axis=1).argmax()] == 1
+        assert best_set(studentised_deviations([x], draws=Resampled(99)))[x.mean(axis=1).argmax()] == 1
 
 
 @pytest.mark.parametrize("queries", [1, 2, 3, 4])
 def test_few_queries_rule_nobody_out(queries: int) -> None:
     """4 queries, all won by the same: the exact test's one-sided p is 1/16."""
     x = np.array([[0.9], [0.8], [0.1]]) + np.zeros((3, queries))
-    found = studentised_deviations([x], n_resamples=999)
+    found = studentised_deviations([x], draws=Resampled(999))
     assert (best_set(found) > 0.05).all()
     assert [end.tolist() for end in rank_intervals(found)] == [[1] * 3, [3] * 3]
 
 
 def test_one_collection_is_no_sample_of_collections() -> None:
     x = np.random.default_rng(0).random((3, 30)) + np.array([[0.0], [1.0], [2.0]])
-    found = studentised_deviations([x], "collections", n_resamples=99)
+    found = studentised_deviations([x], "collections", draws=Resampled(99))
     assert best_set(found).tolist() == [1, 1, 1]
     assert [end.tolist() for end in rank_intervals(found)] == [[1] * 3, [3] * 3]
 
 
 def test_a_single_run_is_the_best() -> None:
-    found = studentised_deviations([np.random.default_rng(0).random((1, 30))], n_resamples=99)
+    found = studentised_deviations([np.random.default_rng(0).random((1, 30))], draws=Resampled(99))
     assert best_set(found).tolist() == [1]
     assert [end.tolist() for end in rank_intervals(found)] == [[1], [1]]
 

@@ -73,7 +73,8 @@ def means(samples: int, rng: Generator) -> Iterator[Row]:
     for queries in (10, 25, 50, 250):
         x = values(rng, (samples, queries))
         ends = [
-            sig.mean_interval(part, n_resamples=RESAMPLES, seed=i) for i, part in enumerate(np.array_split(x, BLOCKS))
+            sig.mean_interval(part, draws=sig.Resampled(RESAMPLES, i))
+            for i, part in enumerate(np.array_split(x, BLOCKS))
         ]
         low, high = np.concatenate(ends, axis=1)
         yield covers("mean of a measure", f"skewed values, {queries} queries", (low <= 0.3) & (high >= 0.3))
@@ -249,7 +250,7 @@ def best(samples: int, rng: Generator) -> Iterator[Row]:
             kept, ranked = [], []
             for sample in range(samples):
                 x = world.collections(rng, rng.normal(0, between, (runs, collections)))
-                found = sig.studentised_deviations(x, over, n_resamples=499, seed=sample)
+                found = sig.studentised_deviations(x, over, draws=sig.Resampled(499, sample))
                 kept.append(sig.best_set(found)[-1] > ALPHA)
                 low, high = sig.rank_intervals(found)
                 best, worst = (np.arange(runs, 0, -1),) * 2 if step else (1, runs)
@@ -273,7 +274,7 @@ def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
                 truth = np.array(world.quality) + (gains.mean(axis=1) if over == "queries" else 0)
                 both = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
                 truth = np.concatenate([truth, truth[1:] - truth[0]])
-                resamples = inference.macro_bootstrap(both, over, n_resamples=499, seed=sample)
+                resamples = inference.macro_bootstrap(both, over, draws=sig.Resampled(499, sample))
                 error = inference.macro_error(both, over)
                 low, high, _ = inference.studentised_interval(inference.macro_means(both), error, resamples, ALPHA)
                 holds = ~((low > truth) | (high < truth))
@@ -401,7 +402,7 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
             for one in x:
                 one[:-1] += 0.072
                 one[-1] += 0.8 * (rng.random(one.shape[1]) < 0.1)
-            found = sig.studentised_deviations(x, n_resamples=499, seed=sample)
+            found = sig.studentised_deviations(x, draws=sig.Resampled(499, sample))
             kept.append(sig.best_set(found)[-1] > ALPHA)
             ranked.append(sig.rank_intervals(found)[0][-1] == 1)
         setting = f"{len(sizes)} x {sizes[0]} queries, 6 runs, the best one gains 0.8 on a tenth of the queries"

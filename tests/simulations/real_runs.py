@@ -185,7 +185,7 @@ def real_families(samples: int, rng: Generator) -> Iterator[Row]:
         for queries in SIZES:
             setting, count = f"real runs, {where}, {queries} queries", samples // 4
             x = drawn_together(values, count, queries, rng)
-            ends = [sig.mean_interval(one, n_resamples=499, seed=k) for k, one in enumerate(x)]
+            ends = [sig.mean_interval(one, draws=sig.Resampled(499, k)) for k, one in enumerate(x)]
             low, high = np.array(ends).transpose(1, 0, 2)
             right = np.where(np.isnan(low), np.nan, holds(low, values.mean(axis=1), high))
             yield of_pairs("mean of a measure", setting, right)
@@ -203,7 +203,7 @@ def real_families(samples: int, rng: Generator) -> Iterator[Row]:
                 found = SignificanceTest("tukey", n_resamples=199, seed=k, progress=False).of_all(one.T)
                 wrong["tukey: any pair"].append((found.p <= ALPHA).any())
                 right_of["tukey: intervals of all pairs"].append(holds(found.low, 1e-12, found.high + 2e-12).all())
-                deviations = sig.studentised_deviations([one], n_resamples=499, seed=k)
+                deviations = sig.studentised_deviations([one], draws=sig.Resampled(499, k))
                 kept.append(sig.best_set(deviations) > ALPHA)
                 low, high = sig.rank_intervals(deviations)
                 right_of["rank intervals: true ranks of all runs"].append(((low == 1) & (high == 8)).all())
@@ -308,7 +308,7 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
     for k in range(samples // 2):
         x = [values[:, rng.integers(values.shape[1], size=25)] for values in best]
         x = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
-        resamples = inference.macro_bootstrap(x, "queries", n_resamples=499, seed=k)
+        resamples = inference.macro_bootstrap(x, "queries", draws=sig.Resampled(499, k))
         error = inference.macro_error(x, "queries")
         low, high, _ = inference.studentised_interval(inference.macro_means(x), error, resamples, ALPHA)
         right.append(holds(low, both, high))
