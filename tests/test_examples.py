@@ -81,6 +81,14 @@ def test_the_embedded_runs_are_what_the_script_makes(tmp_path: Path) -> None:
     }
 
 
+def test_the_picture_of_the_readme_says_what_is_drawn_of_the_embedded_collection(tmp_path: Path) -> None:
+    printed_by("make_overview.py", "--out", str(tmp_path))
+    for drawn in tmp_path.iterdir():
+        stored = EXAMPLES.parent / "ir_lexirecall" / "pt_docs" / drawn.name
+        titles = [re.findall("<title>(.+)</title>", path.read_text(encoding="utf-8")) for path in (drawn, stored)]
+        assert titles[0] == titles[1] != []
+
+
 # -- tutorials ---------------------------------------------------------------------------------------
 
 

@@ -19,19 +19,13 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
-from ir_lexirecall.significance import (
-    SignificanceTest,
-    TestResult,
-    corrected,
-    effect_of_mean,
-    group_units,
-    heterogeneity,
-)
+from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.closed_form import group_interval_holds
 from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
 from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.outcomes import agreeing
+from ir_lexirecall.significance.resampling import heterogeneity
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
 plots: Any = LazyModule("ir_lexirecall.plots")

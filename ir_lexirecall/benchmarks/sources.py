@@ -128,8 +128,7 @@ def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[
     if len(collections) == 1 and not (known and all(known)):
         return {collections[0]: predicted}
     if not any(known):
-        said = f"names no collection, such as {collections[0]!r}" if known else "must be by collection"
-        raise ValueError(f"predicted {said}; give a mapping of collections to judgments")
+        raise ValueError(f"predicted must be a mapping of collections, such as {collections[0]!r}, to judgments")
     return _by_name("predicted judgments", predicted, collections, complete=False)
 
 

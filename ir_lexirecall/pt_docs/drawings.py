@@ -1,7 +1,4 @@
-"""Pictures of the documentation, drawn from the library's own numbers as SVG texts with a description for those who cannot see them.
-
-``python ir_lexirecall/pt_docs/drawings.py`` writes the two pictures of the README, for light and dark pages, beside this file.
-"""
+"""Pictures of the documentation, drawn from the library's own numbers as SVG texts with a description for those who cannot see them."""
 
 from __future__ import annotations
 
@@ -23,13 +20,10 @@ import ir_lexirecall as irl
 from ir_lexirecall.data import demo
 from ir_lexirecall.measures.declaration import REGISTRY
 
-INK, PAPER = "#010203", "#fdfefd"  # stand for the colours of the page around the picture
+INK = "#010203"  # stands for the colour of the letters around the picture
 BLUES = {"1": "#9ecae1", "2": "#3182bd", "3": "#08519c"}
 SUBTOPICS = {"a": "#3182bd", "b": "#e6862f", "c": "#4d9d4d"}
 EMPTY = "#8884"
-ACCENT = "#d9480f"
-DECIDES = "#9467bd"
-SHOWN = 13  # documents of a ranking in the overview
 
 ASPECTS = {"relevance": 2, "quality": 2}
 BLOCKS = map(str.splitlines, (Path(__file__).parent / "rankings.txt").read_text(encoding="utf-8").split("\n\n"))
@@ -48,12 +42,11 @@ class Drawing:
         written = io.StringIO()
         with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": "ir-lexirecall", "font.size": 9}):
             figure.savefig(written, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
-        self._svg = written.getvalue()
+        self.svg = written.getvalue()
 
     def inline(self, name: str) -> str:
         """The picture as a part of an HTML page, in the page's colours."""
-        svg = self._svg[self._svg.index("<svg") :].replace(INK, "currentColor")
-        svg = svg.replace(PAPER, "var(--pst-color-background, Canvas)")
+        svg = self.svg[self.svg.index("<svg") :].replace(INK, "currentColor")
         svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
         used = set(re.findall(r"#([\w-]+)", svg))
         svg = re.sub(r' id="([\w-]+)"', lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", svg)
@@ -64,12 +57,6 @@ class Drawing:
         tag = re.sub(r' (height|width)="[^"]*"', "", tag).removeprefix("<svg")
         head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"{size}'
         return re.sub(r"\s*\n\s*", " ", f"{head}{tag}>{body}")
-
-    def file(self, ink: str, paper: str) -> str:
-        """The picture as a file for pages of one colour."""
-        svg = shorter(self._svg).replace(INK, ink).replace(PAPER, paper)
-        svg = svg.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
-        return svg.replace(' version="1.1">', f' version="1.1">\n<title>{escape(self.text)}</title>', 1)
 
 
 def shorter(svg: str) -> str:
@@ -209,49 +196,4 @@ def in_colour_of_page(figure: Figure, words: str) -> Drawing:
     return Drawing(figure, words, "path")
 
 
-def overview() -> Drawing:
-    """Two rankings of one query and what decides between them; and all queries, against a baseline."""
-    runs, qrels = demo.runs(), demo.qrels()
-    relevant = set(qrels[(qrels["query_id"] == "q06") & (qrels["relevance"] > 0)]["doc_id"])
-    result = irl.compare(qrels, runs, ["lexirecall", "nDCG@10"], baseline="bm25")
-    decided = result.explain("bm25", "bm25_rerank").set_index("query_id").loc["q06"]
-    figure = Figure(figsize=(8.2, 2.5))
-    left, right = map(plain, figure.subplots(1, 2, width_ratios=[1, 1], gridspec_kw={"wspace": 0.55}))
-    for y, (name, rank) in enumerate((("bm25", "rank_a"), ("bm25_rerank", "rank_b"))):
-        run = runs[name][runs[name]["query_id"] == "q06"].sort_values(["score", "doc_id"], ascending=False).head(SHOWN)
-        for x, doc in enumerate(run["doc_id"]):
-            colour = EMPTY if doc not in relevant else DECIDES if x + 1 == decided[rank] else BLUES["1"]
-            left.add_patch(Rectangle((x + 0.06, 1.5 * y + 0.1), 0.88, 0.8, facecolor=colour, linewidth=0))
-    left.set_xlim(0, SHOWN)
-    left.set_ylim(3.1, -0.1)
-    left.set_yticks([0.5, 2.0], ["A", "B"])
-    left.set_xticks([i - 0.5 for i in (1, 5, 10)], ["1", "5", "10"])
-    left.set_xlabel("rank (light blue: relevant; purple: decides)")
-    said = "One query, five relevant documents in both:\nthe last one decides, A shows it earlier"
-    left.set_title(said, fontsize=9, color=INK, loc="left")
-    table = result.table()
-    table = table[table["criterion"] == "lexirecall"].reset_index(drop=True)
-    for y, row in table.iterrows():
-        start = 0
-        for kind, colour, ink in (("wins", BLUES["2"], "white"), ("ties", EMPTY, INK), ("losses", ACCENT, "white")):
-            count = row[kind]
-            right.barh(y, count, left=start, color=colour, height=0.7)
-            if count:
-                right.text(start + count / 2, y, str(count), ha="center", va="center", fontsize=8, color=ink)
-            start += count
-    right.set_yticks(range(len(table)), table["run_a"])
-    right.invert_yaxis()
-    right.set_xticks([])
-    right.set_title("All 16 queries, against bm25:\nbetter, tie, worse", fontsize=9, color=INK, loc="left")
-    counts = "; ".join(f"{row['run_a']} {row['wins']}, {row['ties']}, {row['losses']}" for _, row in table.iterrows())
-    one = "Two rankings of one query with five relevant documents each, of which the last one decides"
-    return Drawing(figure, f"{one}; and all queries, better, tied and worse than bm25: {counts}")
-
-
 DRAWINGS = {"means": means, "pair": pair}
-
-
-if __name__ == "__main__":
-    drawing = overview()
-    for name, ink, paper in (("light", "#1f2328", "#ffffff"), ("dark", "#e6edf3", "#0d1117")):
-        (Path(__file__).parent / f"overview-{name}.svg").write_text(drawing.file(ink, paper), encoding="utf-8")

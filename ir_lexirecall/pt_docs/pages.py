@@ -78,12 +78,9 @@ def standard() -> str:
 
 def table_of_tests() -> str:
     """The significance tests, a row each. The first line is empty: a docstring's others lose the indentation that they share."""
-    rows = "\n".join(
-        f"   * - ``{test.name!r}``\n     - {test.estimate}\n     - {test.effect}\n     - {test.use}"
-        for test in TESTS.values()
-    )
-    heads = "   * - ``test=``\n     - Estimate\n     - Effect size\n     - Use it"
-    return f"\n.. list-table::\n   :header-rows: 1\n   :widths: 18 22 24 36\n\n{heads}\n{rows}\n"
+    rows = [[f"``{test.name!r}``", test.estimate, test.effect, test.use] for test in TESTS.values()]
+    heads = ["``test=``", "Estimate", "Effect size", "Use it"]
+    return f"\n{list_table([heads, *rows], 'header-rows', '18 22 24 36')}\n"
 
 
 def displayed(formula: str, symbols: str) -> str:
@@ -141,8 +138,7 @@ def at_a_glance(about: Description) -> str:
     links = [f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`" for n in about.see_also]
     told = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
     rows = {name: prose(text) for name, text in told.items()} | {"Use it": about.use, "See also": ", ".join(links)}
-    cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows.items() if text)
-    return f".. list-table::\n   :stub-columns: 1\n   :widths: 18 82\n\n{cells}"
+    return list_table([[name, text] for name, text in rows.items() if text], "stub-columns", "18 82")
 
 
 def parameters(name: str, about: Description) -> str:
@@ -150,13 +146,19 @@ def parameters(name: str, about: Description) -> str:
     declared = REGISTRY[name].SUPPORTED_PARAMS
     signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
     text = f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   :no-contents-entry:"
-    rows = [parameter for parameter in about.parameters if parameter.name not in SHARED]
-    if rows:
-        text += "\n\n.. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning"
-    for row in rows:
-        default = row.default if row.default in ("required", "none") else f"``{row.default}``"
-        text += f"\n   * - ``{row.name}``\n     - {default}\n     - {prose(row.meaning)} ({prose(row.allowed)})"
-    return text
+    rows = [["Parameter", "Default", "Meaning"]]
+    for parameter in about.parameters:
+        if parameter.name not in SHARED:
+            default = parameter.default if parameter.default in ("required", "none") else f"``{parameter.default}``"
+            meaning = f"{prose(parameter.meaning)} ({prose(parameter.allowed)})"
+            rows.append([f"``{parameter.name}``", default, meaning])
+    return text + f"\n\n{list_table(rows, 'header-rows', '16 16 68')}" * (len(rows) > 1)
+
+
+def list_table(rows: list[list[str]], heads: str, widths: str) -> str:
+    """A table whose first row (``heads``: ``header-rows``) or column (``stub-columns``) names the others."""
+    cells = "\n".join("   * - " + "\n     - ".join(row) for row in rows)
+    return f".. list-table::\n   :{heads}: 1\n   :widths: {widths}\n\n{cells}"
 
 
 def prose(text: str) -> str:

@@ -206,8 +206,7 @@ def coverage(_: str) -> str:
         off = [f"{row[1]}: {row[3]}" for row in measured if row[5].startswith("off")]
         between = shares[0] if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]}"
         rows.append([statement, str(len(measured)), measured[0][2], between, "; ".join(off)])
-    cells = "\n".join("   * - " + "\n     - ".join(row) for row in rows)
-    return f".. list-table::\n   :header-rows: 1\n   :widths: 30 9 9 16 36\n\n{cells}"
+    return pages.list_table(rows, "header-rows", "30 9 9 16 36")
 
 
 def file(argument: str) -> str:

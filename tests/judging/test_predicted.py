@@ -232,8 +232,8 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
     pd.testing.assert_frame_equal(next(iter(single.values())).table(), expected.table())
     for bad, said in (
         ({"three": PREDICTED, "one": PREDICTED}, "predicted judgments of an unknown collection, 'three'"),
-        (PREDICTED, "predicted names no collection, such as 'one'"),
-        (pd.DataFrame(), "predicted must be by collection"),
+        (PREDICTED, "predicted must be a mapping of collections, such as 'one'"),
+        (pd.DataFrame(), "predicted must be a mapping of collections, such as 'one'"),
     ):
         with pytest.raises(ValueError, match=said):
             benchmark(qrels, runs, BY, predicted=bad)
