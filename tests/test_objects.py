@@ -259,7 +259,6 @@ def test_files_whose_third_field_is_no_rank(ranks: tuple[int, int], tmp_path: Pa
     ("start", "says"),
     [
         (b"ARROW1\0\0", "it is a Feather"),
-        (b"FEA1", "it is a Feather"),
         (b"\x04\x22\x4d\x18", "it is compressed with LZ4"),
         (b"PK\x03\x04", "it is a zip archive"),
     ],

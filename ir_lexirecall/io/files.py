@@ -14,7 +14,6 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from io import BufferedReader
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,8 +24,6 @@ STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
 """Bytes of a line: what is longer is refused."""
 _BLOCK = 8 * 2**20  # bytes
-_METADATA_START = b"# ir_metadata.start"
-_METADATA_END = b"\n# ir_metadata.end"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HARMLESS = 2**28  # bytes
 _MOST_PACKED = 200  # times the size of a compressed file
@@ -38,22 +35,14 @@ _UNPACKERS = {  # modules, the first one that is installed: isal is several time
     ".xz": ("lzma",),
     ".zst": ("compression.zstd", "backports.zstd"),
 }
-_BEGINNINGS = {
-    ".gz": (b"\x1f\x8b",),
-    ".bz2": (b"BZh",),
-    ".xz": (b"\xfd7zXZ\0", b"]\0\0"),
-    ".zst": (b"\x28\xb5\x2f\xfd", *(bytes([n, 0x2A, 0x4D, 0x18]) for n in range(0x50, 0x60))),
-}
 _NO_TEXT = {  # beginnings that no text has
     b"\x1f\x8b": ".gz",
     **{b"BZh%d1AY&SY" % n: ".bz2" for n in range(1, 10)},
     b"\xfd7zXZ\0": ".xz",
     b"\x28\xb5\x2f\xfd": ".zst",
 }
-_FEATHER = "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it"
 _FOREIGN = {
-    b"ARROW1": _FEATHER,
-    b"FEA1": _FEATHER,
+    b"ARROW1": "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it",
     b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
     b"PK\x03\x04": "a zip archive; unpack it",
 }
@@ -144,8 +133,8 @@ def first_text(path: str, size: int = 4096) -> str:
         return _read(stream, path, size).decode("utf-8-sig", "replace")
 
 
-def whole_content(path: str) -> bytes:
-    """All bytes of a text file, however it is compressed."""
+def text_of_file(path: str) -> str:
+    """All of a text file, however it is compressed, without a byte order mark; a ``ValueError`` where it is not UTF-8."""
     size = os.path.getsize(existing_file(path))
     blocks, read = [], 0
     with _open(path) as stream:
@@ -154,13 +143,8 @@ def whole_content(path: str) -> bytes:
             read += len(block)
             if read > _HARMLESS and read > _MOST_PACKED * size:
                 raise ValueError(f"{path}: {size:,} bytes hold more than {read:,}; this looks like an attack, not data")
-    return b"".join(blocks)
-
-
-def text_of_file(path: str) -> str:
-    """All of a text file, without a byte order mark; a ``ValueError`` where it is not UTF-8."""
     try:
-        return whole_content(path).decode("utf-8-sig")
+        return b"".join(blocks).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = 1 + error.object.count(b"\n", 0, error.start)
         raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
@@ -197,13 +181,6 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     return content
 
 
-def json_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
-    """What the lines of a text hold, a JSON value each, with their numbers; empty lines do not count."""
-    for n, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield n, parsed_json(line, path, n)
-
-
 def json_values(text: str, path: str) -> list[tuple[int, Any]]:
     """The JSON value of each line, if the first of several lines is a whole object, else that of the text; with their lines."""
     first, _, rest = text.strip().partition("\n")
@@ -211,16 +188,8 @@ def json_values(text: str, path: str) -> list[tuple[int, Any]]:
         by_line = bool(rest) and first.startswith("{") and bool(parsed_json(first, path))
     except ValueError:  # an object over several lines
         by_line = False
-    return [*json_lines(text, path)] if by_line else [(1, parsed_json(text, path))]
-
-
-def metadata_header(path: str) -> str:
-    """The comment lines of ir-metadata on top of a run, from ``# ir_metadata.start`` to ``# ir_metadata.end``; mostly empty."""
-    if not first_text(path, len(_BYTE_ORDER_MARK) + len(_METADATA_START)).startswith(_METADATA_START.decode()):
-        return ""
-    block = next(blocks_of_file(path))
-    end = block.find(_METADATA_END)
-    return block[: block.find(b"\n", end + 1) + 1].decode("utf-8", "replace") if end >= 0 else ""
+    numbered = enumerate(text.split("\n"), start=1) if by_line else [(1, text)]
+    return [(n, parsed_json(line, path, n)) for n, line in numbered if line.strip() or not by_line]
 
 
 def kind_of_file(path: str) -> str:
@@ -242,8 +211,6 @@ def _open(path: str) -> BinaryIO:
     ending = Path(path).suffix.lower()
     if ending not in _UNPACKERS:
         ending = next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
-    elif beginning and not beginning.startswith(_BEGINNINGS[ending]):
-        raise ValueError(f"{path} cannot be read: it is not compressed, in spite of its ending {ending}")
     if not ending:
         return open(content, "rb")
     for module in _UNPACKERS[ending]:
@@ -280,7 +247,7 @@ def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> byte
 def blocks_of_file(path: str) -> Iterator[bytes]:
     """A text file's content in blocks of whole lines (no longer than ``LONGEST``), without a byte order mark."""
     with _open(path) as stream:
-        block = _read(stream, path, _size_of_block(stream))
+        block = _read(stream, path, _BLOCK)
         if block.startswith(_BYTE_ORDER_MARK):
             block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
         for number in count():
@@ -298,18 +265,7 @@ def blocks_of_file(path: str) -> Iterator[bytes]:
                     line += sum(earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number))
                     raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
             yield block
-            block = _read(stream, path, _size_of_block(stream))
-
-
-def _size_of_block(stream: BinaryIO) -> int:
-    """Bytes to read so that the last line is whole, if that is cheap to know: it saves a copy of the block."""
-    if not isinstance(stream, BufferedReader):
-        return _BLOCK
-    start = stream.tell()
-    stream.seek(start + _BLOCK)
-    rest = len(stream.readline(LONGEST + 1))
-    stream.seek(start)
-    return _BLOCK + rest
+            block = _read(stream, path, _BLOCK)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -103,20 +104,15 @@ def as_float(value: Any) -> float | None:
         return None
 
 
-def stacked(tables: Sequence[pl.DataFrame], empty: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Tables of the same columns below each other; ``empty`` where there is none."""
-    if not tables:
-        return pl.DataFrame() if empty is None else empty
+def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Tables of the same columns below each other."""
     if len(tables) == 1:
         return tables[0]
     if engine.computes():
         return pl.concat(tables, how="vertical_relaxed")
-    types = tables[0].schema
+    columns = {name: chain.from_iterable(table[name].to_list() for table in tables) for name in tables[0].columns}
     return pl.DataFrame(
-        {
-            name: pl.Series(list(chain.from_iterable(table[name].to_list() for table in tables)), dtype=kind)
-            for name, kind in types.items()
-        }
+        {name: pl.Series(list(values), dtype=tables[0].schema[name]) for name, values in columns.items()}
     )
 
 
@@ -139,15 +135,11 @@ def _header_end(block: bytes, header: bool) -> int:
     return block.find(b"\n", start) + 1 or len(block) if header else start
 
 
-def _places(path: str, number: int, skipped: bytes) -> Callable[[int], str]:
+def _place(path: str, number: int, skipped: bytes, line: int) -> str:
     """What messages call a line of block ``number`` of the file, of which the first bytes were skipped."""
-
-    def place(line: int) -> str:
-        # Lines are counted only where one must be named.
-        before = skipped.count(b"\n") + sum(earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number))
-        return f"{path}, line {before + line}"
-
-    return place
+    # Lines are counted only where one must be named.
+    before = skipped.count(b"\n") + sum(earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number))
+    return f"{path}, line {before + line}"
 
 
 @dataclass(frozen=True)
@@ -173,15 +165,18 @@ class _Layout:
         return pl.Float64 if name in self.needed and name not in TEXTS else pl.String
 
     def batches(self, path: str, *, header: bool) -> Iterator[pl.DataFrame]:
-        """The columns of a file, with a header line or without, some million rows at a time."""
+        """The columns of a file, with a header line or without, some million rows at a time; of an empty file once."""
         blocks = blocks_of_file(path)
-        for number, block in enumerate(blocks):
+        for number, block in enumerate(chain([next(blocks, b"")], blocks)):
             skipped = _header_end(block, header) if number == 0 else 0
             if self.quote and not _has_regular_quotes(block):  # what is quoted may contain line breaks
                 block = b"".join([block, *blocks])
             rows = block[skipped:] if self.separator != " " else _without_comments(block[skipped:])
-            table = self.regular(rows) if engine.computes() and _is_text(rows) else None
-            yield self.checked(rows, _places(path, number, block[:skipped])) if table is None else table
+            table = None
+            with contextlib.suppress(UnicodeDecodeError):
+                if engine.computes() and (rows.isascii() or rows.decode("utf-8")):
+                    table = self.regular(rows)
+            yield self.checked(rows, partial(_place, path, number, block[:skipped])) if table is None else table
 
     def regular(self, rows: bytes) -> pl.DataFrame | None:
         """The columns of regular lines; None if a line is not regular, lacks a needed value, or a value is not a number."""
@@ -284,24 +279,12 @@ class _Layout:
         return pl.DataFrame({name: pl.Series(name, columns[name], dtype=self.kind(name)) for name in self.wanted})
 
 
-def _is_text(block: bytes) -> bool:
-    if block.isascii():
-        return True
-    try:
-        block.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 # -- lines of fields ---------------------------------------------------------------------------------------
 
 
 def read_lines(path: str, fields: Sequence[str], *, header: bool = False) -> pl.DataFrame:
     """Lines of fields, after a header line or without; ids are text, the others numbers."""
-    layout = _Layout(fields, fields, fields)
-    empty = pl.DataFrame(schema={name: layout.kind(name) for name in fields})
-    return stacked([*layout.batches(path, header=header)], empty)
+    return stacked([*_Layout(fields, fields, fields).batches(path, header=header)])
 
 
 def line_batches(path: str, fields: Sequence[str], wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -336,7 +319,7 @@ def _without_comments(block: bytes) -> bytes:
 def has_header(path: str, needed: Sequence[str]) -> bool:
     """Whether a file is a table with a header line; one with commas and no blanks must have one, and a .csv file."""
     kind, line = kind_of_file(path), first_line(path).strip()
-    names, *_ = _header(path)
+    names, *_ = header_of(path)
     found = {*our_names(names)}
     if "query_id" in found and (kind in _SEPARATORS or found.issuperset(needed)):
         return True
@@ -348,12 +331,7 @@ def has_header(path: str, needed: Sequence[str]) -> bool:
     return False
 
 
-def header_names(path: str) -> list[str]:
-    """Our names of the columns of a table with a header line."""
-    return our_names(_header(path)[0])
-
-
-def _header(path: str) -> tuple[list[str], str, str | None]:
+def header_of(path: str) -> tuple[list[str], str, str | None]:
     """The first line's names of columns, what separates these, and what may quote them: by the file's ending, else by that line."""
     row = first_line(path).rstrip("\r\n")
     separator, quote = _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in row else ".tsv"]
@@ -368,7 +346,7 @@ def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iter
 
     Ids are text and what else is needed numbers; further columns are texts, None where they are empty.
     """
-    header, separator, quote = _header(path)
+    header, separator, quote = header_of(path)
     names = our_names(header)
     wanted = names if everything or not set(needed) <= set(names) else needed
     check_names(path, names, wanted)

@@ -24,14 +24,13 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines
 from ir_lexirecall.io.files import (
+    blocks_of_file,
     content_path,
     existing_file,
     first_line,
     first_text,
     is_parquet,
-    json_lines,
     json_values,
-    metadata_header,
     parsed_json,
     parts_of,
     rereadable,
@@ -43,8 +42,9 @@ from ir_lexirecall.io.lines import (
     TEXTS,
     check_names,
     has_header,
-    header_names,
+    header_of,
     line_batches,
+    our_names,
     read_lines,
     stacked,
     table_batches,
@@ -113,8 +113,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
 
 def read_run(path: str) -> pl.DataFrame:
     """A whole run, see ``run_batches``."""
-    empty = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
-    return stacked([*run_batches(path)], empty)
+    return stacked([*run_batches(path)])
 
 
 def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
@@ -124,7 +123,7 @@ def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
     if not has_header(path, RUN_COLUMNS):
         rows = map(str.split, first_text(path, 2**16).split("\n")[:-1])  # the last line may be cut
         return [(row[0], row[3], row[4]) for row in rows if len(row) == len(_RUN_FIELDS)]
-    if not set(RANKED_SCORES) <= set(header_names(path)):
+    if not set(RANKED_SCORES) <= set(our_names(header_of(path)[0])):
         return []
     table = next(table_batches(path, RANKED_SCORES, everything=False))
     return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
@@ -148,10 +147,8 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         if is_parquet(file):
             table = stacked([*parquet_batches(file)])
         elif columns is not None:
-            if wrong := [name for name in QREL_COLUMNS if columns.count(name) != 1]:
+            if wrong := [name for name in (*QREL_COLUMNS, *columns) if columns.count(name) != 1]:
                 raise ValueError(f"columns: {wrong[0]} must be named once, not as in {', '.join(columns)}")
-            if len(set(columns)) < len(columns):
-                raise ValueError(f"columns: a name occurs twice in {', '.join(columns)}")
             return read_lines(file, columns)
         else:
             line = first_line(file)
@@ -328,7 +325,7 @@ def nugget_qrels(
     rows = []
     if isinstance(assignments, (str, os.PathLike)):
         path = os.fspath(assignments)
-        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in json_lines(text_of_file(path), path))
+        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in json_values(text_of_file(path), path))
     else:
         records = ((f"record {n}", record) for n, record in enumerate(assignments, start=1))
     for place, record in records:
@@ -401,9 +398,10 @@ def run_metadata(path: str | os.PathLike[str]) -> str | None:
     """The ir-metadata of a run: its comment lines on top, or ``ir-metadata.yml`` beside it; None where there is neither."""
     file = os.fspath(path)
     if os.path.isfile(content_path(file)) and not is_parquet(file):
-        header = metadata_header(file)
-        if header:
-            return "\n".join(line.removeprefix("#").removeprefix(" ") for line in header.splitlines()[1:-1])
+        block = next(blocks_of_file(file), b"") if first_text(file).startswith("# ir_metadata.start") else b""
+        if (end := block.find(b"\n# ir_metadata.end")) >= 0:
+            lines = block[:end].decode("utf-8", "replace").splitlines()[1:]
+            return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
     beside = Path(file).parent / "ir-metadata.yml"
     if _without_compression(Path(file).name) == _TIREX_RUN and beside.is_file():
         return beside.read_text(encoding="utf-8", errors="replace").rstrip("\n")

@@ -154,7 +154,7 @@ class ValueTable:
             return True
         return None if (of_measure := known(measure)) is None else of_measure.smaller_is_better
 
-    def with_costs(self, names: str | Iterable[str] | None) -> ValueTable:
+    def with_costs(self, names: Names) -> ValueTable:
         """The same table, where the smaller value of some measures is better.
 
         Raises:
@@ -187,17 +187,15 @@ class ValueTable:
         return pd.DataFrame({**ids, **columns})
 
 
+Names: TypeAlias = "str | Iterable[str] | None"
+"""A name of a measure, several, or none."""
 ValuesLike: TypeAlias = "ValueTable | str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any] | Any"
 """Values per query: a table, a file or folder, several files, or a mapping of run names to any of these."""
 
 
 @entry
 def read_values(
-    values: ValuesLike,
-    *,
-    measures: str | Iterable[str] | None = None,
-    missing: str = "error",
-    smaller_is_better: str | Iterable[str] | None = None,
+    values: ValuesLike, *, measures: Names = None, missing: str = "error", smaller_is_better: Names = None
 ) -> ValueTable:
     """Read values per query that another program computed.
 
@@ -277,11 +275,7 @@ def read_values(
 
 @entry
 def read_collections(
-    values: ValuesLike,
-    *,
-    measures: str | Iterable[str] | None = None,
-    missing: str = "error",
-    smaller_is_better: str | Iterable[str] | None = None,
+    values: ValuesLike, *, measures: Names = None, missing: str = "error", smaller_is_better: Names = None
 ) -> dict[str, ValueTable]:
     """Read values per query on several collections.
 
