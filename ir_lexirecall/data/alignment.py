@@ -169,21 +169,14 @@ def checked_batches(path: str) -> Iterator[pl.DataFrame]:
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """The same rows, cut between queries: what a batch's last query has so far waits for the next batch."""
     waiting: list[pl.DataFrame] = []
-    for batch in batches:
-        query = batch["query_id"]
-        if len(query) == 0:
-            continue
-        same = query == query[-1]
-        last = len(query) - int((~same).arg_true().max() + 1) if not same.all() else len(query)
-        if last < len(query):
-            yield pl.concat([*waiting, batch[: len(query) - last]])
-            waiting = []
-        elif waiting and waiting[-1]["query_id"][-1] != query[0]:
-            yield pl.concat(waiting)
-            waiting = []
-        waiting.append(batch[len(query) - last :])
-    if waiting:
-        yield pl.concat(waiting)
+    for batch in filter(len, batches):
+        table = pl.concat([*waiting, batch])
+        others = (table["query_id"] != table["query_id"][-1]).arg_true()
+        last = int(others[-1]) + 1 if len(others) else 0
+        if last:
+            yield table[:last]
+        waiting = [table[last:]]
+    yield from waiting
 
 
 def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, Ints]:

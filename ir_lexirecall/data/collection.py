@@ -153,9 +153,7 @@ class Collection:
         """Texts (else titles) of the queries by their ids; empty where there are none."""
         table = self.queries
         column = next((name for name in ("text", "title", "query") if name in table.columns), None)
-        return (
-            {} if column is None else dict(zip(table["query_id"].astype(str), table[column].astype(str), strict=True))
-        )
+        return {} if column is None else table.astype(str).set_index("query_id")[column].to_dict()
 
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         """Title and text of documents, of those that the data set holds on this machine.

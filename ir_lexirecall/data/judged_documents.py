@@ -119,9 +119,6 @@ class JudgedDocuments(Memoised):
             {"query": self.query.astype(np.int32), "doc_id": self.doc_id, "doc": np.arange(len(self.query))}
         )
 
-    def _docs_at(self, row: Ints) -> list[str] | pl.Series:
-        return self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
-
     def ids_of(self, row: Ints) -> list[str]:
         """Ids of the documents of some rows (``row``)."""
         if isinstance(self.docs, list):
@@ -135,7 +132,7 @@ class JudgedDocuments(Memoised):
         the one with the highest grade, as in ``grade`` (rows of named aspects: that of ``relevance``).
         """
         table = self.aspect_rows
-        row = np.arange(len(table))
+        row = np.arange(len(table.doc))
         if self.relevance_is_named:
             row = row[[table.names[place] == "relevance" for place in table.aspect.tolist()]]
         row = row[np.argsort(table.grade[row], kind="stable")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
@@ -87,9 +87,26 @@ class Judgments(JudgedDocuments):
 
     def read_with(self, options: Mapping[str, Any]) -> Judgments:
         """The judgments as ``load`` reads them with its arguments ``exclude``, ``queries`` and ``judged_only``."""
-        judgments, wanted = self, options["queries"]
-        if options["exclude"] is not None:
-            judgments = judgments.excluding(_excluded(options["exclude"], judgments.query_ids))
+        judgments, exclude, wanted = self, options["exclude"], options["queries"]
+        if isinstance(exclude, str) and exclude == "self":
+            judgments = judgments.excluding({query_id: [query_id] for query_id in judgments.query_ids})
+        elif isinstance(exclude, str) and not is_file(exclude):
+            raise ValueError(
+                f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table or run file "
+                "with query_id and doc_id"
+            )
+        elif isinstance(exclude, Mapping):
+            for query_id, docs in exclude.items():
+                if isinstance(docs, str) or not isinstance(docs, Iterable):
+                    raise ValueError(f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids")
+            with naming("exclude"):
+                ids = {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
+            judgments = judgments.excluding(ids)
+        elif exclude is not None:
+            pairs: dict[str, list[str]] = {}
+            for query_id, doc_id in id_pairs(exclude, "exclude"):
+                pairs.setdefault(query_id, []).append(doc_id)
+            judgments = judgments.excluding(pairs)
         if wanted == "relevant":
             relevant = np.flatnonzero(judgments.m(judgments.threshold))
             judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
@@ -117,12 +134,9 @@ class Judgments(JudgedDocuments):
         first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
         row = ranges(first, end)
         return replace(
-            self,
+            self.of_documents(row),
             query_ids=[self.query_ids[q] for q in queries],
             query=np.repeat(np.arange(len(queries)), end - first),
-            docs=self._docs_at(row),
-            grade=self.grade[row],
-            table=None if self.table is None else self.table.of_documents(row),
             excluded={query_id: ids for query_id, ids in self.excluded.items() if query_id in wanted},
             elsewhere=self.elsewhere | self.aspect_names,
         )
@@ -141,17 +155,11 @@ class Judgments(JudgedDocuments):
         """The same documents with other grades (a row each), judged for one aspect."""
         return replace(self, grade=grade, table=None, elsewhere=frozenset())
 
-    def of_documents(self, row: Ints, grade: Floats) -> Judgments:
-        """The judgments of some documents (``row``: their rows, rising) for one aspect, with a ``grade`` for each."""
-        return replace(
-            self,
-            query=self.query[row],
-            docs=self._docs_at(row),
-            grade=grade,
-            table=None,
-            excluded={},
-            elsewhere=frozenset(),
-        )
+    def of_documents(self, row: Ints) -> Judgments:
+        """The judgments of some documents (``row``: their rows, rising)."""
+        docs = self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
+        table = None if self.table is None else self.table.of_documents(row)
+        return replace(self, query=self.query[row], docs=docs, grade=self.grade[row], table=table)
 
     def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
         """The judgments without some documents, which every run that is aligned with them loses, too.
@@ -168,9 +176,7 @@ class Judgments(JudgedDocuments):
         rows = {q: range(first[self.place[q]], first[self.place[q] + 1]) for q in taken_out}
         gone = [row for q, ids in taken_out.items() for row in rows[q] if judged[row] in ids]
         kept = np.delete(np.arange(len(self.grade)), gone)
-        table = None if self.table is None else self.table.of_documents(kept)
-        remaining = self.of_documents(kept, self.grade[kept])
-        return replace(remaining, table=table, excluded={**self.excluded, **taken_out}, elsewhere=self.elsewhere)
+        return replace(self.of_documents(kept), excluded={**self.excluded, **taken_out})
 
     @cached_property
     def excluded_keys(self) -> pl.DataFrame:
@@ -278,28 +284,3 @@ def load_collection(source: str) -> Collection:
         if glob.has_magic(source):
             raise ValueError(f"{source}: no file matches this pattern") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
-
-
-def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Documents to take out, by query.
-
-    >>> _excluded("self", ["1", "2"]), _excluded({1: ["a"]}, ["1", "2"])
-    ({'1': ['1'], '2': ['2']}, {'1': ['a']})
-    """
-    if isinstance(exclude, str) and exclude == "self":
-        return {query_id: [query_id] for query_id in query_ids}
-    if isinstance(exclude, str) and not is_file(exclude):
-        raise ValueError(
-            f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table or run file "
-            "with query_id and doc_id"
-        )
-    if isinstance(exclude, Mapping):
-        for query_id, docs in exclude.items():
-            if isinstance(docs, str) or not isinstance(docs, Iterable):
-                raise ValueError(f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids")
-        with naming("exclude"):
-            return {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
-    pairs: dict[str, list[str]] = {}
-    for query_id, doc_id in id_pairs(exclude, "exclude"):
-        pairs.setdefault(query_id, []).append(doc_id)
-    return pairs

@@ -76,10 +76,8 @@ class Pool:
         places = everything.join(keys.select("row", "query", "doc_id"), on=["query", "doc_id"], how="inner")
         rank = np.zeros((len(tables), len(keys)), dtype=np.int32)
         rank[places["run"].to_numpy(), places["row"].to_numpy()] = places["rank"].to_numpy()
-        retrieved = np.stack(
-            [np.bincount(table["query"].to_numpy(), minlength=len(judgments)) for table in tables.values()]
-            or [np.zeros((0, len(judgments)), dtype=np.int64)]
-        ).reshape(len(tables), len(judgments))
+        counts = [np.bincount(table["query"].to_numpy(), minlength=len(judgments)) for table in tables.values()]
+        retrieved = np.array(counts, dtype=np.int64).reshape(len(tables), len(judgments))
         return cls(
             judgments,
             list(tables),

@@ -44,9 +44,6 @@ class AspectRows:
     line: Ints  # their lines that are about these rows, ordered by row; more than one where the same is said twice
     row: Ints  # the row that each of these lines is about
 
-    def __len__(self) -> int:
-        return len(self.doc)
-
     def of_documents(self, kept: Ints) -> AspectRows:
         """The rows of some documents (``kept``: their rows, rising), which are numbered anew."""
         keep = np.isin(self.doc, kept)

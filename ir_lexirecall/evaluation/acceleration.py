@@ -53,7 +53,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
                 try:
                     self.judgments = Judgments.from_qrels(self._qrels)
                     table = self.judgments.table
-                    several = table is not None and len(table) > len(self.judgments.grade)
+                    several = table is not None and len(table.doc) > len(self.judgments.grade)
                     reads_otherwise = several or self.judgments.relevance_is_named
                 except NotText:
                     raise

@@ -365,7 +365,7 @@ class IA(ComposedMeasure):
 
     def score(self, run: AlignedRun) -> Floats:
         base, judgments, aspects = self.base_measure(), run.judgments, run.judgments.aspects
-        value = np.zeros(len(judgments))
+        value, of_one_aspect = np.zeros(len(judgments)), judgments.with_grades(judgments.grade)
         counted = np.flatnonzero(aspects.weight > 0)
         place = np.full(len(aspects.query), -1)
         place[counted] = position_in_segment(aspects.query[counted])
@@ -376,7 +376,7 @@ class IA(ComposedMeasure):
             number[judged] = np.arange(len(judged))
             doc = number[run.doc]
             keep = doc >= 0
-            alone = judgments.of_documents(judged, aspects.grade[row])
+            alone = of_one_aspect.of_documents(judged).with_grades(aspects.grade[row])
             ranking = replace(
                 run, judgments=alone, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], ties=None
             )

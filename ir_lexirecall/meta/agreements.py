@@ -181,25 +181,11 @@ def unanimity(self: Decisions) -> pd.DataFrame:
         no_rise = signs[rising == same * (signs > 0)]
         unanimous = len(no_fall) + len(no_rise)
         joint = float((no_fall > 0).sum() + (no_rise < 0).sum() + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2)
-        rows.append((label, pairs, unanimous, joint, metric_unanimity(joint, unanimous, pairs)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            unanimity = np.log2(np.divide(joint / pairs, 0.5 * (unanimous / pairs)))
+        rows.append((label, pairs, unanimous, joint, float(unanimity)))
     table = pd.DataFrame(rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"])
     return recorded(table, "unanimity", **self.provenance)
-
-
-def metric_unanimity(joint: float, unanimous: float, pairs: float) -> float:
-    """MU = log2( P(dm, dM) / (P(dm) P(dM)) ) with P(dm) = 1/2, from counts among ``pairs`` ordered pairs.
-
-    Three runs make six ordered pairs. Where all other measures agree on their order, three of these are unanimous; a measure
-    that agrees with two of the three has
-
-    >>> round(metric_unanimity(joint=2, unanimous=3, pairs=6), 3)
-    0.415
-    """
-    if unanimous == 0:
-        return float("nan")
-    if joint == 0:
-        return float("-inf")
-    return float(np.log2((joint / pairs) / (0.5 * (unanimous / pairs))))
 
 
 COEFFICIENTS: dict[str, Callable[[Floats, Floats], Any]] = {

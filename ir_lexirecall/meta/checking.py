@@ -23,7 +23,7 @@ from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
 from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, values
-from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, rows_only, study
+from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Symbols
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import listed
@@ -36,7 +36,7 @@ _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the t
 
 @study(
     "The properties of measures that the literature names",
-    rows_only,
+    lambda table: Finding([introduction(table)], ranking=table),
 )
 def properties() -> pd.DataFrame:
     """List the properties that ``axioms`` knows, and exactly what each of them claims.

@@ -183,11 +183,15 @@ def finding(table: pd.DataFrame) -> Finding:
     ranking = numbers.sort_values(ascending=False, kind="stable").reset_index()
     meaning = f"{headline.meaning[0].upper()}{headline.meaning[1:]}"
     sentences = [introduction(table)]
-    if len(defined := ranking.dropna()):
-        said = f"{headline.largest} {_subject(defined.iloc[0], subjects)}"
-        if len(defined) > 1:
-            said += f", {headline.smallest} {_subject(defined.iloc[-1], subjects)}"
-        sentences.append(f"{meaning}: {said}.")
+    joint = " with " if subjects[0].endswith("_a") else " by " if subjects == ["run", "measure"] else " for "
+    if ends := ranking.dropna().to_dict("records"):
+        said = [
+            f"{place} {joint.join(str(row[subject]) for subject in subjects)} ({format_number(row['number'], 4)})"
+            for place, row in list(zip((headline.largest, headline.smallest), (ends[0], ends[-1]), strict=True))[
+                : len(ends)
+            ]
+        ]
+        sentences.append(f"{meaning}: {', '.join(said)}.")
     shown = ranking.rename(columns={"number": headline.column})
     return Finding(sentences, ranking=shown, title=f"{meaning}, largest first:")
 
@@ -202,16 +206,6 @@ def introduction(table: pd.DataFrame) -> str:
     if isinstance(attrs.get("queries"), int):
         facts.append(count(attrs["queries"], "query"))
     return f"{attrs['function']}: {listed(facts) or count(len(table), 'row')}."
-
-
-def rows_only(table: pd.DataFrame) -> Finding:
-    """How many rows there are, and these."""
-    return Finding([f"{table.attrs['function']}: {count(len(table), 'row')}."], ranking=table)
-
-
-def _subject(row: pd.Series, columns: list[str]) -> str:
-    joint = " with " if columns[0].endswith("_a") else " by " if columns == ["run", "measure"] else " for "
-    return f"{joint.join(str(row[column]) for column in columns)} ({format_number(float(row['number']), 4)})"
 
 
 RECORDS["tie_audit"] = Record(
