@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -93,11 +92,7 @@ def bounds_of_differences(
         return None
     a, b = places if isinstance(places, tuple) else (places, None)
     queries = len(pool.judgments)
-    options: dict[str, Any] = {
-        "depth": known.depth(judgings.depth_of(measure)),
-        "cutoff": known.cutoff,
-        "unretrieved": judgings.unretrieved if known.can_gain else 0,
-    }
+    looked_at = known.depth(judgings.depth_of(measure)), known.cutoff, judgings.unretrieved if known.can_gain else 0
     low, high = np.empty((2, len(a), queries))
     exact = np.ones((len(a), queries), dtype=bool)
     if (
@@ -106,9 +101,9 @@ def bounds_of_differences(
         and shares_documents(measure, len(pool.names), len(a))
         and not (is_open_below(pool, measure, judgings) if below is None else below)
     ):
-        low, high, exact = _by_run(known.algorithm, pool, (a, b), values, **options)
+        low, high, exact = _by_run(known.algorithm, pool, (a, b), values, *looked_at)
     else:
-        for some, pairs in RankingPairs.blocks(pool, a, b, values, **options):
+        for some, pairs in RankingPairs.blocks(pool, a, b, values, *looked_at):
             most, reached = known.algorithm(pairs)
             least, reached_too = known.algorithm(pairs.swapped())
             high[some], low[some] = most.reshape(-1, queries), -least.reshape(-1, queries)

@@ -18,16 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import (
-    Bools,
-    Floats,
-    Ints,
-    common,
-    per_query_count,
-    per_query_sum,
-    position_in_segment,
-    row_blocks,
-)
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, common, per_query_sum, position_in_segment, row_blocks
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs
@@ -206,6 +197,6 @@ def _outcome(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]
         down_to = np.searchsorted(other, mine, side="right") - np.searchsorted(other >> 32, case)
         sooner = down_to < level  # the other has fewer than i documents down to this one's i-th
         total += sign * per_query_sum(case[sooner], weight(level[sooner].astype(np.float64)), len(pairs))
-        levels += per_query_count(case, len(pairs))
+        levels += np.bincount(case, minlength=len(pairs))
     scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
     return np.sign(settled(total, scale)).astype(np.int8)

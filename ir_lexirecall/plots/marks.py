@@ -14,6 +14,8 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.present.standings import MacroStanding, Standing
 
+Outer = tuple[int, dict[str, tuple[float, float]]]
+"""A depth, and by run an interval that holds any judging of the documents down to it: ``Standing.outer``."""
 LEADS, MAY, REST = "leads", "may", "rest"
 
 
@@ -45,9 +47,7 @@ def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
     return [Mark(row.run, row.mean, row.ci_low, row.ci_high, kinds[row.run]) for row in rows]
 
 
-def difference_marks(
-    rows: Iterable[Any], name: str = "run", outer: tuple[int, dict[str, tuple[float, float]]] | None = None
-) -> list[Mark]:
+def difference_marks(rows: Iterable[Any], name: str = "run", outer: Outer | None = None) -> list[Mark]:
     """What a test estimates, from rows with verdicts; with ``Standing.outer`` the interval is the inner one."""
     marks = []
     for row in rows:
@@ -79,17 +79,3 @@ def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:
         run: [*difference_marks(table[table["run_a"] == run].itertuples(), "collection"), mark]
         for run, mark in over_all.items()
     }
-
-
-def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
-    """The longest stretches of runs, by mean rank, that differ by less than a critical difference: first and last place.
-
-    >>> joined_ranks(np.array([1.0, 1.5, 2.5, 4.0]), 1.6)
-    [(0, 2), (2, 3)]
-    """
-    stretches: list[tuple[int, int]] = []
-    for first in range(len(ranks)):
-        last = int(np.flatnonzero(ranks - ranks[first] < difference).max(initial=first))
-        if last > first and (not stretches or last > stretches[-1][1]):
-            stretches.append((first, last))
-    return stretches

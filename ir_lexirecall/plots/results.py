@@ -17,16 +17,7 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.plots import axes
-from ir_lexirecall.plots.marks import (
-    MAY,
-    REST,
-    Mark,
-    collection_marks,
-    difference_marks,
-    group_marks,
-    joined_ranks,
-    mean_marks,
-)
+from ir_lexirecall.plots.marks import MAY, REST, Mark, collection_marks, difference_marks, group_marks, mean_marks
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import html
 from ir_lexirecall.present.macro_means import benchmark_finding, wilcoxon_words
@@ -309,6 +300,20 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
         f"critical difference {difference:.2f}: runs under one bar do not differ significantly. {wilcoxon_words(test)}"
     )
     return axes.finish(ax, provenance_line(result.provenance), title, [test["criterion"]])
+
+
+def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
+    """The longest stretches of runs, by mean rank, that differ by less than a critical difference: first and last place.
+
+    >>> joined_ranks(np.array([1.0, 1.5, 2.5, 4.0]), 1.6)
+    [(0, 2), (2, 3)]
+    """
+    stretches: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = int(np.flatnonzero(ranks - ranks[first] < difference).max(initial=first))
+        if last > first and (not stretches or last > stretches[-1][1]):
+            stretches.append((first, last))
+    return stretches
 
 
 def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:

@@ -105,9 +105,9 @@ def _browser_data(
     for name in names:
         run, source = result.scored.runs[name], sources.runs.get(name)
         if source is None or judgments.judged_only:
-            place = np.full(len(run.depth), -1)
-            place[queries] = np.arange(len(queries))
-            query, doc_id, rank = place[run.query], result.scored.judgments.doc_id.gather(run.doc), run.rank
+            number = np.full(len(run.depth), -1)
+            number[queries] = np.arange(len(queries))
+            query, doc_id, rank = number[run.query], result.scored.judgments.doc_id.gather(run.doc), run.rank
         else:
             pool = Pool.from_runs(judgments, {name: source}, depth)
             query, doc_id, rank = pool.query, pool.doc_id, pool.rank[0].astype(np.int64)
@@ -147,6 +147,8 @@ def _browser_data(
     of_queries = texts_of(sources.queries, query_ids, QUERIES)
     if not of_queries and store is not None:
         of_queries = store.query_texts
+    place = {pair: i for i, pair in enumerate(result.pairs)}
+    rows_of_pairs = [place[pair] for pair in pairs]
     with progress_bar(progress, pairs, desc="pairs") as bar:
         decided = [[_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar]
     data = {
@@ -164,7 +166,7 @@ def _browser_data(
         "criteria": [_criterion(result, name, names, query_ids) for name in result.criteria],
         "pairs": [[names.index(a), names.index(b)] for a, b in pairs],
         "decided": decided,
-        "open": [_open_queries(result, name, pairs, query_ids) for name in result.criteria],
+        "open": [_open_queries(result, name, rows_of_pairs, query_ids) for name in result.criteria],
         "unjudged": bool(sources.runs),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -210,17 +212,15 @@ def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) 
     return decided | {"kind": "ahead" if "levels_a" in table else "level" if "level" in table else ""}
 
 
-def _open_queries(
-    result: Comparison, name: str, pairs: list[tuple[str, str]], query_ids: list[str]
-) -> dict[str, Any] | None:
-    """For each pair the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
+def _open_queries(result: Comparison, name: str, rows: list[int], query_ids: list[str]) -> dict[str, Any] | None:
+    """For some pairs, by their places in the result, the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
     left = result.undecided(name)
     if left is None:
         return None
     criterion = result.by[name]
-    place, row = ({key: i for i, key in enumerate(keys)} for keys in (left.query_ids, result.pairs))
+    place = {query_id: q for q, query_id in enumerate(left.query_ids)}
     shown = np.array([place.get(query_id, -1) for query_id in query_ids])
-    of_pairs = left.is_open[[row[pair] for pair in pairs]][:, shown] & (shown >= 0)
+    of_pairs = left.is_open[rows][:, shown] & (shown >= 0)
     cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
     if result.scored is not None and name in result.scored.measures:
         cutoff = result.scored.measures[name].params.get("cutoff")
