@@ -16,6 +16,9 @@ import numpy as np
 import pandas as pd
 
 import ir_lexirecall as irl
+from ir_lexirecall.comparison import Comparison
+
+QUICK = irl.SignificanceTest(n_resamples=99, progress=False)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -31,6 +34,13 @@ def shuffled(qrels: dict[str, dict[str, int]], seed: int) -> dict[str, dict[str,
     """A run that finds most of what is relevant, in random order."""
     dice = random.Random(seed)
     return {q: {d: dice.random() for d in [*docs, *"xyz"] if dice.random() < 0.8} for q, docs in qrels.items()}
+
+
+def hostile_comparison() -> Comparison:
+    """Runs, queries and documents with names that would do harm."""
+    qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
+    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
+    return irl.compare(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"})
 
 
 def page_of(result: Any, **options: Any) -> str:

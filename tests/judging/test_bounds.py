@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -48,19 +49,10 @@ def pooled(small: Small) -> tuple[Judgments, Pool]:
     return judgments, Pool.from_runs(judgments, small.runs, small.depth)
 
 
-def of_pair(small: Small, measure: Any) -> ValueBounds:
+def of_pair(small: Small, measure: Any, places: Any = PAIR) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    bounds = bounds_of_differences(pool, measure, today, PAIR, Judgings(small.depth, small.max_rel, small.extra))
-    assert bounds is not None
-    return bounds
-
-
-def of_runs(small: Small, measure: Any) -> ValueBounds:
-    judgments, pool = pooled(small)
-    today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    judgings = Judgings(small.depth, small.max_rel, small.extra)
-    bounds = bounds_of_differences(pool, measure, today, np.arange(len(pool.names)), judgings)
+    bounds = bounds_of_differences(pool, measure, today, places, Judgings(small.depth, small.max_rel, small.extra))
     assert bounds is not None
     return bounds
 
@@ -119,7 +111,7 @@ def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(name: s
 def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(name: str, data: st.DataObject) -> None:
     measure = ir_measures.parse_measure(name)
     small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
-    bounds = of_runs(small, measure)
+    bounds = of_pair(small, measure, np.arange(2))  # of values themselves
     assert bounds.exact.all()
     for s in (0, 1):
         for q, both in every_value(small, measure, only=s).items():
@@ -198,13 +190,8 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
     q = data.draw(st.sampled_from(sorted(small.qrels)))
     known = data.draw(st.sampled_from(small.judgings(q)))
     shown = data.draw(st.sets(st.sampled_from(sorted(known)), max_size=len(known)))
-    more = Small(
-        {**small.qrels, q: {doc: g for doc, g in known.items() if doc in shown or doc in small.qrels[q]}},
-        small.rankings,
-        small.max_rel,
-        small.depth,
-        0,
-    )
+    some = {doc: g for doc, g in known.items() if doc in shown or doc in small.qrels[q]}
+    more = replace(small, qrels={**small.qrels, q: some})
     for name in SOME:
         measure = ir_measures.parse_measure(name)
         if cutoff_of(measure) > small.depth:
@@ -222,13 +209,8 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
 
 @given(small=small_collections())
 def test_bounds_are_points_where_all_is_judged(small: Small) -> None:
-    judged = Small(
-        {q: {**dict.fromkeys(small.open_docs(q), 0), **grades} for q, grades in small.qrels.items()},
-        small.rankings,
-        small.max_rel,
-        small.depth,
-        0,
-    )
+    qrels = {q: {**dict.fromkeys(small.open_docs(q), 0), **grades} for q, grades in small.qrels.items()}
+    judged = replace(small, qrels=qrels)
     judgments = Judgments.from_qrels(judged.qrels)
     for name in [*CLOSED, "AP"]:
         measure = ir_measures.parse_measure(name)

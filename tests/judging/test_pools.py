@@ -12,7 +12,7 @@ import reference
 from conftest import collections
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import AP
+from ir_measures import AP, ScoredDoc
 
 from ir_lexirecall import compare, demo, judgment_bounds
 from ir_lexirecall.data.alignment import align
@@ -81,11 +81,8 @@ def test_any_form_of_a_run_gives_the_same_pool(form: str, tmp_path: Path) -> Non
 
 
 def test_scored_runs_read_again_what_they_were_given(tmp_path: Path) -> None:
-    rows = [
-        pd.Series({"query_id": q, "doc_id": d, "score": s}) for q, docs in RUNS["y"].items() for d, s in docs.items()
-    ]
     file = forms(RUNS["x"], tmp_path)["file"]
-    once = (tuple_of(row) for row in rows)
+    once = (ScoredDoc(q, d, score) for q, docs in RUNS["y"].items() for d, score in docs.items())
     scored = ScoredRuns.from_runs({"AP": AP}, QRELS, {"x": file, "y": once})
     pool = scored.pool(2)
     assert pool is scored.pool(2)
@@ -93,12 +90,6 @@ def test_scored_runs_read_again_what_they_were_given(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("a 0 3.0", "a 0 1.5"))
     with pytest.raises(ValueError, match="run 'x' has changed since it was compared"):
         scored.pool(1)
-
-
-def tuple_of(row: pd.Series) -> Any:
-    from ir_measures import ScoredDoc
-
-    return ScoredDoc(row["query_id"], row["doc_id"], row["score"])
 
 
 def test_condensed_and_aligned_runs_have_no_pool() -> None:

@@ -70,13 +70,8 @@ def test_long_names_of_measures_are_short_and_explained_below() -> None:
     runs = {run: demo.run(run) for run in ("bm25", "ql", "tfidf")}
     compared = irl.compare(demo.qrels(), runs, name)
     parts = {"one": demo.qrels(), "two": demo.qrels()}
-    suite = irl.benchmark(
-        parts,
-        dict.fromkeys(parts, runs),
-        [name],
-        baseline="ql",
-        test=irl.SignificanceTest(n_resamples=99, progress=False),
-    )
+    quick = irl.SignificanceTest(n_resamples=99, progress=False)
+    suite = irl.benchmark(parts, dict.fromkeys(parts, runs), [name], baseline="ql", test=quick)
     pictures = [compared.plot(), compared.plot_pairs(), compared.plot_differences(), compared.plot_pair("bm25", "ql")]
     pictures += [suite.plot(), suite.plot_ranks(), suite.plot_cd()]
     pictures += [meta.plot(meta.Study([name, "AP"], demo.qrels(), runs).ties())]

@@ -21,7 +21,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
 from chromium import Browser, wait_for
-from pages import HOSTILE, shuffled
+from pages import HOSTILE, QUICK, hostile_comparison, shuffled
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
 
@@ -57,13 +57,7 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids = sorted(demo.qrels()["query_id"].unique())
     parts = {f"part {i}": demo.qrels()[demo.qrels()["query_id"].isin(ids[i::2])] for i in range(2)}
-    result = irl.benchmark(
-        parts,
-        dict.fromkeys(parts, RUNS),
-        ["LR"],
-        baseline="bm25",
-        test=irl.SignificanceTest(n_resamples=99, progress=False),
-    )
+    result = irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR"], baseline="bm25", test=QUICK)
     return irl.report(result, tmp_path_factory.mktemp("suite") / "report.html")
 
 
@@ -117,17 +111,16 @@ def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Pat
 
 
 def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
-    qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
-    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
-    hostile = irl.compare(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"})
-    texts = {doc_id: HOSTILE[0] for documents in qrels.values() for doc_id in documents}
+    hostile = hostile_comparison()
+    assert hostile.scored is not None
+    texts = dict.fromkeys(hostile.scored.judgments.doc_ids, HOSTILE[0])
     path = irl.report(
         hostile,
         tmp_path / "report.html",
         title=HOSTILE[0],
         command="x" * 300,
         inputs={HOSTILE[0]: HOSTILE[1] * 9},
-        runs=runs,
+        runs=hostile.scored.sources,
         texts=texts,
         queries=dict.fromkeys(HOSTILE, HOSTILE[1]),
     )

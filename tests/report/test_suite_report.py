@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ir_lexirecall.present.standings import MacroStanding, verdict_words
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
-from pages import browsed, page_of, ranking_in, root, same_numbers, shuffled, table, text_of
+from pages import QUICK, browsed, page_of, ranking_in, root, same_numbers, shuffled, table, text_of
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
 IDS = sorted(demo.qrels()["query_id"].unique())
@@ -28,21 +27,14 @@ PARTS = {f"part <{i}>": demo.qrels()[demo.qrels()["query_id"].isin(IDS[i::2])] f
 BY = ["LR", "lexirecall"]
 
 
-def suite_of(baseline: str | None = None, **options: Any) -> Benchmark:
-    runs = dict.fromkeys(PARTS, RUNS)
-    return irl.benchmark(
-        PARTS, runs, BY, baseline=baseline, test=irl.SignificanceTest(n_resamples=99, progress=False), **options
-    )
-
-
-def written(suite: Benchmark, tmp_path: Path) -> str:
-    return irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+def suite_of(baseline: str | None = None, runs: Any = RUNS) -> Benchmark:
+    return irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), BY, baseline=baseline, test=QUICK)
 
 
 @pytest.mark.parametrize("baseline", [None, "bm25"])
-def test_it_shows_what_holds_over_collections(baseline: str | None, tmp_path: Path) -> None:
+def test_it_shows_what_holds_over_collections(baseline: str | None) -> None:
     suite = suite_of(baseline)
-    page = written(suite, tmp_path)
+    page = page_of(suite)
     assert "part &lt;0&gt;" in page
     assert "part <0>" not in page
     for over, what in (("queries", "queries resampled"), ("collections", "collections resampled")):
@@ -55,9 +47,9 @@ def test_it_shows_what_holds_over_collections(baseline: str | None, tmp_path: Pa
         assert sentence.replace("p <= ", "p ≤ ") in text_of(page, ".//div[@class='finding']")
 
 
-def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks(tmp_path: Path) -> None:
+def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks() -> None:
     suite = suite_of("bm25")
-    page = written(suite, tmp_path)
+    page = page_of(suite)
     standing = MacroStanding(suite, "LR")
     expected = standing.ranking
     shown = table(page, "Macro mean LR")
@@ -75,16 +67,10 @@ def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks(tmp_path
     assert [run for run in expected["run"] if groups.get(run)] == standing.may_be_best
 
 
-def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts(tmp_path: Path) -> None:
+def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-    suite = irl.benchmark(
-        PARTS,
-        dict.fromkeys(PARTS, runs),
-        BY,
-        baseline="bm25",
-        test=irl.SignificanceTest(n_resamples=99, progress=False),
-    )
-    page = written(suite, tmp_path)
+    suite = suite_of("bm25", runs)
+    page = page_of(suite)
     overall = suite.overall().set_index(["criterion", "run"])
     kinds = set()
     for by in BY:
@@ -103,9 +89,9 @@ def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdict
     assert kinds == {"worse", "undecided"}
 
 
-def test_it_shows_every_note_and_every_number(tmp_path: Path) -> None:
+def test_it_shows_every_note_and_every_number() -> None:
     suite = suite_of("bm25")
-    page = written(suite, tmp_path)
+    page = page_of(suite)
     said = text_of(page, ".//body")
     assert suite.diagnostics
     assert not [note for note in grouped(benchmark_caveats(suite)) if " ".join(note.split()) not in said]
@@ -115,18 +101,18 @@ def test_it_shows_every_note_and_every_number(tmp_path: Path) -> None:
             assert not hidden, column
 
 
-def test_where_nothing_can_be_said_over_collections_the_page_says_why(tmp_path: Path) -> None:
+def test_where_nothing_can_be_said_over_collections_the_page_says_why() -> None:
     """A run that one collection lacks is left out; and no run is common to both."""
     runs = {"part <0>": {"bm25": RUNS["bm25"], "ql": RUNS["ql"]}, "part <1>": {"tfidf": RUNS["tfidf"], "x": RUNS["ql"]}}
-    suite = irl.benchmark(PARTS, runs, BY, missing="skip", test=irl.SignificanceTest(n_resamples=99, progress=False))
-    page = written(suite, tmp_path)
+    suite = irl.benchmark(PARTS, runs, BY, missing="skip", test=QUICK)
+    page = page_of(suite)
     assert "No run is common to all collections" in text_of(page, ".//section[@id='summary']")
     same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
 
 
-def test_every_collection_has_its_queries_to_browse(tmp_path: Path) -> None:
+def test_every_collection_has_its_queries_to_browse() -> None:
     suite = suite_of()
-    page = written(suite, tmp_path)
+    page = page_of(suite)
     options = root(page).xpath("//select[@id='collection']/option")
     assert [option.text for option in options] == list(PARTS)
     for place, (name, result) in enumerate(suite.items()):
@@ -154,7 +140,7 @@ def test_many_collections_share_the_room_of_one_page() -> None:
         qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(5)} for i in range(100)}
         collections[f"part {number}"] = qrels
         runs[f"part {number}"] = {f"run{seed}": shuffled(qrels, 20 * number + seed) for seed in range(17)}
-    suite = irl.benchmark(collections, runs, ["AP", "LR"], test=irl.SignificanceTest(n_resamples=99, progress=False))
+    suite = irl.benchmark(collections, runs, ["AP", "LR"], test=QUICK)
     page = page_of(suite, progress=False)
     assert len(page.encode()) < 3_050_000
     said = text_of(page, ".//section[@id='tables']")
