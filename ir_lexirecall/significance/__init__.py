@@ -14,15 +14,12 @@ from ir_lexirecall.significance.closed_form import group_units as group_units
 from ir_lexirecall.significance.closed_form import preference_interval as preference_interval
 from ir_lexirecall.significance.closed_form import sign_test as sign_test
 from ir_lexirecall.significance.closed_form import skewness as skewness
-from ir_lexirecall.significance.deviations import Deviations as Deviations
 from ir_lexirecall.significance.deviations import best_set as best_set
 from ir_lexirecall.significance.deviations import rank_intervals as rank_intervals
 from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
-from ir_lexirecall.significance.outcomes import Bounds as Bounds
 from ir_lexirecall.significance.outcomes import MarginTest as MarginTest
 from ir_lexirecall.significance.outcomes import Resampled as Resampled
 from ir_lexirecall.significance.outcomes import TestResult as TestResult
-from ir_lexirecall.significance.outcomes import check_correction as check_correction
 from ir_lexirecall.significance.outcomes import corrected as corrected
 from ir_lexirecall.significance.outcomes import effect_of_mean as effect_of_mean
 from ir_lexirecall.significance.outcomes import margin_verdicts as margin_verdicts

@@ -131,7 +131,7 @@ def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
 def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
     """Exact randomisation test of the mean of differences that are 0, c and -c, with ``c preference_interval(x / c)``.
 
-    The interval is widened to hold 0 where the test does not reject, and cut at 0 where it does. One query says nothing of
+    ``agreeing`` widens the interval to hold 0 where the test does not reject, and cuts it where it does. One query says nothing of
     the spread: the interval has no ends.
 
     >>> found = by_counts(np.array([[0.2, 0.2], [0.2, -0.2], [0.0, 0.0]]), np.zeros((1, 3)), 0.05)
@@ -146,9 +146,6 @@ def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) 
     c = np.abs(x).max(axis=1, initial=0)
     low, high = preference_interval(np.sign(x), alpha)
     low, high = np.minimum(c * low, mean), np.maximum(c * high, mean)
-    reject = p <= alpha
-    low = np.where(reject & (mean > 0), np.maximum(low, 0), np.where(reject, low, np.minimum(low, 0)))
-    high = np.where(reject & (mean < 0), np.minimum(high, 0), np.where(reject, high, np.maximum(high, 0)))
     return Sides(above, below, p, mean, low, high)
 
 

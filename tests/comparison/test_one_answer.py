@@ -36,9 +36,8 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[st
             q: {d: float(draw(st.integers(0, 3))) for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))}
             for q in sorted(kept)
         }
-        runs[name].setdefault(queries[0], {})["d0"] = float(
-            draw(st.integers(0, 3))
-        )  # a judged document, else it is refused
+        # A judged document, else it is refused.
+        runs[name].setdefault(queries[0], {})["d0"] = float(draw(st.integers(0, 3)))
     return qrels, runs, draw(st.sampled_from([None, "t", "sign", "wilcoxon", "randomisation"]))
 
 

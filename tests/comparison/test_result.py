@@ -289,28 +289,21 @@ def test_no_diagnostics_with_enough_queries_and_relevant_documents_if_all_is_jud
     assert irl.compare(all_judged(), RUNS).diagnostics == []
 
 
-def test_few_queries_are_noted():
-    some = {q: QRELS[q] for q in QUERIES[:24]}
-    assert notes(irl.compare(some, RUNS), "^Only 24 queries")
-    assert not notes(irl.compare(QRELS, RUNS), "^Only")
+NOTED: dict[str, Any] = {
+    "^Only 24 queries": ({q: QRELS[q] for q in QUERIES[:24]}, RUNS),
+    "^2 queries have no relevant document": (QRELS | {"none": {"x1": 0}, "neither": {"x1": -1}}, RUNS),
+    "at most 1 relevant document:": (QRELS, RUNS, "lexirecall(rel=2)"),
+    r"^missing: no documents at all for 2 of 30 queries\.$": (
+        QRELS,
+        {"good": RUNS["good"], "missing": {q: RUNS["fair"][q] for q in QUERIES[:28]}},
+    ),
+}
 
 
-def test_queries_without_relevant_documents_are_noted():
-    compared = irl.compare(QRELS | {"none": {"x1": 0}, "neither": {"x1": -1}}, RUNS)
-    assert notes(compared, "^2 queries have no relevant document")
-    assert len(compared.query_ids) - len(compared.criterion().query_ids) == 2
-    assert not notes(irl.compare(QRELS, RUNS), "no relevant document")
-
-
-def test_few_relevant_documents_are_noted():
-    assert notes(irl.compare(QRELS, RUNS, "lexirecall(rel=2)"), "at most 1 relevant document:")
-    assert not notes(irl.compare(QRELS, RUNS), "at most")
-
-
-def test_missing_queries_are_noted():
-    missing = {q: RUNS["fair"][q] for q in QUERIES[:28]}
-    (note,) = notes(irl.compare(QRELS, {"good": RUNS["good"], "missing": missing}), "no documents at all")
-    assert note == "missing: no documents at all for 2 of 30 queries."
+@pytest.mark.parametrize("said", NOTED)
+def test_queries_and_documents_that_are_few_or_missing_are_noted(said):
+    assert notes(irl.compare(*NOTED[said]), said)
+    assert not notes(irl.compare(QRELS, RUNS), "^Only|no relevant document|at most|no documents at all")
 
 
 def test_ties_on_most_queries_are_noted():
@@ -534,18 +527,14 @@ def test_bad_runs_are_named():
 @pytest.mark.parametrize(
     ("method", "arguments", "offender"),
     [
-        ("matrix", ["rpp"], "'rpp'.*lexirecall"),
-        ("per_query", ["rpp"], "'rpp'.*lexirecall"),
-        ("means", ["rpp"], "'rpp'.*lexirecall"),
-        ("table", ["rpp"], "'rpp'.*lexirecall"),
-        ("verdicts", ["rpp"], "'rpp'.*lexirecall"),
-        ("ranking", ["rpp"], "'rpp'.*lexirecall"),
-        ("best_set", ["rpp"], "'rpp'.*lexirecall"),
+        *(
+            (name, ["rpp"], "'rpp'.*lexirecall")
+            for name in words("matrix per_query means table verdicts ranking best_set plot")
+        ),
         ("best_set", [None, 2], "alpha.*2"),
         ("explain", ["good", "best"], "'best'.*good, fair, weak, bad"),
         ("explain", ["best", "good"], "'best'.*good, fair, weak, bad"),
         ("explain", ["good", "bad", "rpp"], "'rpp'.*lexirecall"),
-        ("plot", ["rpp"], "'rpp'.*lexirecall"),
         ("plot_pair", ["good", "best"], "'best'.*good, fair, weak, bad"),
         ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
         ("with_baseline", ["best"], "'best'.*good, fair, weak, bad"),
