@@ -142,43 +142,22 @@ def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     assert not lost.to_numpy().any()
 
 
-OF_WEIGHTED = {"q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0}, "r": {"d": 2.0, "a": 1.0, "z": 0.0}}
-TAKEN_OUT = {"q": ["x", "b", "y"], "r": ["d"]}
-
-
 ASPECTS = "{'relevance': 3, 'quality': 2}"
 OF_ASPECTS = [
     *(f"TOMA(aspects={ASPECTS}, base='{base}')" for base in ("nDCG@3", "AP")),
     *(f"{kind}(aspects={ASPECTS}, base='AP')" for kind in ("CAM", "MM")),
     *("LR", "nDCG"),
 ]
-WEIGHTED = pd.DataFrame(
-    [
-        ("q", "a", "1", 1, 0.7),
-        ("q", "a", "2", 2, 0.3),
-        ("q", "b", "2", 1, 0.3),
-        ("q", "c", "1", 1, 0.7),
-        ("r", "a", "1", 1, 1.0),
-        ("r", "d", "9", 3, 2.0),
-    ],
-    columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"],
-)
-
-
-IN_COLUMNS = WEIGHTED[["query_id", "doc_id", "relevance"]].drop_duplicates(["query_id", "doc_id"])
 
 
 def test_aspects_in_columns() -> None:
-    qrels = IN_COLUMNS.assign(quality=[2, 0, 1, 2, 1])
-    wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
-    assert_frame_equal(
-        irl.evaluate(OF_ASPECTS, irl.load(qrels, exclude=TAKEN_OUT), OF_WEIGHTED), wanted, check_exact=True
-    )
-    assert_frame_equal(
-        irl.evaluate(OF_ASPECTS, irl.load(pl.DataFrame(qrels), exclude=table(TAKEN_OUT)), OF_WEIGHTED),
-        wanted,
-        check_exact=True,
-    )
+    grades = {"relevance": [1, 1, 1, 1, 3], "quality": [2, 0, 1, 2, 1]}
+    qrels = pd.DataFrame({"query_id": list("qqqrr"), "doc_id": list("abcad"), **grades})
+    run = {"q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0}, "r": {"d": 2.0, "a": 1.0, "z": 0.0}}
+    gone = {"q": ["x", "b", "y"], "r": ["d"]}
+    wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, gone), without(run, gone))
+    for judged in (irl.load(qrels, exclude=gone), irl.load(pl.DataFrame(qrels), exclude=table(gone))):
+        assert_frame_equal(irl.evaluate(OF_ASPECTS, judged, run), wanted, check_exact=True)
 
 
 # -- comparisons, benchmarks, ties -------------------------------------------------------------------

@@ -361,12 +361,7 @@ def holds_for_all(
     return all(d > t if strict else d >= -t for d, t in zip(differences, tolerance, strict=True))
 
 
-def one_aspect(size: int) -> Iterator[tuple[int, ...]]:
-    for length in range(1, size + 1):
-        yield from itertools.product((0, 1, 2), repeat=length)
-
-
-def two_aspects(size: int, labels: list[Any]) -> Iterator[tuple[Any, ...]]:
+def rankings_of(size: int, labels: Any) -> Iterator[tuple[Any, ...]]:
     for length in range(1, size + 1):
         yield from itertools.product(labels, repeat=length)
 
@@ -384,7 +379,7 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
     """
     verdict: dict[str, bool] = {}
     priority, deepness, confidence = [], [], []
-    for row in one_aspect(4):
+    for row in rankings_of(4, (0, 1, 2)):
         for i, j in itertools.combinations(range(len(row)), 2):
             if row[i] < row[j]:
                 priority.append((Ranking(exchanged(row, i, j)), Ranking(row)))
@@ -404,24 +399,24 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
     verdict["closeness threshold"] = any(holds_for_all(near_0, [ends[n][::-1]]) for n in range(1, 21))
     diversity = [
         (Ranking((*row[:i], label, *row[i + 1 :]), (row[i],)), Ranking(row, (label,)))
-        for row in two_aspects(2, LABELS)
+        for row in rankings_of(2, LABELS)
         for i in range(len(row))
         for label in LABELS
         if label[0] > row[i][0] and label[1] > row[i][1]
     ]
     verdict["query aspect diversity"] = holds_for_all(near_0, diversity)
     redundancy, monotonic = [], []
-    for row in two_aspects(4, [(0, 0), (2, 0), (0, 2)]):
+    for row in rankings_of(4, [(0, 0), (2, 0), (0, 2)]):
         if sum(a > 0 for a, _ in row) > sum(b > 0 for _, b in row):
             redundancy.append(tuple(Ranking((*row, d), (*[(b, a) for a, b in row], d[::-1])) for d in ((0, 2), (2, 0))))
-    for row in two_aspects(3, [(a, b) for a, b in LABELS if a > b]):
+    for row in rankings_of(3, [(a, b) for a, b in LABELS if a > b]):
         for g in (1, 2):
             monotonic.append(tuple(Ranking((*row, d), (*[(b, a) for a, b in row], d[::-1])) for d in ((0, g), (g, 0))))
     verdict["redundancy"] = holds_for_all(partial, redundancy)
     verdict["monotonic redundancy"] = holds_for_all(near_0.replace(str(NEAR_0), "2000"), monotonic)
     saturation = [
         (Ranking((*row, (2, 0)), ((g, 0),)), Ranking((*row, (2, 0), (g, 0))))
-        for row in [(), *two_aspects(3, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
+        for row in [(), *rankings_of(3, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
         for g in (1, 2)
     ]
     verdict["aspect relevance saturation"] = holds_for_all(full, saturation, strict=False)
@@ -435,7 +430,7 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
     as_printed = [
         tuple(Ranking(((0, 0),) * above + (d,) + below, (d[::-1], *lacking)) for d in ((g, 0), (0, g)))
         for above in range(3)
-        for below in [(), *two_aspects(3 - above, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
+        for below in [(), *rankings_of(3 - above, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
         for lacking in ((), ((2, 0), (2, 0)))
         for g in (1, 2)
     ]

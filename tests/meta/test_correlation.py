@@ -17,8 +17,6 @@ from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta import Study
 from ir_lexirecall.meta.agreements import COEFFICIENTS, coefficient_of
 
-# -- correlation -------------------------------------------------------------------------------------
-
 
 def top_weighted_kendall(x, y):
     """Vigna's weighted tau (additive hyperbolic) pair by pair, averaged over both orders."""
@@ -75,9 +73,6 @@ def test_a_preference_counts_as_its_mean_against_all_others(collection):
     assert row["pearson"] == pytest.approx(np.corrcoef(means, own)[0, 1])
 
 
-# -- means, subtopics, pickles -----------------------------------------------------------------------
-
-
 def test_equal_means_of_runs_tie_whatever_the_order_of_their_sums():
     hits = {"a": (2, 4, 1), "b": (1, 4, 2)}
     qrels = {f"q{q}": {f"d{i}": 1 for i in range(5)} for q in range(3)}
@@ -87,6 +82,3 @@ def test_equal_means_of_runs_tie_whatever_the_order_of_their_sums():
     }
     row = Study(["P@5", "R@5"], qrels, runs).correlation(by="runs").iloc[0]
     assert row[list(COEFFICIENTS)].isna().all()  # both measures are constant
-
-
-# -- input and pictures ------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
 from ir_lexirecall import evaluate
@@ -77,14 +75,3 @@ def test_what_the_paper_says_of_the_figure() -> None:
     assert (precision["nDCG"] > precision["AP"])[1:].all()
     assert recall.loc[2:, "RR"].tolist() == [0] * 14
     assert recall["TSE"].to_numpy() == pytest.approx(1)
-
-
-def test_orientation_of_average_precision_is_that_of_its_formula() -> None:
-    n, m = 30, 4
-
-    def ap(*ranks: int) -> Fraction:
-        return sum((Fraction(i, p) for i, p in enumerate(ranks, start=1)), Fraction(0)) / m
-
-    row = orientation("AP", m=m, n=n).iloc[0]
-    assert row["precision"] == pytest.approx(float(ap(1, 28, 29, 30) - ap(27, 28, 29, 30)))
-    assert row["recall"] == pytest.approx(float(ap(1, 2, 3, 4) - ap(1, 2, 3, 30)))

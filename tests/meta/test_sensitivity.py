@@ -75,14 +75,6 @@ def test_preferences_are_tested_as_compare_tests_them(collection, test, preferen
     }
 
 
-def test_the_sign_test_of_a_measure_is_that_of_its_preferences(collection):
-    qrels, runs = collection
-    table = Study(["LR", "lexirecall"], qrels, runs).achieved_significance(test="sign")
-    assert [row[0] for row in by_pair(table, "LR").values()] == [
-        row[0] for row in by_pair(table, "lexirecall").values()
-    ]
-
-
 @pytest.mark.parametrize("test", TESTS)
 def test_the_summary_counts_the_curve(collection, test):
     qrels, runs = collection
