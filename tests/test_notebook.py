@@ -57,15 +57,9 @@ def run(*cells: str) -> dict[str, list[dict[str, Any]]]:
     """The outputs of each cell of a notebook that is run in a kernel of its own."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     path = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = path
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", path)
         nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
     return dict(zip(cells, (cell["outputs"] for cell in notebook.cells), strict=True))
 
 

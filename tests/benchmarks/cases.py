@@ -88,10 +88,6 @@ def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
     return run
 
 
-def _evaluate_files(paths: Files) -> Any:
-    return [irl.evaluate(_OURS, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
-
-
 def _mean_preferences(systems: Systems) -> Any:
     counts = PreferenceCounts(systems.ranks, 1, None)
     vars(counts)["positions"] = systems.positions  # the loop is given its rank lists, too
@@ -141,13 +137,6 @@ CASES = [
         )
     ),
     Case(
-        "twenty",
-        "twenty of trec_eval's measures through evaluate; peer: the same",
-        lambda inputs: irl.evaluate(peers.TWENTY, inputs.qrels, inputs.run),
-        lambda size, _: data.collection(size),
-        (Contender("ir_measures (pytrec_eval)", peers.twenty, "pytrec_eval"),),
-    ),
-    Case(
         "seven-file",
         "seven of TREC files through evaluate (a file of 3 million lines: --queries 3000); peer: AP, nDCG@10, R@1000",
         _seven_of_files,
@@ -181,13 +170,6 @@ CASES = [
         lambda inputs: ir_measures.calc_aggregate([RBU @ 20], inputs.qrels, inputs.run),
         lambda size, _: data.diversity_collection(size),
         (Contender("ir_measures (pyndeval)", peers.pyndeval, "pyndeval"),),
-    ),
-    Case(
-        "file",
-        "as dataframe, of TREC files through evaluate",
-        _evaluate_files,
-        data.files,
-        (_IR_MEASURES_FILES,),
     ),
     Case(
         "small-dict",
@@ -234,16 +216,8 @@ CASES = [
         memory=False,
     ),
     Case(
-        "compare-lexirecall",
-        "17 systems x 100 queries, aligned, to the mean preference of every pair",
-        _mean_preferences,
-        lambda size, _: data.systems(size),
-        (Contender("Python loop", peers.loop_over_pairs),),
-        size=data.ROBUST_2003,
-    ),
-    Case(
         "compare-110",
-        "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the mean preferences",
+        "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the mean preference of every pair",
         _mean_preferences,
         lambda size, _: data.systems(size),
         (Contender("Python loop", peers.loop_over_pairs),),

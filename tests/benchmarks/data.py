@@ -33,7 +33,6 @@ class Size:
 
 
 TINY = Size(queries=3, depth=20, judged=8, systems=3)
-ROBUST_2003 = Size(queries=100, depth=1000, judged=60, systems=17)
 ROBUST_2004 = Size(queries=249, depth=1000, judged=60, systems=110)
 
 

@@ -14,36 +14,12 @@ from functools import cache
 from typing import Any
 
 import ir_measures
-from ir_measures import (
-    AP,
-    NERR8,
-    NERR9,
-    NERR10,
-    NERR11,
-    RR,
-    Bpref,
-    IPrec,
-    NumRel,
-    NumRet,
-    P,
-    R,
-    Rprec,
-    SetF,
-    SetP,
-    Success,
-    alpha_nDCG,
-    infAP,
-    nDCG,
-)
+from ir_measures import AP, NERR8, NERR9, NERR10, NERR11, R, alpha_nDCG, nDCG
 
 from tests.benchmarks.data import Collection, Dicts, Files, Systems
 from tests.reference import lexirecall_preference
 
 STANDARD = [AP, nDCG @ 10, R @ 1000]
-TWENTY = [
-    *(AP, AP @ 100, nDCG, nDCG @ 10, nDCG @ 20, P @ 5, P @ 10, P @ 20, R @ 100, R @ 1000),
-    *(RR, Rprec, Bpref, Success @ 1, IPrec @ 0.1, infAP, SetP, SetF, NumRel, NumRet(rel=1)),
-]
 _CWL_EVAL = [NERR8(max_rel=4) @ 20, NERR9(max_rel=4) @ 20, NERR10(max_rel=4), NERR11(max_rel=4)]
 _TREC_EVAL_NAMES = {"map", "ndcg_cut.10", "recall.1000"}
 _RANX_NAMES = ["map", "ndcg@10", "recall@1000"]
@@ -56,11 +32,6 @@ class Elapsed(float):
 def standard(inputs: Collection | Dicts) -> Any:
     """AP, nDCG@10 and R@1000 by ir_measures, which calls pytrec_eval."""
     return ir_measures.calc_aggregate(STANDARD, inputs.qrels, inputs.run)
-
-
-def twenty(inputs: Collection) -> Any:
-    """Twenty of trec_eval's measures by ir_measures."""
-    return ir_measures.calc_aggregate(TWENTY, inputs.qrels, inputs.run)
 
 
 def kept(inputs: Dicts) -> Elapsed:

@@ -219,11 +219,8 @@ def agreement(world: World, criterion: str, orders: tuple[str, ...], seeds: int)
         mean = np.mean(several, axis=0)
         gain = mean - np.mean(shares[BASELINE, k], axis=0)
         row = {"criterion": criterion, "order": order, "k": k, "pairs": int(sure.sum()), "share": mean[0]}
-        row |= dict(zip(("ci_low", "ci_high"), np.quantile(mean[1:], [0.025, 0.975]), strict=True))
-        row |= {
-            "gain": gain[0],
-            **dict(zip(("gain_low", "gain_high"), np.quantile(gain[1:], [0.025, 0.975]), strict=True)),
-        }
+        row |= dict(zip(("ci_low", "ci_high"), np.quantile(mean[1:], [0.025, 0.975]), strict=True)) | {"gain": gain[0]}
+        row |= dict(zip(("gain_low", "gain_high"), np.quantile(gain[1:], [0.025, 0.975]), strict=True))
         row |= dict(zip(("wrong", "significant"), np.mean(wrong[order, k], axis=0), strict=True))
         rows.append(row)
     return pd.DataFrame(rows)
@@ -271,22 +268,14 @@ def picture(table: pd.DataFrame, path: str) -> None:
 
     panels = list(table.groupby(["collection", "criterion"], sort=False))
     columns = table["criterion"].nunique()
-    figure, axes = pyplot.subplots(
-        -(-len(panels) // columns),
-        columns,
-        figsize=(4 * columns, 3 * -(-len(panels) // columns)),
-        squeeze=False,
-        sharey=True,
-    )
+    rows = -(-len(panels) // columns)
+    figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False, sharey=True)
     for ax, ((collection, criterion), part) in zip(axes.flat, panels, strict=True):
         for (order, rows), marker in zip(part.groupby("order", sort=False), "os^Dvx+*", strict=False):
             ax.plot(rows["k"], rows["share"], marker=marker, ms=3, label=order)
             ax.fill_between(rows["k"], rows["ci_low"], rows["ci_high"], alpha=0.15)
-        ax.set(
-            title=f"{collection}, {criterion}",
-            xlabel="judgments per query",
-            ylabel="significant pairs with their final sign",
-        )
+        ax.set(title=f"{collection}, {criterion}", xlabel="judgments per query")
+        ax.set_ylabel("significant pairs with their final sign")
     axes.flat[0].legend()
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
