@@ -16,20 +16,16 @@ QRELS = {"q": {"a": 1}}
 RUN = {"q": {"a": 1.0}}
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv"])
-def test_tables_with_pyterriers_names(tmp_path: Path, ending: str) -> None:
-    part = {"csv": ",", "tsv": "\t"}[ending]
-    qrels, run = tmp_path / f"qrels.{ending}", tmp_path / f"run.{ending}"
-    qrels.write_text("qid,docno,label\n1,07,1\n1,8,0\n".replace(",", part))
-    run.write_text("qid,docno,score\n1,07,2\n1,8,3\n".replace(",", part))
-    assert irl.evaluate("RR", qrels, run)["RR"].to_dict() == {"1": 0.5}
-
-
+@pytest.mark.parametrize("endings", [("csv", "tsv"), ("txt", "txt")])
 @pytest.mark.parametrize("part", [",", "\t"])
-def test_a_table_is_known_by_its_header_whatever_the_file_is_called(tmp_path: Path, part: str) -> None:
-    (tmp_path / "qrels.txt").write_text("query_id,doc_id,relevance\n1,07,1\n1,8,0\n".replace(",", part))
-    (tmp_path / "a.run").write_text("qid,docno,rank,score\n1,07,2,2\n1,8,1,3\n".replace(",", part))
-    assert irl.evaluate("RR", tmp_path / "qrels.txt", tmp_path / "a.run")["RR"].to_dict() == {"1": 0.5}
+def test_a_table_is_known_by_its_header_whatever_the_file_is_called(
+    tmp_path: Path, part: str, endings: tuple[str, str]
+) -> None:
+    ending = endings[part == "\t"]
+    qrels, run = tmp_path / f"qrels.{ending}", tmp_path / f"run.{ending}"
+    qrels.write_text("query_id,docno,label\n1,07,1\n1,8,0\n".replace(",", part))
+    run.write_text("qid,docno,rank,score\n1,07,2,2\n1,8,1,3\n".replace(",", part))
+    assert irl.evaluate("RR", qrels, run)["RR"].to_dict() == {"1": 0.5}
 
 
 def test_a_csv_file_without_a_header_is_called_one(tmp_path: Path) -> None:

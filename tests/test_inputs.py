@@ -20,14 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_datasets.datasets.clueweb12 import EhealthQrel, MisinfoQrel
 from ir_datasets.formats import TrecQrel, TrecSubQrel
-from ir_datasets.formats.touche import (
-    ToucheComparativeStance,
-    ToucheControversialStance,
-    ToucheControversialStanceQrel,
-    ToucheQualityCoherenceQrel,
-    ToucheQualityComparativeStanceQrel,
-    ToucheQualityQrel,
-)
+from ir_datasets.formats.touche import ToucheQualityCoherenceQrel
 from ir_measures import AP, P, Qrel, ScoredDoc, nDCG
 from pandas.testing import assert_frame_equal
 
@@ -170,14 +163,7 @@ QREL_FORMATS: dict[str, Callable[[], Any]] = {
     "TrecSubQrel": lambda: [TrecSubQrel(*row, "1") for row in QRELS],
     "EhealthQrel": lambda: [EhealthQrel(*row, 10, 20, "0") for row in QRELS],
     "MisinfoQrel": lambda: [MisinfoQrel(*row, 2, -1) for row in QRELS],
-    "ToucheQualityQrel": lambda: [ToucheQualityQrel(*row, 2, "0") for row in QRELS],
     "ToucheQualityCoherenceQrel": lambda: [ToucheQualityCoherenceQrel(*row, 2, 1, "0") for row in QRELS],
-    "ToucheControversialStanceQrel": lambda: [
-        ToucheControversialStanceQrel(*row, ToucheControversialStance.PRO) for row in QRELS
-    ],
-    "ToucheQualityComparativeStanceQrel": lambda: [
-        ToucheQualityComparativeStanceQrel(*row, 2, ToucheComparativeStance.NO, "0") for row in QRELS
-    ],
     "integers in Qrel": lambda: [Qrel(int(q), int(d), g) for q, d, g in QRELS],
     "twice the same": lambda: [Qrel(*row) for row in [*QRELS, *QRELS]],
     "whole numbers as floats": lambda: [Qrel(q, d, float(g)) for q, d, g in QRELS],

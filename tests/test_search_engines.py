@@ -132,26 +132,17 @@ def test_what_is_no_evaluation_is_refused(change: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "header",
+    ("header", "row"),
     [
-        "query,docid,rating",
-        "Query,DocId,Judgement",
-        "rating,query,doc_id",
-        "query_text,_id,grade,note",
-        "Query Text,Doc ID,Rating",
+        ("query,docid,rating", '"red, dress","B07","3"'),
+        ("Query,DocId,Judgement", '"red, dress","B07","3"'),
+        ("rating,query,doc_id", '"3","red, dress","B07"'),
+        ("query_text,_id,grade,note", '"red, dress","B07","3","x"'),
+        ("Query Text,Doc ID,Rating", '"red, dress","B07","3"'),
     ],
 )
-def test_judgment_lists_are_qrels(header: str, tmp_path: Path) -> None:
-    values = {"query": "red, dress", "rating": "3"}
-    row = [
-        values.get(
-            {"query_text": "query", "query text": "query", "judgement": "rating", "grade": "rating"}.get(n, n),
-            "B07" if "id" in n else "x",
-        )
-        for n in header.lower().split(",")
-    ]
-    quoted = ",".join(f'"{field}"' for field in row)
-    (tmp_path / "list.csv").write_text(f"\ufeff{header}\n{quoted}\n")
+def test_judgment_lists_are_qrels(header: str, row: str, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text(f"\ufeff{header}\n{row}\n")
     assert read_judgments(tmp_path / "list.csv") == {"red, dress": {"B07": 3.0}}
 
 

@@ -130,18 +130,18 @@ def test_integer_ids_of_a_mapping_mean_their_decimal_strings() -> None:
     assert texts_of({1: "a", "1": "b"}, ["1"]) == {"1": "b"}
 
 
-@pytest.mark.parametrize("query", ["topic", "id", "number"])
-def test_a_query_that_is_a_name_of_ids_is_no_header(query: str, tmp_path: Path) -> None:
-    path = tmp_path / "queries.tsv"
-    path.write_text(f"1\t{query}\n2\tother\n")
-    assert texts_of(path, ["1", "2"], QUERIES) == {"1": query, "2": "other"}
-
-
-@pytest.mark.parametrize("header", ["title\tdocno", "text\tdocno"])
-def test_a_header_may_name_the_text_first(header: str, tmp_path: Path) -> None:
-    path = tmp_path / "texts.tsv"
-    path.write_text(f"{header}\nx\ta\n")
-    assert texts_of(path, ["a"]) == {"a": "x"}
+@pytest.mark.parametrize(
+    ("content", "what", "texts"),
+    [
+        *((f"1\t{query}\n2\tother\n", QUERIES, {"1": query, "2": "other"}) for query in ("topic", "id", "number")),
+        *((f"{header}\nx\ta\n", DOCUMENTS, {"a": "x"}) for header in ("title\tdocno", "text\tdocno")),
+    ],
+)
+def test_a_header_may_name_the_text_first_and_a_query_is_none(
+    content: str, what: str, texts: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "texts.tsv").write_text(content)
+    assert texts_of(tmp_path / "texts.tsv", texts, what) == texts
 
 
 def test_a_header_without_a_text_is_refused(tmp_path: Path) -> None:

@@ -153,7 +153,10 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         else:
             line = first_line(file)
             if is_json(line):
-                return _json_qrels(file)
+                content = parsed_json(text_of_file(file), file)
+                with naming(file):
+                    found = search_engines.qrels_in(content)
+                return _table_of_dicts(content if found is None else found, file, "qrels")
             if search_engines.is_judgment_list(line):
                 return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
             fields = tuple(line.split())
@@ -218,13 +221,6 @@ def _json_run(path: str) -> pl.DataFrame:
         [(name, content)] = there.items()
         path = f"{path} ({name})"
     return _table_of_dicts(content if found is None else found, path, "run")
-
-
-def _json_qrels(path: str) -> pl.DataFrame:
-    content = parsed_json(text_of_file(path), path)
-    with naming(path):
-        found = search_engines.qrels_in(content)
-    return _table_of_dicts(content if found is None else found, path, "qrels")
 
 
 def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:

@@ -112,14 +112,11 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
         if qrels.setdefault(found.review, grades) != grades:
             first = next(path for (_, review), path in where.items() if review == found.review)
             before = qrels[found.review]
-            prior = "were they simulated with other prior knowledge? priors=True (--priors) counts it"
-            record = next((record for record in grades if grades[record] != before.get(record)), "")
-            differs = f"record {record} is relevant in one of them only"
-            if len(grades) != len(before):
-                differs = f"{len(grades)} and {len(before)}; {prior}"
-            elif alone := [record for record in grades if record not in before]:
-                differs = f"only one has record {alone[0]}; {prior}"
-            raise ValueError(f"{path}: review {found.review!r} has other records than in {first}: {differs}")
+            record = next(record for record in {**before, **grades} if grades.get(record) != before.get(record))
+            raise ValueError(
+                f"{path}: review {found.review!r} has other records than in {first}, or other labels, such as of record {record}; "
+                "were they simulated with other prior knowledge? priors=True (--priors) counts it"
+            )
         runs.setdefault(model, {})[found.review] = {
             record: -float(rank) for rank, record in enumerate(found.ranking, 1)
         }

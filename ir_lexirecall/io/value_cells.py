@@ -210,13 +210,18 @@ class Table:
         if is_long:
             return Cells(runs, ids, labels[kept], part.floats(str(value)), part.where, per_task)
         if measures is None or not set(measures) <= self.columns.keys():
-            measures = [name for name in others if part.is_numeric(name)]
+            measures = []
+            for name in others:
+                kind = part.columns[name].dtype.kind
+                if kind in "fiu" or (kind == "O" and any(as_float(value) is not None for value in part.columns[name])):
+                    measures.append(name)
         numeric = {str(name): part.floats(name) for name in measures}
         if not numeric:
-            texts_there = ((n, row) for n in others for row, text in enumerate(part.columns[n]) if text is not None)
-            if first := next(texts_there, None):
-                found = f"{shown(part.columns[first[0]][first[1]])} ({part.where(first[1])}, column {first[0]!r})"
-                raise ValueError(f"{what}: no column holds values: {has}, with {found}; write numbers as 0.5")
+            for name in others:
+                for row, text in enumerate(part.columns[name]):
+                    if text is not None:
+                        example = f"{shown(text)} ({part.where(row)}, column {name!r})"
+                        raise ValueError(f"{what}: no column holds values: {has}, with {example}; write numbers as 0.5")
             raise ValueError(f"{what}: there are no values in it: {has}")
         wide = run_column is None and not one_run
         if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
@@ -236,13 +241,6 @@ class Table:
             np.concatenate([*numeric.values()]),
             lambda n: f"{part.where(n % len(kept))}, column {list(numeric)[n // len(kept)]!r}",
             per_task,
-        )
-
-    def is_numeric(self, name: str) -> bool:
-        """Whether a column has numbers, or texts of which one is a number."""
-        values = self.columns[name]
-        return values.dtype.kind in "fiu" or (
-            values.dtype.kind == "O" and any(as_float(value) is not None for value in values)
         )
 
     def floats(self, name: str) -> NDArray[np.float64]:
