@@ -105,13 +105,6 @@ BAD_ROWS: dict[str, tuple[list[str], str, Any, Rows, list[str]]] = {
         [("q1", "d1", 1.0), ("q1", "d7", NAN), ("q2", "d2", NAN), ("q2", "d3", NAN)],
         ["'q1'", "'d7'", "nan", more(2)],
     ),
-    "texts as scores": (
-        list(FORMATS),
-        "score",
-        TSE,
-        [("q1", "d1", "high"), ("q1", "d7", "low"), ("q2", "d2", "high")],
-        ["'q1'", "'d1'", "'high'", more(2)],
-    ),
     "two grades": (REPEATABLE, "relevance", TSE, GRADES, ["'q2'", "'d4'", more(1)]),
     **{
         f"{bad!r} as grades": (

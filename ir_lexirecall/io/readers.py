@@ -205,8 +205,9 @@ def _json_run(path: str) -> pl.DataFrame:
     read = next((read for knows, read in RECORDS if knows(content)), predictions if len(records) > 1 else None)
     if read is not None:
         return _table_of_dicts(read(records, path), path, "run")
-    with naming(path):
-        found = search_engines.run_in(content)
+    if isinstance(content, dict) and {"details", "metric_score"} <= content.keys():  # a response of _rank_eval
+        with naming(path):
+            return _table_of_dicts(search_engines.read_rank_eval(content).run, path, "run")
     inside = content  # MTEB's predictions have queries below subsets and splits
     for _ in range(3):
         inside = next(iter(inside.values()), None) if isinstance(inside, dict) else None
@@ -220,7 +221,7 @@ def _json_run(path: str) -> pl.DataFrame:
             )
         [(name, content)] = there.items()
         path = f"{path} ({name})"
-    return _table_of_dicts(content if found is None else found, path, "run")
+    return _table_of_dicts(content, path, "run")
 
 
 def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:

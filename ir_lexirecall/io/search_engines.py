@@ -104,12 +104,6 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     )
 
 
-def run_in(content: Any) -> dict[str, dict[str, float]] | None:
-    """The run in what was read from JSON, if that is a response of ``_rank_eval``; else None."""
-    is_response = isinstance(content, dict) and {"details", "metric_score"} <= content.keys()
-    return read_rank_eval(content).run if is_response else None
-
-
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
     """The qrels in what was read from JSON, if that is a request of ``_rank_eval`` or a judgment list; else None."""
     if isinstance(content, dict) and isinstance(content.get("requests"), list):

@@ -145,32 +145,10 @@ def test_a_column_that_occurs_twice(name: str) -> None:
 
 # -- numbers -------------------------------------------------------------------------------------------
 
-REFUSED = [
-    1 + 2j,
-    True,
-    np.True_,
-    "1",
-    "good",
-    b"1",
-    None,
-    pd.NA,
-    float("nan"),
-    float("inf"),
-    [1],
-    np.datetime64("2020-01-01"),
-    {},
-]
-TAKEN = [
-    1,
-    1.0,
-    np.float32(1),
-    np.int8(1),
-    np.uint64(1),
-    np.float16(1),
-    np.longdouble(1),
-    fractions.Fraction(1),
-    decimal.Decimal(1),
-]
+NUMBERS = (np.float32, np.int8, np.uint64, np.float16, np.longdouble, fractions.Fraction, decimal.Decimal)
+TAKEN = [1, 1.0, *(kind(1) for kind in NUMBERS)]
+NO_NUMBERS = [1 + 2j, True, np.True_, "1", "good", b"1", None, pd.NA, [1], np.datetime64("2020-01-01"), {}]
+REFUSED = [*NO_NUMBERS, float("nan"), float("inf")]
 
 
 @pytest.mark.parametrize("rows", [1, MANY])
