@@ -136,3 +136,13 @@ def test_hints_are_in_the_words_of_the_command_line(folder: Path, capsys: pytest
     (folder / "rob" / "two.run").write_text("q Q0 a 1 1.0 x\n")
     assert cli.main(["benchmark", str(folder), "-m", "AP"]) == 1
     assert capsys.readouterr().err.strip().endswith("add it, or give --missing skip")
+
+
+def test_runs_may_stand_in_a_folder_of_their_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = folder / "rob" / "runs"
+    runs.mkdir()
+    (folder / "rob" / "one.run").rename(runs / "one.run")
+    for source in (folder, folder / "rob"):
+        assert cli.main(["benchmark", str(source), "-m", "AP", "--format", "csv"]) == 0
+        (row,) = capsys.readouterr().out.splitlines()[1:]
+        assert row.startswith("AP,one,1.0")
