@@ -40,9 +40,9 @@ def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject
         return
     if criterion.is_measure:
         top = max(1, max(g for grades in deep.qrels.values() for g in grades.values()))
-        cutoff = criterion_cutoff(name)
-        within = type(small)(deep.qrels, deep.rankings, top, cutoff, 0)
-        every = {q: a - b for q, (a, b) in every_value(within, ir_measures.parse_measure(name)).items()}
+        measure = ir_measures.parse_measure(name)
+        within = type(small)(deep.qrels, deep.rankings, top, measure["cutoff"], 0)
+        every = {q: a - b for q, (a, b) in every_value(within, measure).items()}
     else:
         every = every_preference(deep, name, None)
     assert left.query_ids == list(deep.qrels)
@@ -52,10 +52,7 @@ def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject
         assert left.is_open[0, left.query_ids.index(q)] == ((wins or loses) if unknown else (wins and loses))
 
 
-WITHOUT_RELEVANT = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
-
-
-@pytest.mark.parametrize("name", WITHOUT_RELEVANT)
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"])
 @given(data=st.data())
 def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data: st.DataObject) -> None:
     """Also those without a known relevant document; and what there is to judge on them is asked for."""
@@ -68,13 +65,10 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data
     counts = dict.fromkeys(["certain_wins", "certain_losses", "open", "certain_ties"], 0)
     for q, preferences in every_preference(deep, name, None).items():
         wins, loses = (preferences > 0).any(), (preferences < 0).any()
-        if max(deep.qrels[q].values()) < 1 and (wins or loses):
-            counts["open"] += 1
-            assert q in asked
-        else:
-            counts[
-                "open" if wins and loses else "certain_wins" if wins else "certain_losses" if loses else "certain_ties"
-            ] += 1
+        unknown = max(deep.qrels[q].values()) < 1 and (wins or loses)
+        assert q in asked or not unknown
+        sure = "certain_wins" if wins else "certain_losses" if loses else "certain_ties"
+        counts["open" if unknown or (wins and loses) else sure] += 1
     assert {kind: row[kind] for kind in counts} == counts
 
 
@@ -218,10 +212,6 @@ def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) 
     assert re.findall("- (.+)", page.partition("   * - 100\n")[2].partition("   * -")[0]) == cells
 
 
-def criterion_cutoff(name: str) -> int:
-    return int(ir_measures.parse_measure(name)["cutoff"])
-
-
 def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary()
     assert (
@@ -259,20 +249,14 @@ def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
 
 @pytest.mark.parametrize("test", ["t", "sign", "bootstrap", "wilcoxon", "tukey"])
 def test_intervals_of_bounds_hold_those_of_the_table(test: str) -> None:
-    sure = compare(
-        QRELS,
-        {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}},
-        "P@1",
-        test=SignificanceTest(test, n_resamples=199),
-    )
+    test_of = SignificanceTest(test, n_resamples=199)
+    sure = compare(QRELS, {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}}, "P@1", test=test_of)
     bounds, table = sure.bounds().iloc[0], sure.table().iloc[0]
     if test in ("sign", "wilcoxon"):  # these estimate something else
         table = sure.with_test("t").table().iloc[0]
     assert (bounds["low"], bounds["high"]) == (1, 1)
     assert (bounds["ci_low"], bounds["ci_high"]) == (table["ci_low"], table["ci_high"])
-    many = compare(
-        "lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "P@5"], test=SignificanceTest(test, n_resamples=199)
-    )
+    many = compare("lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "P@5"], test=test_of)
     bounds, table = many.bounds(), many.table()
     if test in ("sign", "wilcoxon"):
         table = many.with_test("t").table()

@@ -173,16 +173,15 @@ def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
 
 
 def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> None:
-    dice = np.random.default_rng(0)
-    qrels = {
-        f"q{i}": {f"DOC-{n:06}": int(n % 3 == 0) for n in dice.integers(0, 10**6, 50).tolist()} for i in range(100)
+    dice, ids = np.random.default_rng(0), [f"DOC-{n:06}" for n in range(35_000)]
+    qrels = {f"q{i}": {ids[350 * i + j]: int(j % 3 == 0) for j in range(50)} for i in range(100)}
+    runs = {
+        f"run{seed}": {
+            f"q{i}": {ids[350 * i + n]: float(-r) for r, n in enumerate(dice.permutation(350)[:200].tolist())}
+            for i in range(100)
+        }
+        for seed in range(17)
     }
-    runs = {f"run{seed}": {} for seed in range(17)}
-    for query_id, judged in qrels.items():
-        others = [f"DOC-{n:06}" for n in dice.integers(0, 10**6, 300).tolist()]
-        for run in runs.values():
-            documents = dice.permutation([*judged, *others])[:200].tolist()
-            run[query_id] = dict(zip(dict.fromkeys(documents), dice.random(200).tolist(), strict=False))
     result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "lexirecall"])
     page = page_of(result, runs=runs, progress=False)
     assert len(page.encode()) < 3_000_000
