@@ -29,13 +29,9 @@ import numpy as np
 import pandas as pd
 from printed import Printed, drawn, new_figure, save
 
-from ir_lexirecall._util.rounding import same
-from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta import Study, axioms, plot
-from ir_lexirecall.meta.decisions import rising
-from ir_lexirecall.meta.made_up_rankings import Ranking, made_up_run, values
-from ir_lexirecall.plots.studies import Lines, draw
+from ir_lexirecall.meta import Study, axioms, balancing_index, plot
+from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
 COMPARED = ["CWL_RBP(phi=0.5,max_rel=1)", "CWL_RBP(phi=0.8,max_rel=1)", "CWL_RBP(phi=0.95,max_rel=1)", "nDCG", "AP"]
@@ -231,42 +227,6 @@ def err_by(n: int, x: float, exponent: str) -> int:
     return max(holds, default=0)
 
 
-def balancing_index(
-    measures: Sequence[str], n: Iterable[int], *, top: float | None = None, lowest: float | None = None
-) -> pd.DataFrame:
-    """Algorithm 1: B(n), the largest b for which a document of the top grade at rank 1 scores no more than ranks b to n of the lowest grade.
-
-    0 where there is none. Both rankings belong to one topic with one document of the top grade and n of the lowest relevant one, so that
-    measures that know all relevant documents normalise alike. Where a measure's smaller value is better, the first ranking must score no
-    less. Values that differ by 1e-12 of themselves at most count as equal.
-
-    Args:
-        n: lengths of rankings.
-        top: top grade; by default the measure's ``max_rel`` (4 for ERR), or else its ``rel``, or else 1.
-        lowest: lowest relevant grade; by default ``top``.
-
-    Returns:
-        A row per measure and n: ``measure``, ``n``, ``B``.
-    """
-    rows = []
-    for name, measure in parse_measures(measures).items():
-        scale = 4 if measure.NAME == "ERR" else measure.params.get("max_rel", measure.params.get("rel", 1))
-        high = scale if top is None else top
-        for size in n:
-            first = np.arange(size, 0, -1)  # b, from the last rank up
-            rank = np.r_[size + 1, first][:, None] + np.arange(size + 1)
-            rank[rank > size] = 0
-            rank[0, 0] = 1  # the document of the top grade alone; the others lack it
-            grade = np.full(rank.shape, float(high if lowest is None else lowest))
-            grade[0, 0] = grade[1:, -1] = high
-            query = np.repeat(np.arange(len(rank)), size + 1)
-            run = made_up_run(query, rank.ravel(), grade.ravel(), np.full(len(rank), size))
-            one, *tails = np.clip(rising(measure, scoring.values(measure, run)), -1e300, 1e300)
-            enough = (one <= tails) | same(one, np.array(tails))
-            rows.append((name, size, int(first[np.argmax(enough)]) if enough.any() else 0))
-    return pd.DataFrame(rows, columns=["measure", "n", "B"])
-
-
 def balancing(count: Printed, plots: Path | None) -> None:
     exact = by_closed_forms(LENGTHS)
     scored = balancing_index(MEASURES, LENGTHS[:-1])
@@ -279,7 +239,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
     print("    " + (other.to_string(index=False).replace("\n", "\n    ") if len(other) else "nowhere"))
     beyond_20 = sorted({int(index["RBP(p=0.8)", n]) for n in LENGTHS if n > 20})
     count.compare("B(n) of RBP(p=0.8), n > 20 (n = 21, 50, 100, 200)", "8", ", ".join(map(str, beyond_20)))
-    graded = {top: sorted(set(balancing_index([f"GERR(max_rel={top})"], LENGTHS, lowest=1)["B"])) for top in (2, 3, 4)}
+    graded = {top: sorted(set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1)["B"])) for top in (2, 3, 4)}
     print("\nERR: B(n) for every n above, by the range of relevant grades")
     for top, found in graded.items():
         print(f"  lowest 1, top max_rel={top}, as the definition has it: {', '.join(map(str, found))}")
@@ -307,7 +267,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
     print("\nnDCG of base a in the older form: printed closed form, and Algorithm 1 on the measure itself")
     for a in (2, 10):
         closed = [older_ndcg(n, a) for n in (5, 10, 20, 50, 100)]
-        run = balancing_index([f"nDCG_JK(a={a})"], [5, 10, 20, 50, 100])["B"].tolist()
+        run = balancing_index(f"nDCG_JK(a={a})", [5, 10, 20, 50, 100])["B"].tolist()
         print(f"  a={a}: n = 5, 10, 20, 50, 100: {closed} and {run}")
         count.claim(f"the closed form of nDCG with base {a} is what Algorithm 1 finds", closed == run)
 
@@ -317,16 +277,16 @@ def balancing(count: Printed, plots: Path | None) -> None:
         f"  RBP(p=0.8), n=100: printed b >= log_p(1-p+p^n) + 1, whose largest b is {max(printed)}; with <= it is {index['RBP(p=0.8)', 100]}"
     )
     for x, name in ((0.5, "1/2"), (0.25, "1/4"), (0.125, "1/8"), (0.0625, "1/16")):
-        run = balancing_index([f"GERR(max_rel={round(-np.log2(x))})"], [10, 100], top=1, lowest=1)["B"].tolist()
+        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1)["B"].tolist()
         formulas = {kind: [err_by(n, x, kind) for n in (10, 100)] for kind in ("algorithm", "printed")}
         print(
             f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"
         )
     print("  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4).")
     if drawn(plots):
-        title, meaning = "How many documents outweigh one at the top", "ranks that one top document outweighs"
-        lines = Lines(title, "n", "length of the ranking n", x_scale="whole", value="B", meaning=meaning)
-        save(draw(lines, by_closed_forms(range(1, 101))), plots, "ferrante_2015_figure_1a")
+        figure = by_closed_forms(range(1, 101))
+        figure.attrs["function"] = "balancing_index"
+        save(plot(figure), plots, "ferrante_2015_figure_1a")
 
 
 def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:

@@ -1,7 +1,7 @@
 """Without runs: how likely two random rankings tie, and where a measure looks.
 
-The orientation of a measure is how much the first and the last relevant document decide; whether its values are equally spaced says
-what may be computed from them.
+The orientation of a measure is how much the first and the last relevant document decide; its balancing index is from where on a full
+tail outweighs the top; and whether its values are equally spaced.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from itertools import product
 from math import comb
 
 import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import check_integer, check_integers
+from ir_lexirecall._util.errors import check_integer, check_integers, check_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.recall import TSE
@@ -25,6 +27,7 @@ from ir_lexirecall.meta.records import Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines
 
 _DIAZ = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
+_FERRANTE = "Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452"
 _MEANINGS = {"n": "documents n", "depth": "documents retrieved", "m": "relevant documents m"}
 
 
@@ -146,6 +149,11 @@ def _same_count(n: int, m: int, k: int) -> Fraction:
     return Fraction(sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in found), comb(n, m) ** 2)
 
 
+_DOCUMENTS = 2**18  # that are scored at once
+_ERR_TOP = 4  # the top grade of ir_measures' ERR
+_LARGEST = 1e300  # values: infinite ones are equal
+
+
 @study(
     "Recall or precision orientation of measures",
     Headline("recall", "recall orientation", "most", "least"),
@@ -229,6 +237,94 @@ def orientation(
     names = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
     facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": _DIAZ}
     return recorded(pd.DataFrame(rows, columns=names), "orientation", **facts)
+
+
+@study(
+    "How many documents outweigh one at the top",
+    Headline("B", "ranks that one top document outweighs", "most", "least"),
+    Lines(
+        "How many documents of the lowest relevant grade outweigh one of the top grade",
+        "n",
+        "length of the ranking n",
+        x_scale="whole",
+    ),
+)
+def balancing_index(
+    measures: MeasuresLike,
+    n: int | Iterable[int] = range(1, 101),
+    *,
+    top: float | None = None,
+    lowest: float | None = None,
+) -> pd.DataFrame:
+    """Balancing index B(n): from which rank on a full tail outweighs one document at the top.
+
+    Rankings have n documents. One ranking has a document of the top grade at rank 1 and nothing else; another has
+    documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest b for which the first scores no more
+    than the second (Algorithm 1 of the source); 0 where there is none. Both rankings belong to one topic with one document
+    of the top grade and n of the lowest relevant one, so that measures that know all relevant documents normalise alike. Where
+    a measure's smaller value is better, the first ranking must score no less than the second. Values are floats: those that
+    differ by 1e-12 of themselves at most count as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1).
+    A small B(n) means a top-heavy measure.
+
+    Args:
+        measures: measures or strings, as for ``evaluate``, of one aspect.
+        n: lengths of rankings, one number or several.
+        top: top grade; by default the measure's ``max_rel`` (4 for ERR), or else its ``rel``, or else 1.
+        lowest: lowest relevant grade, at most ``top``; by default ``top``, that is, relevance is binary.
+
+    Returns:
+        A row per measure and n: ``measure``, ``n``, ``B``, ``top``, ``lowest``.
+
+    Raises:
+        ValueError: a measure of several aspects, or grades out of order.
+
+    Source: Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
+
+    >>> found = balancing_index(["AP", "ERR", "RBP(p=0.8)"], [20, 21])
+    >>> found.pivot(index="n", columns="measure", values="B")
+    measure  AP  ERR  RBP(p=0.8)
+    n
+    20       15    1           7
+    21       16    1           8
+    """
+    parsed, sizes = parse_measures_for(measures), check_integers("n", n)
+    rows = []
+    for name, measure in progress_bar(None, parsed.items(), desc="measures"):
+        if has_aspects(measure):
+            raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
+        params = measure.params
+        scale = _ERR_TOP if measure.NAME == "ERR" else params.get("max_rel", params.get("rel", 1))
+        high = scale if top is None else top
+        low = high if lowest is None else lowest
+        for grade_name, grade in (("lowest", low), ("top", high)):
+            check_number(grade_name, grade, above=0)
+        if low > high:
+            raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
+        if measure.NAME == "ERR" and high > _ERR_TOP:
+            raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
+        rows += [(name, size, _balance(measure, size, high, low), high, low) for size in sizes]
+    table = pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest"])
+    facts = {"measures": list(parsed), "n": sizes, "top": top, "lowest": lowest, "source": _FERRANTE}
+    return recorded(table, "balancing_index", **facts)
+
+
+def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
+    """The largest b by scoring, from the last rank up, some b at a time."""
+    step = max(1, min(_DOCUMENTS // (n + 1), 256))  # each b needs n + 1 judged documents
+    for end in range(n, 0, -step):
+        first = np.arange(end, max(0, end - step), -1)
+        rank = np.r_[n + 1, first][:, None] + np.arange(n + 1)
+        rank[rank > n] = 0
+        rank[0, 0] = 1  # the document of the top grade alone; the others lack it
+        grade = np.full(rank.shape, float(lowest))
+        grade[0, 0] = grade[1:, -1] = top
+        query = np.repeat(np.arange(len(rank)), n + 1)
+        run = made_up_run(query, rank.ravel(), grade.ravel(), np.full(len(rank), n))
+        one, *tails = np.clip(rising(measure, scoring.values(measure, run)), -_LARGEST, _LARGEST)
+        enough = (one <= tails) | same(one, np.array(tails))
+        if enough.any():
+            return int(first[np.argmax(enough)])
+    return 0
 
 
 _LONGEST = 12  # documents, of which there are 4,096 rankings

@@ -18,6 +18,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "simulate_rankings": {"n": 100, "m": 5, "depth": 10, "queries": 3, "systems": 2, "seed": 0},
     "tie_probabilities": {"n": 3, "m": 1},
     "orientation": {"measures": "AP", "n": 9, "m": 1},
+    "balancing_index": {"measures": "AP", "n": 5},
     "stability": {"fractions": [0.5]},
     "axioms": {"measures": "AP"},
 }
@@ -72,6 +73,13 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"measures": "AP", "contrasts": [("AP", "RR")]}, "'RR' in contrasts"),
         ({"policies": ["depth"]}, "'depth'"),
         ({"fractions": [1.5]}, "fractions must be numbers between 0 and 1"),
+    ],
+    "balancing_index": [
+        ({"top": 1, "lowest": 2}, "lowest relevant grade, 2, is above the top grade, 1"),
+        ({"top": 0}, "lowest must be a number above 0, not 0"),
+        ({"top": "a", "lowest": 1}, "top must be a number above 0, not 'a'"),
+        ({"measures": "CAM(aspects={'a':1})"}, "judges several aspects"),
+        ({"measures": "ERR", "top": 5}, "ERR has grades up to 4, not 5"),
     ],
     "orientation": [
         ({"n": 3, "m": 4}, "m=4 relevant documents do not fit into n=3"),

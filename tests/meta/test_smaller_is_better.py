@@ -66,9 +66,11 @@ def test_checks_but_for_those_of_the_value_itself() -> None:
     assert "more than" in words["counterexample"]
 
 
-def test_orientation() -> None:
+def test_orientation_and_balance() -> None:
     falling, rising = (meta.orientation(measure, m=[2, 4], n=20) for measure in (Imprecision(), AP))
     columns = ["precision", "recall"]
     pd.testing.assert_frame_equal(falling[columns], rising[columns])
     assert (falling["best"] == -rising["best"]).all()
     assert meta.orientation("RE", m=2, n=20)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
+    index = [meta.balancing_index(measure, [5, 20])["B"].tolist() for measure in (Imprecision(), AP)]
+    assert index[0] == index[1]

@@ -25,6 +25,7 @@ STUDIES: dict[str, dict[str, Any]] = {name: {} for name in vars(meta.Study) if n
 }
 OTHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
+    "balancing_index": lambda: meta.balancing_index(["AP", "ERR"], [5, 10]),
     "interval_scale": lambda: meta.interval_scale(["P@5", "AP"]),
     "orientation": lambda: meta.orientation(["AP", "LR"], n=[100, 200]),
     "properties": meta.properties,

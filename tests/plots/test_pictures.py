@@ -81,6 +81,7 @@ STUDIES: dict[str, Callable[[], Any]] = {
     ),
     "agreement": lambda: meta.Study(MEASURES, QRELS, RUNS).agreement(),
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
+    "balancing index": lambda: meta.balancing_index(["P@5", "RR"], n=5),
     "correlation": lambda: meta.Study(MEASURES, QRELS, RUNS).correlation(),
     "degrade": lambda: meta.Study(MEASURES, QRELS, RUNS).degrade(fractions=[0.25, 0.5], n_samples=2),
     "discriminative power": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).discriminative_power(
