@@ -6,7 +6,6 @@ import argparse
 import importlib
 import re
 import signal
-import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cached_property, reduce
 from pathlib import Path
@@ -37,17 +36,11 @@ _CODES = {0: "done", 1: "bad input or a failure", 2: "bad usage", 130: "interrup
 
 
 class _Help(argparse.HelpFormatter):
-    """Help as wide as the terminal; an example that is wider goes on after a backslash, so that it can be copied."""
+    """Help as wide as the terminal; an example stays in its line, so that it can be copied."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        wrap = textwrap.TextWrapper(width - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-        lines = (
-            " \\\n".join(wrap.wrap(line))
-            if line.startswith("example:")
-            else super(_Help, self)._fill_text(line, width, indent)
-            for line in text.splitlines()
-        )
-        return "\n".join(lines)
+        fill, lines = super()._fill_text, text.splitlines()
+        return "\n".join(line if line.startswith("example:") else fill(line, width, indent) for line in lines)
 
 
 class Parser(argparse.ArgumentParser):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import replace
 from functools import reduce
-from itertools import compress
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice
@@ -19,7 +17,7 @@ from ir_lexirecall.cli.output import Page, add_output
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.files import merged
-from ir_lexirecall.present.tables import PLACES, Shown
+from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import provenance_line
 from ir_lexirecall.reports import report
 from ir_lexirecall.significance import TESTS
@@ -109,19 +107,13 @@ def run_benchmark(options: argparse.Namespace) -> None:
     result = benchmark(qrels or None, source.runs or None, **asked)
     over = options.over or source.options.get("over")
     page = Page(options)
-    places = PLACES if options.places is None else options.places
     if options.format in ("markdown", "latex"):
-        page.add_shown(present.benchmark_table(result, over, places))
+        page.add_shown(present.benchmark_table(result, over, page.places))
     elif page.for_people:
         page.add_finding(present.benchmark_finding(result, over), ranking=False)
-        whole = present.benchmark_table(result, over, places)
-        for name in dict.fromkeys(whole.columns[0].cells):
-            kept = [cell == name for cell in whole.columns[0].cells]
-            columns = [
-                replace(column, cells=[*compress(column.cells, kept)], marks=[*compress(column.marks, kept)])
-                for column in whole.columns[1:]
-            ]
-            page.add_sentence(f"{name}:")
+        for name in result.quantities:
+            criterion, *columns = present.benchmark_table(result, over, page.places, name).columns
+            page.add_sentence(f"{criterion.cells[0]}:")
             page.add_shown(Shown(columns))
             page.parts.append("")
         facts = [

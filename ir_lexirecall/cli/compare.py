@@ -126,8 +126,7 @@ def run_compare(options: argparse.Namespace) -> None:
             page.add_table(result.explain(a, b, name))
         notes = result.diagnostics if page.for_people else []
     elif options.format in ("latex", "markdown"):
-        places = 4 if options.places is None else options.places
-        page.add_shown(present.comparison_table(result, places, holds=options.holds))
+        page.add_shown(present.comparison_table(result, page.places, holds=options.holds))
     else:
         if page.for_people:
             page.add_finding(present.comparison_finding(result))  # with the notes

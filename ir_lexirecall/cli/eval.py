@@ -75,13 +75,12 @@ def run_eval(options: argparse.Namespace) -> None:
         raise ValueError(
             "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
         )
-    if options.bounds and options.format == TREC:
-        raise ValueError("--bounds cannot be combined with --format trec, which prints what trec_eval prints")
+    if options.format == TREC and (options.bounds or options.baseline is not None):
+        option = "--bounds" if options.bounds else "--baseline"
+        raise ValueError(f"{option} cannot be combined with --format trec, which prints what trec_eval prints")
     if options.baseline is not None:
         if options.by_query:
             raise ValueError("--baseline cannot be combined with --by-query: it tests means")
-        if options.format == TREC:
-            raise ValueError("--baseline cannot be combined with --format trec, which prints what trec_eval prints")
         check_choice("baseline", options.baseline, inputs.runs)
     scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
     if options.format == TREC:
@@ -115,7 +114,7 @@ def run_eval(options: argparse.Namespace) -> None:
         design = comparing.Design(options.baseline, parse_margin(options.margin), significance_test(options))
         result = comparing.comparison_of(scored, measures, design)
         if options.format in ("latex", "markdown"):
-            page.add_shown(present.comparison_table(result, 4 if options.places is None else options.places))
+            page.add_shown(present.comparison_table(result, page.places))
         else:
             tested: dict[str, list[Any]] = {"run": result.runs}
             how, tested_on = present.how_compared(result, result.criteria), len(result.query_ids)

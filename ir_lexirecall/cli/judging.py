@@ -57,8 +57,8 @@ def run_to_judge(options: argparse.Namespace) -> None:
         raise ValueError("--labels are of the page; name it with -o pool.html")
     if kind == "html":
         top = Judgings(max_rel=options.max_rel).top_grade(inputs.judgments)
-        labels = _labels(options)
-        emit(f"{write_pool_page(table, options.output, texts=texts, queries=queries, max_rel=top, labels=labels)}\n")
+        shown = {"texts": texts, "queries": queries, "labels": options.labels}
+        emit(f"{write_pool_page(table, options.output, max_rel=top, **shown)}\n")
     elif kind == "csv":
         emit(f"{write_pool_csv(table, options.output, texts=texts, queries=queries)}\n")
     else:
@@ -77,12 +77,12 @@ def _add_texts(parser: Parser, where: str, default: str) -> None:
     )
     parser.add_argument("--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}")
     parser.add_argument(
-        "--labels", metavar="WORDS", help='what the grades 0, 1, ... mean, for the page: "not relevant,relevant"'
+        "--labels",
+        type=lambda words: [word.strip() for word in words.split(",") if word.strip()],
+        metavar="WORDS",
+        default=[],
+        help='what the grades 0, 1, ... mean, for the page: "not relevant,relevant"',
     )
-
-
-def _labels(options: argparse.Namespace) -> list[str]:
-    return [label.strip() for label in (options.labels or "").split(",") if label.strip()]
 
 
 # -- merge-judged ----------------------------------------------------------------------------------
@@ -142,5 +142,5 @@ def run_merge_judged(options: argparse.Namespace) -> None:
                 differ.to_csv(beside, index=False)
         elif kind == "html":
             texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
-            write_pool_page(differ, options.disagreements, **texts, max_rel=top, labels=_labels(options))
+            write_pool_page(differ, options.disagreements, **texts, max_rel=top, labels=options.labels)
     emit(f"{len(agreed):,} agreed, {len(differ):,} with two grades\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -110,9 +110,23 @@ def run_meta(options: argparse.Namespace) -> None:
     if options.name == "axioms" and page.for_people and terminal_width(options) is not None:
         _add_axioms(page, table)
     else:
-        page.add_table(_for_reader(table, options.format))
+        shown = table.reset_index(drop=True)
+        if options.format not in EXACT:  # exact fractions, of dozens of digits, are for programs only
+            if "counterexample" in shown:
+                shown = shown[["measure", "property", "result", "counterexample", "source", "search"]]
+            exact = [name for name in shown.columns if any(isinstance(value, Fraction) for value in shown[name])]
+            shown = shown.drop(columns=exact)
+        page.add_table(shown)
     if page.for_people and "confusion" in table.attrs:
-        _add_confusion(page, table.attrs)
+        by_grade = table.attrs["confusion"]
+        kappa, alpha = (format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
+        said = (
+            f"Documents by the grades of QRELS (rows) and of --qrels-b: weighted kappa {kappa}, ordinal alpha {alpha}"
+        )
+        page.add_sentence("")
+        page.add_sentence(said)
+        columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
+        page.add_table({"grade": list(columns), **columns})
     if options.plot:
         save_picture(meta.plot(table), options.plot)
     page.finish()
@@ -131,25 +145,3 @@ def _add_axioms(page: Page, table: pd.DataFrame) -> None:
         page.add_line(f"{page.shown_name(str(measure))} fails:")
         for name, found in rows[["property", "counterexample"]].itertuples(index=False):
             page.add_item(f"{name}: {found}")
-
-
-def _add_confusion(page: Page, attrs: Mapping[Any, Any]) -> None:
-    confusion = {f"{grade:g}": row for grade, row in attrs["confusion"].items()}
-    kappa, alpha = (format_number(attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
-    page.add_sentence("")
-    page.add_sentence(
-        f"Documents by the grades of QRELS (rows) and of --qrels-b: weighted kappa {kappa}, ordinal alpha {alpha}"
-    )
-    columns = {f"{grade:g}": [row[grade] for row in confusion.values()] for grade in attrs["confusion"]}
-    page.add_table({"grade": list(confusion), **columns})
-
-
-def _for_reader(study: pd.DataFrame, form: str) -> pd.DataFrame:
-    """The table of a study; exact fractions, of dozens of digits, are for programs only."""
-    table = study.reset_index(drop=True)
-    if form in EXACT:
-        return table
-    if "counterexample" in table:
-        table = table[["measure", "property", "result", "counterexample", "source", "search"]]
-    exact = [name for name in table.columns if any(isinstance(value, Fraction) for value in table[name])]
-    return table.drop(columns=exact)

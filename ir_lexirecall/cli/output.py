@@ -10,8 +10,8 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,40 +75,39 @@ def filled(text: str, options: argparse.Namespace, further: str = "") -> str:
     return textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False) if width else shown
 
 
-@dataclass
 class Page:
-    """The parts of an output, tables and sentences, in their order; ``finish`` prints or writes them."""
+    """The parts of an output, tables and sentences, in their order; ``finish`` prints or writes them.
 
-    options: argparse.Namespace
-    parts: list[str] = field(default_factory=list)
-    _short: dict[str, str] = field(default_factory=dict)  # names of measures shown in short so far
+    Attributes:
+        for_people: whether sentences may stand beside tables.
+    """
 
-    @property
-    def for_people(self) -> bool:
-        """Whether sentences may stand beside tables."""
-        return bool(self.options.format == "table")
-
-    @property
-    def _shortens(self) -> bool:
-        """Whether measures with long lists of values are shown in short."""
-        return self.for_people and not self.options.wide
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.for_people = options, options.format == "table"
+        self.places: int = PLACES if options.places is None else options.places
+        self.parts: list[str] = []
+        self._shortens = self.for_people and not options.wide
+        self._short: dict[str, str] = {}  # names of measures shown in short so far
 
     def add_table(self, table: Table, marks: Marks | None = None, title: str = "", notes: Sequence[str] = ()) -> None:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
         In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand below in Markdown, too.
         """
-        form, places = self.options.format, self.options.places
-        if form in EXACT:
-            self.parts.append(for_programs(table, form, places))
+        if self.options.format in EXACT:
+            self.parts.append(for_programs(table, self.options.format, self.options.places))
             return
         confidence = confidence_words(getattr(table, "attrs", {}))
         if self._shortens:
-            table, names = _in_short(table)
+            columns = columns_of(table)
+            known = [name for name in _OF_MEASURES if name in columns]
+            names = texts.short_names(dict.fromkeys([*columns, *(str(x) for name in known for x in columns[name])]))
+            for name in known if names else ():
+                columns[name] = [names.get(str(value), value) for value in columns[name]]
+            table = {names.get(name, name): values for name, values in columns.items()}
             marks = {names.get(name, name): column for name, column in (marks or {}).items()}
             self._short |= names
-        digits = PLACES if places is None else places
-        self.add_shown(replace(Shown.from_frame(table, marks, digits, confidence), title=title, notes=notes))
+        self.add_shown(replace(Shown.from_frame(table, marks, self.places, confidence), title=title, notes=notes))
 
     def add_shown(self, shown: Shown) -> None:
         if self.options.format == "latex":
@@ -147,7 +146,7 @@ class Page:
         self.parts.append("")
         if ranking and finding.ranking is not None:
             self.add_sentence(finding.title)
-            self.add_shown(finding.shown_ranking(PLACES if self.options.places is None else self.options.places))
+            self.add_shown(finding.shown_ranking(self.places))
             self.parts.append("")
 
     def add_item(self, text: str) -> None:
@@ -197,16 +196,6 @@ def save_picture(axes: Any, path: str) -> None:
             axes.figure.savefig(stream, format=ending)
         except ValueError as error:
             raise ValueError(f"--plot {path}: {error}") from None
-
-
-def _in_short(table: Table) -> tuple[Mapping[str, Sequence[Any]], dict[str, str]]:
-    """A table with short names of measures in its head and in columns of them, and those names."""
-    columns = columns_of(table)
-    known = [name for name in _OF_MEASURES if name in columns]
-    names = texts.short_names(dict.fromkeys([*columns, *(str(x) for name in known for x in columns[name])]))
-    for name in known if names else ():
-        columns[name] = [names.get(str(value), value) for value in columns[name]]
-    return {names.get(name, name): values for name, values in columns.items()}, names
 
 
 # -- formats for programs --------------------------------------------------------------------------

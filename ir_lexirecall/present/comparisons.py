@@ -10,6 +10,7 @@ import numpy as np
 
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_BOUNDED, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding, grouped
 from ir_lexirecall.present.standings import (
@@ -26,17 +27,7 @@ from ir_lexirecall.present.standings import (
     standings_of,
 )
 from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, Column, Shown, best_marks
-from ir_lexirecall.present.text import (
-    FEW_NAMES,
-    MOST_NAMES,
-    confidence_words,
-    count,
-    format_number,
-    gathered,
-    interval,
-    listed,
-    p_words,
-)
+from ir_lexirecall.present.text import FEW_NAMES, MOST_NAMES, count, gathered, listed
 
 
 def comparison_finding(result: Comparison) -> Finding:
@@ -123,9 +114,9 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
 def _mean(standing: Standing) -> str:
     """The mean of the first run with its interval."""
     row = standing.ranking.iloc[0]
-    within = interval(row["ci_low"], row["ci_high"])
-    confidence = f"{confidence_words(standing.ranking.attrs)} interval"
-    number = format_number(float(row["mean"]), 4)
+    within = texts.interval(row["ci_low"], row["ci_high"])
+    confidence = f"{texts.confidence_words(standing.ranking.attrs)} interval"
+    number = texts.format_number(float(row["mean"]), 4)
     return f"{standing.quantity} {number}{'' if within == '-' else f', {confidence} {within}'}"
 
 
@@ -134,16 +125,16 @@ def _two(standing: Standing, single: bool) -> str:
     first, second = standing.runs
     row = standing.result.table(standing.name).iloc[0]
     by = "" if single else f"By {standing.name}, "
-    verdict, p, margin = standing.verdicts.on(first, second), p_words(float(row["p_corrected"])), ""
+    verdict, p, margin = standing.verdicts.on(first, second), texts.p_words(float(row["p_corrected"])), ""
     if standing.result.margins is not None:
         run, baseline = row["run_a"], row["run_b"]
         margin = f"margin {standing.result.margins[standing.name]:.3g}"
         if row["verdict"] == WITHIN:
-            return f"{by}{run} and {baseline} are equivalent ({margin}, {p_words(float(row['within_p']))})."
-        not_worse = p_words(float(row["not_worse_p"]))
+            return f"{by}{run} and {baseline} are equivalent ({margin}, {texts.p_words(float(row['within_p']))})."
+        not_worse = texts.p_words(float(row["not_worse_p"]))
         if row["verdict"] == NOT_WORSE:
             return f"{by}{run} is non-inferior to {baseline} ({margin}, {not_worse})."
-        p = p_words(float(min(row["better_p"], row["worse_p"])))
+        p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
         margin = f", nor is {run} shown to be non-inferior ({margin}, {not_worse})"
     if verdict in (BETTER, WORSE):
         better, worse = (first, second) if verdict == BETTER else (second, first)
@@ -162,7 +153,7 @@ def _best(standings: Sequence[Standing]) -> list[str]:
     some = [standing for standing in standings if not standing.all_alike]
     if not some:
         return []
-    confidence = confidence_words(some[0].ranking.attrs)
+    confidence = texts.confidence_words(some[0].ranking.attrs)
 
     def who(standing: Standing, every: str, none: str, most: int = MOST_NAMES) -> str:
         others = [run for run in standing.may_be_best if run not in standing.leaders]
@@ -312,7 +303,7 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
                 sign + DAGGER * ({run, result.baseline} in open_pairs[name])
                 for sign, run in zip(signs, runs, strict=True)
             ]
-        cells = [format_number(float(criterion.means[place]), places) for place in order]
+        cells = [texts.format_number(float(criterion.means[place]), places) for place in order]
         columns.append(Column(name + direction_words(criterion), cells, numeric=True, marks=signs))
     any_best = any(BEST in sign for column in columns for sign in column.marks)
     notes = ["Bold: the best of its column."] if any_best else []

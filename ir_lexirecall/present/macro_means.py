@@ -12,6 +12,7 @@ from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.pair_tests import best_first
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
+from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats, skewness_notes
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import BROKEN, DOUBTFUL, FEW_QUERIES, Finding, Note, gravest_first, grouped
@@ -26,16 +27,7 @@ from ir_lexirecall.present.standings import (
     how_resampled,
 )
 from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
-from ir_lexirecall.present.text import (
-    confidence_words,
-    count,
-    enumerated,
-    format_number,
-    format_p,
-    gathered,
-    interval,
-    listed,
-)
+from ir_lexirecall.present.text import count, gathered, listed
 
 
 def _resampled(result: Benchmark, over: str) -> str:
@@ -112,7 +104,7 @@ def _on_replicated(result: Benchmark) -> list[Note]:
         parts = {one: (result.criterion(name).sign * x, verdicts) for one, x in zip(result, differences, strict=True)}
         test, small = result[next(iter(parts))].test_of(name), min(x.shape[1] for x in differences) < _SETTLED
         if replicated["better_on_at_least"].any() and small and len(result) > 1 and test.name != "sign":
-            rests = f"rests on p near {format_p(test.alpha / len(pairs) / len(result))}"
+            rests = f"rests on p near {texts.format_p(test.alpha / len(pairs) / len(result))}"
             notes.append(Note(f"{name}: better on some of {len(result)} collections {rests}; {_TOO_SMALL}."))
         if not result.cluster:
             notes += skewness_notes(name, test, pairs, parts, "query")
@@ -147,7 +139,7 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     for best, names in by_best.items():
         others = f"; {listed(best[1:])} may be the best as well" if len(best) > 1 else " all others"
         sentences.append(f"By {listed(names)}, {f'{best[0]} leads{others}' if best else 'all runs are level'}.")
-    confidence = confidence_words(result.provenance)
+    confidence = texts.confidence_words(result.provenance)
     sentences.append(f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)")
     if result.baseline is not None:
         said = "; ".join(f"by {standing.name}, {against_words(standing)}" for standing in standings)
@@ -181,10 +173,10 @@ def _replicated(result: Benchmark) -> list[str]:
         facts = [f"{listed(some)} on at least {least}" for least, some in runs.items()]
         facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
         facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
-        said_of[name] = enumerated(facts)
+        said_of[name] = texts.enumerated(facts)
     by_facts = gathered((facts, name) for name, facts in said_of.items())
     said = "; ".join(f"by {listed(names)}, {facts}" for facts, names in by_facts.items())
-    confidence = f"{confidence_words(result.provenance)} confidence for all runs by one criterion"
+    confidence = f"{texts.confidence_words(result.provenance)} confidence for all runs by one criterion"
     return [f"Better than {result.baseline} on single collections ({confidence}): {said}."]
 
 
@@ -196,10 +188,10 @@ def wilcoxon_words(test: Mapping[str, Any]) -> str:
     return f"Wilcoxon's signed ranks over collections with Holm's correction: {differ:,} of {count(len(pairs), 'pair')} differ"
 
 
-def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES) -> Shown:
-    """``overall`` for a paper: numbers with their intervals in one cell, the best mean of a criterion bold."""
+def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES, by: str | None = None) -> Shown:
+    """``overall`` for a paper, of one criterion or all: numbers with their intervals in one cell, the best mean of a criterion bold."""
     over = result.sample(over)
-    parts = {name: MacroStanding(result, name, over).ranking for name in result.quantities}
+    parts = {name: MacroStanding(result, name, over).ranking for name in ([by] if by else result.quantities)}
     table = pd.concat(parts.values(), ignore_index=True)
     columns: list[Column] = []
 
@@ -207,8 +199,8 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         columns.append(Column(head, list(cells), numeric, marks))
 
     def intervals(value: str, low: str, high: str) -> Iterable[str]:
-        numbers = (format_number(float(number), places) for number in table[value])
-        ends = (interval(*both, places) for both in zip(table[low], table[high], strict=True))
+        numbers = (texts.format_number(float(number), places) for number in table[value])
+        ends = (texts.interval(*both, places) for both in zip(table[low], table[high], strict=True))
         return (x if end == "-" else f"{x} ({end})" for x, end in zip(numbers, ends, strict=True))
 
     criteria = {name: result.criterion(name) for name in parts}
@@ -226,13 +218,13 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
         differences = intervals("difference", "difference_low", "difference_high")
         add(f"difference to {result.baseline}", differences, marks=signs)
-        add("p corrected", (format_p(float(p)) for p in table["p_corrected"]))
+        add("p corrected", (texts.format_p(float(p)) for p in table["p_corrected"]))
     if "effect" in table:
         add("random effects", intervals("effect", "effect_low", "effect_high"))
         next_ones = zip(table["next_low"], table["next_high"], strict=True)
-        add("next collection", (interval(low, high) for low, high in next_ones))
-        add("I2", (format_number(float(value), 2) for value in table["i2"]))
-    confidence = confidence_words(result.provenance)
+        add("next collection", (texts.interval(low, high) for low, high in next_ones))
+        add("I2", (texts.format_number(float(value), 2) for value in table["i2"]))
+    confidence = texts.confidence_words(result.provenance)
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:
         notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")

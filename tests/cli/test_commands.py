@@ -222,21 +222,6 @@ def test_aspects_from_files(cli: Cli) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "offender"),
-    [
-        ("quality", "'quality'"),
-        ("quality=", "'quality='"),
-        ("=quality.txt", "'=quality.txt'"),
-        ("quality=nowhere.txt", "nowhere.txt"),
-    ],
-)
-def test_an_aspect_that_is_none(text: str, offender: str, cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--aspect", text)
-    assert (said.code, said.out) == (1, "")
-    assert offender in said.err
-
-
 @pytest.fixture
 def ir_datasets_home(tmp_path: Path) -> str:
     """A home folder of ir_datasets with two collections; ir_datasets writes to it."""
@@ -271,6 +256,7 @@ def test_qrels_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: st
         (*EVAL, "--format", "xml"),
         ("eval", "qrels.txt", "bm25.run", "--measure", "TSE"),  # one spelling each
         (*EVAL, "--nope"),
+        *((*EVAL, f"--places={places}") for places in ("-1", "1.5", "x", "")),
         ("demo", "extra"),
         ("measures", "extra"),
     ],
@@ -283,6 +269,7 @@ def test_bad_usage(arguments: tuple[str, ...], cli: Cli) -> None:
     assert "error:" in said.err
 
 
+ASPECT = ("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--aspect")
 BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "no qrels": (("eval", "nowhere.txt", "bm25.run", "-m", "TSE"), ["nowhere.txt", "no such file"]),
     "no run": (("eval", "qrels.txt", "bm25.run", "nowhere.run", "-m", "TSE"), ["nowhere.run", "no such file"]),
@@ -294,6 +281,10 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "a slip": (("eval", "qrels.txt", "bm25.run", "-m", "TES"), ["TSE?"]),
     "parameter out of range": (("eval", "qrels.txt", "bm25.run", "-m", "RBU(p=7)"), ["RBU", "p ", "7"]),
     "grade above max_rel": (("eval", "qrels.txt", "bm25.run", "-m", "CWL_RBP(max_rel=1)"), ["'c'", "'q1'", "2"]),
+    "aspect without a file": ((*ASPECT, "quality"), ["'quality'"]),
+    "aspect of no file": ((*ASPECT, "quality="), ["'quality='"]),
+    "aspect without a name": ((*ASPECT, "=quality.txt"), ["'=quality.txt'"]),
+    "no file of an aspect": ((*ASPECT, "quality=nowhere.txt"), ["nowhere.txt"]),
     "unknown aspect": (("eval", "qrels.txt", "bm25.run", "-m", TOMA), ["'quality'", "relevance"]),
 }
 
@@ -306,15 +297,6 @@ def test_bad_input(kind: str, cli: Cli) -> None:
     assert said.err.startswith("ir-lexirecall: ")
     assert len(said.err.splitlines()) == 1
     assert [part for part in parts if part not in said.err] == []
-
-
-def test_errors_as_a_program(process: Cli) -> None:
-    Path("bad.run").write_text("q1 Q0 a 1 nan t\n")
-    for code, arguments in ((1, ("eval", "qrels.txt", "bad.run", "-m", "TSE")), (2, ("eval", "qrels.txt"))):
-        said = process(*arguments)
-        assert (said.code, said.out) == (code, "")
-        assert "Traceback" not in said.err
-        assert "ir-lexirecall" in said.err
 
 
 def test_advice_does_not_look_like_a_bug(cli: Cli) -> None:
@@ -467,13 +449,6 @@ def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     assert (said.code, said.out) == (1, "")
     assert said.err.endswith("; this looks like a run, not qrels\n")
     assert cli("eval", f"judged.{ending}", f"ranked.{ending}", "-m", "LR").code == 0
-
-
-@pytest.mark.parametrize("name", ["-1", "1.5", "x", ""])
-def test_places_that_are_none(name: str, cli: Cli) -> None:
-    said = cli(*EVAL, f"--places={name}")
-    assert (said.code, said.out) == (2, "")
-    assert "--places" in said.err
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,14 @@ DEMO = "lexirecall/demo"
 
 @pytest.fixture
 def files(folder: Path) -> list[str]:
-    """Runs of the embedded collection, and its judgments as files: all, of some queries, and by another judge."""
-    for name in RUNS:
-        Path(f"{name}.run").write_bytes((demo.FOLDER / "runs" / f"{name}.run").read_bytes())
+    """Runs of the embedded collection, and its judgments as files: all, of some queries (also in a folder), and by another judge."""
+    Path("suite/one").mkdir(parents=True)
+    for path in (path for name in RUNS for path in (f"{name}.run", f"suite/one/{name}.run")):
+        Path(path).write_bytes((demo.FOLDER / "runs" / Path(path).name).read_bytes())
     qrels = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
     qrels.to_csv("all.csv", index=False)
     qrels[qrels["query_id"] > "q04"].to_csv("people.csv", index=False)
+    qrels[qrels["query_id"] > "q04"].to_csv("suite/one/qrels.csv", index=False)
     qrels.assign(relevance=qrels["relevance"].clip(upper=2) + qrels.index % 2).to_csv("model.csv", index=False)
     return [f"{name}.run" for name in RUNS]
 
@@ -115,10 +117,6 @@ def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[s
 
 
 def test_benchmark_takes_further_judgments_by_collection(cli: Cli, files: list[str]) -> None:
-    Path("suite/one").mkdir(parents=True)
-    for name in files:
-        Path("suite/one", name).write_bytes(Path(name).read_bytes())
-    Path("suite/one/qrels.csv").write_bytes(Path("people.csv").read_bytes())
     qrels = pd.read_csv("people.csv")
     more = qrels.groupby("query_id").head(1).assign(doc_id="bees-01", relevance=3)
     more = more.merge(qrels, on=["query_id", "doc_id"], how="left", indicator=True)
@@ -271,10 +269,6 @@ def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[st
     both = ["--values", "values-people.csv", "--predicted", "values-model.csv"]
     assert cli("report", *both, "-o", "values.html").code == 0
     assert "drawn at random" in Path("values.html").read_text()
-    Path("suite/one").mkdir(parents=True)
-    for name in files:
-        Path("suite/one", name).write_bytes(Path(name).read_bytes())
-    Path("suite/one/qrels.csv").write_bytes(Path("people.csv").read_bytes())
     said = cli("benchmark", "suite", "-m", "nDCG@10", "--predicted", "one=model.csv", "--report", "suite.html")
     assert said.code == 0
     assert "drawn at random" in Path("suite.html").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -113,14 +114,10 @@ def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[st
     )
 
 
-def test_wide_shows_all(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
+def test_wide_and_a_file_show_all(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
     words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
     assert terminal(40, *words, "--wide").out == cli(*words).out == terminal(400, *words).out
     assert all(name in cli(*words).out for name in [*LONG, *MEASURES])
-
-
-def test_a_file_knows_no_terminal(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
-    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
     assert terminal(40, *words, "-o", "table.txt").out == ""
     assert Path("table.txt").read_text() == cli(*words).out
 
@@ -174,8 +171,6 @@ RUNS = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
 
 
 def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
-    import json
-
     options = ("-p", "rpp", "AP", "--baseline", "ql", "--rel", "2", "--cutoff", "50", "--test", "bootstrap")
     options += ("--n-resamples", "200", "--seed", "4", "--alpha", "0.1", "--correction", "none")
     said = cli("compare", "lexirecall/demo", *RUNS.values(), *options, "--format", "json")
@@ -212,8 +207,6 @@ def test_compare_says_what_is_significant(cli: Cli) -> None:
 
 
 def test_explain_prints_what_decided(cli: Cli) -> None:
-    import json
-
     words = ("compare", "lexirecall/demo", RUNS["bm25"], RUNS["ql"], "--explain", "bm25", "ql", "--format", "json")
     table = irl.compare("lexirecall/demo", {name: RUNS[name] for name in ("bm25", "ql")}).explain("bm25", "ql")
     expected = table.astype(object).where(table.notna(), None).to_dict(orient="records")
