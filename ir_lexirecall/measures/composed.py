@@ -363,18 +363,13 @@ def label_weights(
             totals = np.unique(merge.outer(totals, np.unique(part)))
         return totals
 
-    if gate is None:
-        distinct = all_totals(list(parts.values()))
-        position = dict(labels)
-    else:
-        above = [part[1:] if a == gate else part for a, part in parts.items()]
-        lowest = [part[:1] for part in parts.values()]
-        distinct = np.unique(np.concatenate([all_totals(above), all_totals(lowest)]))
-        position = {a: np.where(labels[gate] == 0, 0, label) for a, label in labels.items()}
-
+    above = [part[1:] if a == gate else part for a, part in parts.items()]
+    lowest = [part[:1] for part in parts.values()]
+    distinct = np.unique(np.concatenate([all_totals(above), all_totals(lowest)]))
+    is_lowest = gate is not None and labels[gate] == 0
     total = np.zeros(len(next(iter(labels.values()))), dtype=distinct.dtype)
     for a, part in parts.items():
-        total = merge(total, part[position[a]])
+        total = merge(total, part[np.where(is_lowest, 0, labels[a])])
     nearer = np.searchsorted(distinct, total)
     return len(distinct) - 1 - nearer, len(distinct)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, inf, log
@@ -228,27 +227,33 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
     They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query without a relevant
     document, and breaks ties of scores in another way.
     """
-    if "judged_only" in measure.SUPPORTED_PARAMS and measure["judged_only"]:
+    if optional(measure, "judged_only"):
         run = run.condensed()
-    k: Any = inf
-    if "cutoff" in measure.SUPPORTED_PARAMS:
-        k = optional(measure, "cutoff")
-        if k is None:
-            raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
-        if k < 1:
-            raise ValueError(f"{measure}: the cutoff must be at least 1")
+    if "cutoff" in measure.SUPPORTED_PARAMS and optional(measure, "cutoff") is None:
+        raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
+    k = cutoff_of(measure)
     judgments, queries = run.judgments, len(run.judgments)
     covered = coverage(run, measure["rel"], k)
     if measure.NAME == "StRecall":
         return subtopic_recall(covered)
     if measure.NAME == "P_IA":
-        return ratio(per_query_count(covered.query, queries), k * covered.subtopics)
+        return ratio(per_query_count(covered.query, queries), float(k) * covered.subtopics)
     if measure.NAME == "AP_IA":
         precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
         sums = per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries)
         return ratio(sums, covered.subtopics)
     alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
-    discount, depth = _discount(measure, k)
+    depth: float = k  # the rank from which on a discount is too small to change a sum
+    beta = float(optional(measure, "beta") or 0)
+    if "NRBP" in measure.NAME:
+        # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 - beta) of it.
+        depth = ceil(log(2.0**-60 * (1 - beta)) / log(beta)) if 0 < beta < 1 else inf if beta else 1
+
+    def discount(rank: Ints) -> Any:
+        if "DCG" in measure.NAME:
+            return 1 / np.log2(rank + 1.0)
+        return 1 / rank if "ERR" in measure.NAME else beta ** (rank - 1.0)
+
     gain = (1 - alpha) ** position_in_segment(covered.subtopic)  # to the power of earlier documents about the subtopic
     total = per_query_sum(covered.query, discount(covered.rank) * gain, queries)
     if measure.NAME in _NORMALIZED:
@@ -273,9 +278,8 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
             raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
         k = int(fading)
     rank = np.arange(1, k + 1)
-    largest = float(
-        np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0))
-    )  # of a subtopic that all of the first k documents are about
+    # Of a subtopic that all of the first k documents are about.
+    largest = float(np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
     return ratio(total, covered.subtopics * largest)
 
 
@@ -353,15 +357,3 @@ def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha
         next_gain[subtopic[taken[doc]]] *= 1 - alpha
         left[chosen] = False
     return total
-
-
-def _discount(measure: Measure, k: float) -> tuple[Callable[[Ints], Floats], float]:
-    """The discount of a rank, and the rank from which on it is too small to change a sum."""
-    if measure.NAME in ("alpha_DCG", "alpha_nDCG"):
-        return lambda rank: 1 / np.log2(rank + 1.0), k
-    if measure.NAME in ("ERR_IA", "nERR_IA"):
-        return lambda rank: 1 / rank, k
-    beta = float(measure["beta"])
-    # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 - beta) of it.
-    depth = ceil(log(2.0**-60 * (1 - beta)) / log(beta)) if 0 < beta < 1 else inf if beta else 1
-    return lambda rank: beta ** (rank - 1.0), depth
