@@ -186,10 +186,9 @@ def describe(measure: MeasureLike) -> Description:
     ValueError: describe: unknown measure 'RBUU'; did you mean RBU?
     """
     if isinstance(measure, str) and measure in entries("test"):
-        return _description(measure, measure, entries("test")[measure])
+        return _description(measure, entries("test")[measure])
     if (preference := parse_preference(measure)) is not None:
-        about = entries("preference")[preference.NAME]
-        return _description(preference.NAME, str(preference), about, _parameters(preference, about))
+        return _description(preference, entries("preference")[preference.NAME])
     parsed = parse_one(measure)
     try:
         check_parameters(parsed)
@@ -218,15 +217,15 @@ def describe(measure: MeasureLike) -> Description:
     registry = ir_measures.measures.registry.items()
     same = [name for name, other in registry if type(other) is type(parsed) and other.params == {}]
     about = replace(about, title=about.title or title, meaning=meaning if meaning.endswith(".") else f"{meaning}.")
-    aliases = tuple(name for name in same if name != parsed.NAME)
-    return _description(parsed.NAME, str(parsed), about, _parameters(parsed, about), aliases)
+    return _description(parsed, about, tuple(name for name in same if name != parsed.NAME))
 
 
-def _description(
-    name: str, measure: str, about: About, parameters: tuple[Parameter, ...] = (), aliases: tuple[str, ...] = ()
-) -> Description:
-    own = {"name": name, "measure": measure, "parameters": parameters, "aliases": aliases}
-    return Description(**vars(about) | own | {"source": source(about.source), "see_also": tuple(about.see_also)})
+def _description(described: Any, about: About, aliases: tuple[str, ...] = ()) -> Description:
+    """The description of a measure, a preference, or a test, by its name."""
+    parameters = () if isinstance(described, str) else _parameters(described, about)
+    own = {"name": getattr(described, "NAME", described), "measure": str(described), "parameters": parameters}
+    said = {"source": source(about.source), "see_also": tuple(about.see_also), "aliases": aliases}
+    return Description(**vars(about) | own | said)
 
 
 def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:

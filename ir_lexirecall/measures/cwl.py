@@ -46,7 +46,6 @@ class _CWL(Measure, register=False):
 
     RANGE = UNIT
     PAGE: ClassVar[str] = "satisfied"
-    CASCADE = True  # whether a satisfied user stops
 
     @abstractmethod
     def discount(self) -> discounts.Discount:
@@ -64,14 +63,12 @@ class _CWL(Measure, register=False):
                 ("gain", top, kind),
                 lambda: np.where((judgments.m() > 0)[judgments.query], discounts.gain(judgments.grade, top, kind), 0.0),
             )[run.doc]
-            items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE)
+            items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end)
         else:
             r = discounts.gain(run.grade, top, kind)
             if not best:  # else unjudged documents are relevant, where no judged one is, too
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
-            items, etu = discounts.cwl(
-                run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best), cascade=self.CASCADE
-            )
+            items, etu = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best))
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
 
 
@@ -224,7 +221,6 @@ class CWL_RBP(_CWL):
     """
 
     PRETTY_NAME: ClassVar[str] = "C/W/L Rank-Biased Precision"
-    CASCADE = False
     ABOUT = _about(
         formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
         plain="(1 - phi) sum of phi^(i-1) r_i, that is C(i) = phi, without end",
@@ -236,7 +232,7 @@ class CWL_RBP(_CWL):
     params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.6, least=0, below=1), **GAIN_ON_SCALE}
 
     def discount(self) -> discounts.Discount:
-        return discounts.geometric(self["phi"])
+        return discounts.geometric(self["phi"])._replace(cascade=False)
 
 
 class GERR(Measure):

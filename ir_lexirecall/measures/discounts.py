@@ -8,7 +8,7 @@ judged documents retrieved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class Discount(NamedTuple):
     """B(rank)."""
     total: Callable[[Floats, Floats], Floats]
     """Sum of B(i) for i = first..last; ``last`` may be infinite where B has a finite sum."""
+    cascade: bool = True
+    """Whether a satisfied user stops, S(i) = product of (1 - r_j), else S = 1 (RBP)."""
 
 
 UNIFORM = Discount(np.ones_like, lambda first, last: last - first + 1)
@@ -130,9 +132,10 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     return total
 
 
-def cwl(
-    query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, unjudged: Floats, cascade: bool = True
-) -> tuple[Floats, Floats]:
+Sums: TypeAlias = tuple[Floats, Floats]
+
+
+def cwl(query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, unjudged: Floats) -> Sums:
     """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
 
     Args:
@@ -140,7 +143,6 @@ def cwl(
         discount: B.
         end: the last rank that is looked at; a shorter ranking goes on with unjudged documents.
         unjudged: gain of an unjudged document for each query, shape ``(Q,)``.
-        cascade: whether S(i) = product of (1 - r_j), else S = 1 (RBP).
 
     Returns:
         (sum of V, sum of V r), each of shape ``(Q,)``.
@@ -151,8 +153,8 @@ def cwl(
     # Between the document before and this one stands a stretch of unjudged documents.
     before = shifted_within_segment(query, i, 0)
     stretch = i - before - 1
-    q = 1 - unjudged if cascade else np.ones(queries)  # what an unjudged document leaves of S
-    stays = 1 - r if cascade else np.ones_like(r)
+    q = 1 - unjudged if discount.cascade else np.ones(queries)  # what an unjudged document leaves of S
+    stays = 1 - r if discount.cascade else np.ones_like(r)
     after = running_product(query, q[query] ** stretch * stays)  # S right after each document
     s_before = shifted_within_segment(query, after, 1)
     s_here = s_before * q[query] ** stretch
@@ -169,9 +171,7 @@ def cwl(
     return sum_v, sum_vr
 
 
-def cwl_of_few(
-    query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float, cascade: bool
-) -> tuple[Floats, Floats]:
+def cwl_of_few(query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float) -> Sums:
     """``cwl`` of a handful of documents, for unjudged documents without gain: the same operations, row by row.
 
     Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose powers may have other bits.
@@ -193,7 +193,7 @@ def cwl_of_few(
         sum_unjudged[q] += s[q] * stretch
         sum_judged[q] += v
         sum_vr[q] += v * r_i
-        if cascade:
+        if discount.cascade:
             s[q] *= 1 - r_i
     tails = zip(sum_unjudged, s, stretches[len(rows) :], sum_judged, strict=True)
     return np.array([(unjudged + left * tail) + judged for unjudged, left, tail, judged in tails]), np.array(sum_vr)
