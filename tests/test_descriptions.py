@@ -30,9 +30,11 @@ THEIRS = {
 NAMES = OURS | THEIRS
 
 
-def test_every_measure_is_described_in_its_class_or_in_the_file() -> None:
+def test_everything_is_described_and_nothing_else() -> None:
     assert set(entries("measure")) == THEIRS - OURS
     assert all(REGISTRY[name].ABOUT.formula for name in OURS)
+    assert set(entries("preference")) == set(preferences.NAMES)
+    assert set(entries("test")) == set(significance.TESTS)
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
@@ -49,11 +51,6 @@ def test_preferences_and_tests_are_described(name: str) -> None:
     assert set(page.see_also) <= NAMES | set(preferences.NAMES) | set(significance.TESTS)
     assert bool(page.source.bibtex) == (name in preferences.NAMES)
     assert str(page).startswith(f"{name}: {page.title}\n")
-
-
-def test_nothing_else_is_described() -> None:
-    assert set(entries("preference")) == set(preferences.NAMES)
-    assert set(entries("test")) == set(significance.TESTS)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))

@@ -283,7 +283,8 @@ class CAM(_MeanMeasure):
 
     def score(self, run: AlignedRun) -> Floats:
         scores, p = self.base_scores(run)
-        return _sum_of_rows(p / p.sum() * scores)
+        # One after the other: ``numpy.sum`` groups terms differently for different numbers of queries.
+        return np.add.accumulate(p / p.sum() * scores)[-1]
 
 
 class MM(_MeanMeasure):
@@ -326,7 +327,7 @@ class MM(_MeanMeasure):
         scores, p = self.base_scores(run)
         positive = np.all(scores > 0, axis=0)
         value = np.zeros(scores.shape[1])
-        value[positive] = p.sum() / _sum_of_rows(p / scores[:, positive])
+        value[positive] = p.sum() / np.add.accumulate(p / scores[:, positive])[-1]  # as in ``CAM``
         return value
 
 
@@ -372,8 +373,3 @@ def label_weights(
         total = merge(total, part[np.where(is_lowest, 0, labels[a])])
     nearer = np.searchsorted(distinct, total)
     return len(distinct) - 1 - nearer, len(distinct)
-
-
-def _sum_of_rows(values: Floats) -> Floats:
-    """Sum of the rows, one after the other: ``numpy.sum`` groups them differently for different numbers of queries."""
-    return np.add.accumulate(values, axis=0)[-1]

@@ -172,13 +172,3 @@ def test_nerr_ignores_what_is_ranked_below_1000(measure):
 def test_a_grade_above_max_rel_is_refused(measure):
     with pytest.raises(ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 other case\)"):
         values(measure, {"q": {"d1": 3, "d2": 4, "d3": 5}}, {"q": {"d1": 1.0}})
-
-
-# -- users who look at rank 1 only -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("measure", "name"), [(CWL_ERR10, "phi"), (CWL_ERR11, "T"), (CWL_RBP, "phi")])
-def test_the_first_rank_alone_is_the_limit_of_small_parameters(measure, name):
-    query = {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)}
-    near, at = (cwl_values(measure(max_rel=4, **{name: value}), *query) for value in (1e-9, 0))
-    assert near == pytest.approx(at, abs=1e-8)

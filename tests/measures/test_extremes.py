@@ -176,11 +176,6 @@ def test_scales_with_too_many_combinations_are_refused():
 # -- what mutation testing found untested ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("top", [1, 4, *LARGE])
-def test_the_gain_of_a_grade_of_0_is_exactly_0(top: float) -> None:
-    assert gain(np.array([0.0, -1.0]), top, "exp").tolist() == [0.0, 0.0]
-
-
 @pytest.mark.parametrize("relevant", [1, 3])
 def test_where_every_document_is_relevant_normalised_tse_is_1(relevant: int) -> None:
     docs = [f"d{i}" for i in range(relevant)]
