@@ -83,11 +83,11 @@ def test_the_judgments_of_an_id_are_made_once(
     words: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, read = [], []
-    from_table, qrels = read_qrels_module._from_table, demo.qrels
+    from_columns, qrels = read_qrels_module._from_columns, demo.qrels
     monkeypatch.setattr(
         read_qrels_module,
-        "_from_table",
-        lambda *a: made.append(len(a[0])) or from_table(*a),  # type: ignore[func-returns-value]
+        "_from_columns",
+        lambda *a: made.append(len(a[0])) or from_columns(*a),  # type: ignore[func-returns-value]
     )
     monkeypatch.setattr(demo, "qrels", lambda: read.append(1) or qrels())  # type: ignore[func-returns-value]
     assert cli(*words).code == 0
