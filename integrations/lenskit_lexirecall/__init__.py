@@ -24,16 +24,433 @@ knn    0.667       0.967       0.562    0.908
      knn  als
 knn  0.0  0.5
 als -0.5  0.0
+
+In metrics, a list's order is its ranking, so there are no ties to break: neither scores nor item ids are looked at. All test items have
+grade 1, unless ``rating_field`` names the field with their grades. As LensKit's metrics do, these give NaN to a list without relevant test
+items (in whose place LensKit's tables show 0 before 2026); and LensKit measures no test user for whom there is no list. ``compare`` counts
+such a user as one with an empty list.
 """
 
-from ir_lexirecall._util.errors import needs
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from ir_measures.measures.base import Measure as IRMeasure
+
+import ir_lexirecall
+from ir_lexirecall import measures
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import and_more, entry, is_number, needs
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import MarginLike
+from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.columns import id_string
+from ir_lexirecall.io.texts_and_groups import GroupsLike
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
+from ir_lexirecall.measures.scoring import check_served, values
+from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import SignificanceTest
 
 try:
-    import lenskit.metrics  # noqa: F401
+    import pyarrow as pa
+    from lenskit.data import ItemList, ItemListCollection
+    from lenskit.metrics import ListMetric, RankingMetricBase
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(needs("lenskit_lexirecall", "LensKit", "lenskit"), name=error.name) from None
 
-from lenskit_lexirecall.metrics import TSE, LexiRecall, Metric
-from lenskit_lexirecall.runs import compare, qrels
-
 __all__ = ["TSE", "LexiRecall", "Metric", "compare", "qrels"]
+
+_PARAMETERS = {"n": "cutoff", "n_items": "n", "patience": "p"}
+"""What the parameters of measures are called in LensKit, where these are other names."""
+
+
+class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
+    """Any measure of ``ir_lexirecall`` and ``ir_measures`` on item lists.
+
+    The label is the measure as it prints, such as ``TSE(exposure='nDCG')@10``: variants of a measure can stand side by side.
+
+    Args:
+        measure: An object or a string, such as ``"LexiRecall@10"``, ``"RBU(p=0.9)"`` or ``"nDCG@5"``. Aspects that it names
+            are fields of the test items; ``relevance`` is the grade.
+        rating_field: The field of the test items that holds their grades; by default, all test items have grade 1.
+
+    Raises:
+        ValueError: not a measure, a parameter out of range, or ``rel`` without ``rating_field``.
+
+    >>> recs = ItemList([31, 50, 60, 42], ordered=True)
+    >>> test = ItemList([31, 42], rating=[5.0, 3.0])
+    >>> for measure in ("TSE", "LR@3", "nDCG"):
+    ...     metric = Metric(measure, rating_field="rating")
+    ...     print(metric.label, round(metric.measure_list(recs, test), 4))
+    TSE 0.25
+    LexiRecall@3 0.6667
+    nDCG 0.9128
+    """
+
+    measure: IRMeasure
+    rating_field: str | None
+
+    def __init__(self, measure: MeasureLike, *, rating_field: str | None = None) -> None:
+        [self.measure] = parse_measures([measure]).values()
+        check_served([self.measure])
+        self.rating_field = rating_field
+        if rating_field is None and self._rel not in (None, 1):
+            raise ValueError(
+                f"{self.label}: rel={self._rel} needs rating_field, the field of the test items that holds their grades"
+            )
+        RankingMetricBase.__init__(self, self.measure.params.get("cutoff"))
+
+    @property
+    def label(self) -> str:
+        """The measure with its parameters."""
+        return str(self.measure)
+
+    @property
+    def _rel(self) -> float | None:
+        """The smallest grade that counts as relevant, for measures that have one."""
+        rel = self.measure["rel"] if "rel" in self.measure.SUPPORTED_PARAMS else None
+        return rel if is_number(rel) else None
+
+    def measure_list(self, recs: ItemList, test: ItemList, /) -> float:
+        """The value for one list; NaN if no test item is relevant.
+
+        Raises:
+            ValueError: the list is unordered, holds an item twice, or is longer than the measure's ``n`` allows; a grade
+                cannot be read.
+        """
+        aspects = self.measure["aspects"] if "aspects" in self.measure.SUPPORTED_PARAMS else ()
+        run = _aligned(recs, test, self, [name for name in aspects if name != "relevance"])
+        grade, rel = run.judgments.grade, self._rel
+        if not (grade > 0 if rel is None else grade >= rel).any():
+            return float("nan")
+        return float(values(self.measure, run)[0])
+
+
+class _LensKitMetric(Metric):
+    """A measure whose parameters go by LensKit's names."""
+
+    MEASURE: ClassVar[Measure]
+
+    def __init__(self, n: int | None = None, *, rating_field: str | None = None, **params: Any) -> None:
+        ours = {_PARAMETERS.get(name, name): value for name, value in {"n": n, **params}.items()}
+        super().__init__(self.MEASURE(**ours), rating_field=rating_field)
+
+
+class TSE(_LensKitMetric):
+    """Total search efficiency: the exposure of the last relevant item, TSE = e(p_m); ``Metric(ir_lexirecall.TSE)``.
+
+    How soon does a user find *every* relevant item? With the default exposure e(i) = 1/i it is the reciprocal rank of
+    the last one. A relevant item that the list lacks sits at the bottom of the catalogue (``impute='pessimistic'``:
+    rank ``n_items``, infinity without), or follows the list at once (``'optimistic'``).
+
+    Args:
+        n: The maximum recommendation list length: what is ranked below counts as not recommended (``cutoff`` of
+            ``ir_lexirecall.TSE``).
+        rating_field: As in ``Metric``.
+        params: Parameters of ``ir_lexirecall.TSE``: ``exposure``, ``impute``, ``normalize``, ``rel``, ...; its ``p`` is
+            ``patience`` here, its ``n``, the number of items that can be recommended, ``n_items``.
+
+    Raises:
+        ValueError: as for ``Metric``.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, doi 10.1145/3728373.
+
+    >>> recs = ItemList([31, 50, 60, 42], ordered=True)
+    >>> test = ItemList([31, 42], rating=[5.0, 3.0])
+    >>> TSE().measure_list(recs, test), TSE(rating_field="rating", rel=4).measure_list(recs, test)
+    (0.25, 1.0)
+    >>> TSE(3).label, TSE(3).measure_list(recs, test), TSE(3, n_items=100).measure_list(recs, test)
+    ('TSE@3', 0.0, 0.01)
+    """
+
+    MEASURE = measures.TSE
+
+
+class LexiRecall(_LensKitMetric):
+    """Lexicographic recall as a number: ordered first by recall, then by the last relevant item, and so on.
+
+    ``Metric(ir_lexirecall.LexiRecall)``. A better list never gets a smaller number; but lists that share their whole tail
+    can get the same one: ``compare`` compares exactly.
+
+    Arguments, errors and source as in ``TSE``; the ``params`` are those of ``ir_lexirecall.LexiRecall`` (``form``, ``eps``,
+    ``rel``).
+
+    >>> test = ItemList(["x", "y"])
+    >>> for recs in (["x", "y"], ["x", "a", "y"], ["a", "x", "y"], ["x"], ["a"]):
+    ...     print(recs, round(LexiRecall().measure_list(ItemList(recs, ordered=True), test), 4))
+    ['x', 'y'] 1.0
+    ['x', 'a', 'y'] 0.9333
+    ['a', 'x', 'y'] 0.8889
+    ['x'] 0.6667
+    ['a'] 0.0
+    """
+
+    MEASURE = measures.LexiRecall
+
+
+def _aligned(recs: ItemList, test: ItemList, metric: Metric, aspects: Sequence[str]) -> AlignedRun:
+    """A list and its test items as a run and judgments of one query (an item listed twice in the test counts once)."""
+    _check_ranking(recs, metric.label)
+    grade = _grades(test, metric.rating_field, metric.label)
+    labels = {name: _grades(test, name, metric.label) for name in aspects}
+    if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):  # an integer is its decimal string
+        recs, test = (ItemList(each.ids().astype(str), ordered=True) for each in (recs, test))
+    last = {item: row for row, item in enumerate(test.ids().tolist())}
+    once, place = list(last.values()), {item: row for row, item in enumerate(last)}
+    judgments = Judgments(["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once])
+    if labels:
+        judgments = judgments.with_labels({name: label[once] for name, label in labels.items()})
+    rank = np.flatnonzero(recs.isin(test))
+    row = np.array([place[item] for item in recs.ids()[rank].tolist()], dtype=np.int64)
+    return AlignedRun(judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)]))
+
+
+def _check_ids(items: ItemList, owner: str) -> None:
+    """Refuse a list of item numbers without a vocabulary: which items it holds cannot be told."""
+    if items.vocabulary is None:
+        try:
+            items.ids()
+        except RuntimeError as error:
+            raise ValueError(f"{owner}: {error}") from None
+
+
+def _check_ranking(recs: ItemList, owner: str) -> None:
+    """Require a ranking; refuse a list that is unordered, in another order than its ranks, or with an item twice."""
+    _check_ids(recs, owner)
+    if len(recs) == 0:
+        return
+    if not recs.ordered:
+        raise ValueError(
+            f"{owner}: the list is not ordered, so it is not a ranking; use the output of a ranker, or "
+            "ItemList(..., ordered=True)"
+        )
+    ranks = recs.ranks()
+    falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
+    if len(falls):
+        raise ValueError(
+            f"{owner}: rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}; the list's "
+            "own order is the ranking, so sort it by rank"
+        )
+    numbers = recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
+    if len(set(numbers.tolist())) < len(recs):  # as items that the vocabulary lacks are alike: ids tell
+        twice = [item for item, times in Counter(recs.ids().tolist()).items() if times > 1]
+        if twice:
+            said = f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one"
+            raise ValueError(f"{owner}: {said}")
+
+
+def _grades(test: ItemList, rating_field: str | None, owner: str) -> Floats:
+    """Grade of every test item: 1, or its value in ``rating_field``; an item has one."""
+    _check_ids(test, owner)
+    if rating_field is None or len(test) == 0:
+        return np.ones(len(test))
+    ratings = test.field(rating_field)
+    if ratings is None:
+        known = [name for name in test.arrow_types(ids=False) if name != "rank"]
+        raise ValueError(
+            f"{owner}: the test items have no field {rating_field!r}; they have {', '.join(known) or 'none'}"
+        )
+    items, listed = test.ids().tolist(), ratings.tolist()
+    bad = np.flatnonzero(~np.isfinite(ratings)) if ratings.dtype.kind in "iufb" else np.arange(len(ratings))
+    if len(bad):
+        raise ValueError(
+            f"{owner}: the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, not a finite number"
+            f"{and_more(len(bad) - 1)}"
+        )
+    last = dict(zip(items, listed, strict=True))
+    differ = [(item, rating) for item, rating in zip(items, listed, strict=True) if rating != last[item]]
+    if differ:
+        item, rating = differ[0]
+        raise ValueError(
+            f"{owner}: test item {item!r} has {rating_field} {rating} and {last[item]}{and_more(len(differ) - 1)}; keep one"
+        )
+    return np.asarray(ratings, dtype=np.float64)
+
+
+@entry
+def compare(
+    qrels: ItemListCollection | Judgments,
+    runs: ItemListCollection | Mapping[str, ItemListCollection],
+    by: CriteriaLike = "lexirecall",
+    *,
+    baseline: Any = None,
+    margin: MarginLike | None = None,
+    test: str | SignificanceTest | None = None,
+    groups: GroupsLike | None = None,
+    allow_empty: bool = False,
+    run_key: str | Sequence[str] | None = None,
+    rating_field: str | None = None,
+) -> Comparison:
+    """Compare recommendation runs user by user: by measures, by exact preferences between their lists, or both.
+
+    A list's own order is its ranking; scores and ranks are not looked at, and there are no ties to break. Ids may be
+    strings or integers; an integer is the same as its decimal string.
+
+    Args:
+        qrels: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists belong together.
+            Or ``ir_lexirecall.load(qrels(split.test), ...)``, which says what else counts as judged; users are those of ``user_id`` then.
+        runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
+            beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
+            from it.
+        by, baseline, margin, test, allow_empty: As in ``ir_lexirecall.compare``.
+        groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
+        run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
+            lack. A run is called by its value, values of several fields joined by ``/``.
+        rating_field: The field of the test items that holds their grades; by default, all test items are relevant.
+
+    Returns:
+        ``ir_lexirecall.Comparison``: means, tables, verdicts, explanations, pictures. Its queries are the users with test
+        items; preferences leave out those of whom no test item is relevant.
+
+    Raises:
+        ValueError: fewer than two runs, keys that do not fit together, two lists of one run for one user, a list that
+            is no ranking, a grade that is not a number, or a bad option; the message names the first offender.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, doi 10.1145/3728373.
+
+    >>> test = ItemListCollection.from_dict({7: ItemList(["x", "y"]), 8: ItemList(["x"])}, "user_id")
+    >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}
+    >>> als = {7: ItemList(["a", "x", "y"], ordered=True)}
+    >>> runs = {name: ItemListCollection.from_dict(lists, "user_id") for name, lists in (("knn", knn), ("als", als))}
+    >>> result = compare(test, runs, ["lexirecall", "RR"], baseline="als", test=SignificanceTest(correction=None))
+    >>> result.table("lexirecall")[["run_a", "run_b", "wins", "losses", "ties"]]
+      run_a run_b  wins  losses  ties
+    0   knn   als     2       0     0
+    >>> result.explain("knn", "als")[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]]
+      query_id winner  level doc_id  rank_a  rank_b
+    0        7    knn      1      x       1       2
+    1        8    knn      1      x       1    <NA>
+    """
+    user_key: Sequence[str] = ["user_id"]
+    judged: pl.DataFrame | Judgments
+    if isinstance(qrels, ItemListCollection):
+        user_key, judged = qrels.key_fields, _qrels_table(qrels, rating_field)
+        for criterion in parse_criteria(by).values():
+            if rating_field is None and isinstance(criterion, Preference) and criterion["rel"] not in (None, 1):
+                raise ValueError(f"{criterion} needs rating_field, the field of the test items that holds their grades")
+        users: Iterable[str] = _by_user(qrels.items(), user_key)
+    elif isinstance(qrels, Judgments):
+        judged, users = qrels, qrels.query_ids
+    else:
+        raise ValueError(
+            f"qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
+            "the runs come second"
+        )
+    tested, tables = SignificanceTest.by_name(test), {}
+    for name, of_run in progress_bar(tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"):
+        lists = {user: of_run[user] for user in users if user in of_run}
+        for user, items in lists.items():
+            _check_ranking(items, f"run {name!r}, user {user!r}")
+        # Scores fall with the rank, in steps that 32-bit floats hold.
+        score = [-np.arange(len(items), dtype=np.float64) for items in lists.values()]
+        tables[name] = _rows(lists, score=score)
+    if baseline is not None:
+        baseline = "/".join(map(str, baseline)) if isinstance(baseline, tuple) else str(baseline)
+    options: dict[str, Any] = {"groups": groups, "allow_empty": allow_empty}
+    return ir_lexirecall.compare(judged, tables, by, baseline=baseline, margin=margin, test=tested, **options)
+
+
+@entry
+def qrels(test: ItemListCollection, rating_field: str | None = None) -> pl.DataFrame:
+    """Test items as qrels, a row per user and item: for ``ir_lexirecall.load``, ``evaluate`` and all else that takes qrels.
+
+    Args:
+        test: The test items, such as ``split.test``, by ``user_id``.
+        rating_field: The field that holds their grades; by default, all are relevant.
+
+    >>> qrels(ItemListCollection.from_dict({7: ItemList(["x", "y"])}, "user_id")).rows()
+    [('7', 'x', 1.0), ('7', 'y', 1.0)]
+    """
+    return _qrels_table(test, rating_field)
+
+
+def _lists_by_run(
+    runs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None
+) -> dict[str, dict[str, ItemList]]:
+    single = isinstance(runs, ItemListCollection)
+    if not single and not isinstance(runs, Mapping):
+        raise ValueError(
+            f"runs must be an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
+        )
+    if not single and run_key is not None:
+        raise ValueError(
+            f"run_key={run_key!r}: a mapping names the runs itself; run_key belongs to a single collection"
+        )
+    by_run: dict[str, list[tuple[Any, ItemList]]] = {}
+    for owner, run in [("runs", runs)] if single else [(f"run {name!r}", run) for name, run in runs.items()]:
+        if not isinstance(run, ItemListCollection):
+            raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
+        if missing := [field for field in user_key if field not in run.key_fields]:
+            raise ValueError(
+                f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
+                "are keyed; ItemListCollection.rename_key changes a field's name"
+            )
+    if not single:
+        by_run = {str(name): list(run.items()) for name, run in runs.items()}
+        if len(by_run) < len(runs):
+            raise ValueError(f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}")
+    else:
+        others = [field for field in runs.key_fields if field not in user_key]
+        fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
+        if unknown := [field for field in fields if field not in others]:
+            raise ValueError(
+                f"run_key: {unknown[0]!r} is not a key field that could identify a run; there are "
+                f"{', '.join(others) or 'none'} beside those of the test collection"
+            )
+        if not fields:
+            raise ValueError(
+                f"runs: no key field identifies the run, for {', '.join(runs.key_fields)} identify the test lists; give "
+                "several collections by name, or one that ItemListCollection.add_from filled with a further field"
+            )
+        values: dict[str, tuple[Any, ...]] = {}
+        for key, items in runs.items():
+            value = tuple(getattr(key, field) for field in fields)
+            name = "/".join(map(str, value))
+            if values.setdefault(name, value) != value:
+                raise ValueError(f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
+            by_run.setdefault(name, []).append((key, items))
+    return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
+
+
+def _by_user(
+    lists: Iterable[tuple[Any, ItemList]], user_key: Sequence[str], owner: str = "qrels"
+) -> dict[str, ItemList]:
+    """Item lists by the string that their user's key fields make."""
+    by_user: dict[str, ItemList] = {}
+    for key, items in lists:
+        user = "/".join(id_string(getattr(key, field)) for field in user_key)
+        if user in by_user:
+            raise ValueError(f"{owner}: there are two lists for user {user!r} ({', '.join(user_key)}); keep one")
+        by_user[user] = items
+    return by_user
+
+
+def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataFrame:
+    lists = _by_user(test.items(), test.key_fields)
+    grade = [_grades(items, rating_field, f"test items of user {user!r}") for user, items in lists.items()]
+    return _rows(lists, relevance=grade)
+
+
+def _rows(lists: Mapping[str, ItemList], **column: Sequence[Floats]) -> pl.DataFrame:
+    """Users and items, a row for each item of each list, and a column of one number each."""
+    [(name, numbers)] = column.items()
+    query_id = pl.Series(list(lists), dtype=pl.String).gather(np.repeat(np.arange(len(lists)), list(map(len, numbers))))
+    several, doc_id = [items for items in lists.values() if len(items)], pl.Series([], dtype=pl.String)
+    if several:
+        vocabulary, places = several[0].vocabulary, np.array([-1])
+        if vocabulary is not None and all(items.vocabulary is vocabulary for items in several):
+            # To look all items up at once takes a fraction of the time that one list after the other takes.
+            places = np.concatenate([items.numbers(missing="negative") for items in several])
+        if (places >= 0).all():
+            doc_id = pl.Series(vocabulary.id_array().take(pa.array(places)))
+        else:
+            doc_id = pl.Series(pa.concat_arrays([items.ids(format="arrow") for items in several]))
+    return pl.DataFrame({"query_id": query_id, "doc_id": doc_id, name: np.concatenate([np.zeros(0), *numbers])})
