@@ -47,53 +47,21 @@ class DemoQrel(NamedTuple):
     readability: int
 
 
-class _DocIterator:
-    """Iterates over documents and can be sliced, as ir_datasets' iterators can."""
-
-    def __init__(self, docs: list[DemoDoc]) -> None:
-        self._docs = docs
-        self._next = 0
-
-    def __iter__(self) -> Iterator[DemoDoc]:
-        return self
-
-    def __next__(self) -> DemoDoc:
-        if self._next >= len(self._docs):
-            raise StopIteration
-        self._next += 1
-        return self._docs[self._next - 1]
-
-    def __getitem__(self, key: int | slice) -> Any:
-        return _DocIterator(self._docs[key]) if isinstance(key, slice) else self._docs[key]
-
-
 class _MemoryDocstore(Docstore):  # type: ignore[misc]
-    def __init__(self, docs: list[DemoDoc]) -> None:
-        super().__init__(DemoDoc)
-        self._docs = {doc.doc_id: doc for doc in docs}
-
     def get_many_iter(self, doc_ids: Any) -> Iterator[DemoDoc]:
-        return (self._docs[doc_id] for doc_id in doc_ids if doc_id in self._docs)
+        docs = {doc.doc_id: doc for doc in DemoDocs().docs_iter()}
+        return (docs[doc_id] for doc_id in doc_ids if doc_id in docs)
 
 
 class DemoDocs(BaseDocs):  # type: ignore[misc]
-    def _all(self) -> list[DemoDoc]:
-        return [DemoDoc(*row) for row in demo.docs().values.tolist()]
-
-    def docs_iter(self) -> _DocIterator:
-        return _DocIterator(self._all())
+    def docs_iter(self) -> Iterator[DemoDoc]:
+        return iter([DemoDoc(*row) for row in demo.docs().values.tolist()])
 
     def docs_cls(self) -> type[DemoDoc]:
         return DemoDoc
 
     def docs_store(self, *args: Any, **options: Any) -> Docstore:
-        return _MemoryDocstore(self._all())
-
-    def docs_count(self) -> int:
-        return len(self._all())
-
-    def docs_namespace(self) -> str:
-        return NAME
+        return _MemoryDocstore(DemoDoc)
 
     def docs_lang(self) -> str:
         return "en"
@@ -103,16 +71,6 @@ class DemoQueries(BaseQueries):  # type: ignore[misc]
     def queries_iter(self) -> Iterator[GenericQuery]:
         return (GenericQuery(*row) for row in demo.queries().values.tolist())
 
-    def queries_count(self) -> int:
-        return len(demo.queries())
-
-    def queries_cls(self) -> type[GenericQuery]:
-        query: type[GenericQuery] = GenericQuery
-        return query
-
-    def queries_namespace(self) -> str:
-        return NAME
-
     def queries_lang(self) -> str:
         return "en"
 
@@ -120,9 +78,6 @@ class DemoQueries(BaseQueries):  # type: ignore[misc]
 class DemoQrels(BaseQrels):  # type: ignore[misc]
     def qrels_iter(self) -> Iterator[DemoQrel]:
         return (DemoQrel(*row) for row in demo.qrels()[list(DemoQrel._fields)].values.tolist())
-
-    def qrels_count(self) -> int:
-        return len(demo.qrels())
 
     def qrels_cls(self) -> type[DemoQrel]:
         return DemoQrel
