@@ -1,17 +1,267 @@
-"""Evaluate embedding models and rerankers while they train: sentence-transformers' evaluators with our measures beside their own."""
+"""Evaluate embedding models and rerankers while they train: sentence-transformers' evaluators with our measures beside their own, per query."""
 
-from ir_lexirecall._util.errors import needs
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ir_lexirecall._util.errors import check_choice, check_number, entry, needs
+from ir_lexirecall.comparison.pair_tests import cut_at_range
+from ir_lexirecall.data.alignment import RunLike, align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.files import written_whole
+from ir_lexirecall.io.measure_names import known_of
+from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
+from ir_lexirecall.measures.scoring import aggregate, values
+from ir_lexirecall.significance.over_collections import mean_interval
 
 try:
-    import sentence_transformers  # noqa: F401
+    from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
 except ModuleNotFoundError as error:
     message = needs("sentence_transformers_lexirecall", "sentence-transformers", "sentence-transformers")
     raise ModuleNotFoundError(message, name=error.name) from None
+try:
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+except ModuleNotFoundError:  # before version 6
+    from sentence_transformers.evaluation import InformationRetrievalEvaluator
+try:
+    from sentence_transformers.sparse_encoder.evaluation import SparseInformationRetrievalEvaluator
+except ModuleNotFoundError:  # before version 5
+    SparseInformationRetrievalEvaluator = None
 
-from sentence_transformers_lexirecall.evaluators import (
-    LexiRecallEvaluator,
-    LexiRecallRerankingEvaluator,
-    LexiRecallSparseEvaluator,
-)
+__all__ = ["LexiRecallEvaluator", "LexiRecallRerankingEvaluator"]
 
-__all__ = ["LexiRecallEvaluator", "LexiRecallRerankingEvaluator", "LexiRecallSparseEvaluator"]
+
+class _Measured:
+    """What is known of measures in an evaluator of sentence-transformers."""
+
+    name: str
+    csv_file: str
+    write_csv: bool
+
+    def _take(self, measures: MeasuresLike, primary: str | None, alpha: float) -> None:
+        self.measures = parse_measures(measures)
+        first = next(iter(self.measures))
+        self.primary = first if primary is None else check_choice("primary", primary, self.measures)
+        self.alpha = check_number("alpha", alpha, above=0, below=1)
+        self.per_query = self.intervals = pd.DataFrame()
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self.name}_" if self.name else ""
+
+    def _scored(self, judgments: Judgments, run: RunLike) -> pd.DataFrame:
+        """Values of a run: a row per query, a column per measure."""
+        aligned = align(judgments, run)
+        columns = {name: values(measure, aligned) for name, measure in self.measures.items()}
+        return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+
+    def _aggregates(self, table: pd.DataFrame) -> dict[str, float]:
+        return {name: float(aggregate(measure, table[name].to_numpy())) for name, measure in self.measures.items()}
+
+    def _intervals(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Means with the intervals that ``Comparison.means`` gives: ``measure``, ``mean``, ``ci_low``, ``ci_high``."""
+        ends = []
+        for name, measure in self.measures.items():
+            x = table[name].to_numpy(dtype=np.float64)[None]
+            ends.append(cut_at_range(*mean_interval(x, self.alpha), known_of(measure)[:2], [x]))
+        low, high = np.concatenate(ends, axis=1)
+        means = table.mean().to_numpy()
+        return pd.DataFrame({"measure": list(self.measures), "mean": means, "ci_low": low, "ci_high": high})
+
+    def _write(self, output_path: str | None, columns: Mapping[str, float]) -> None:
+        """Add columns to the row that sentence-transformers wrote last; rows without them, from before, have nothing there."""
+        if output_path is None or not self.write_csv:
+            return
+        path = Path(output_path) / self.csv_file
+        table = pd.read_csv(path, dtype=object, keep_default_na=False)
+        for name, value in columns.items():
+            table.loc[table.index[-1], name] = str(value)
+        with written_whole(path) as temporary:
+            table.to_csv(temporary, index=False)
+
+
+class _Retrieval(_Measured):
+    """What is added to an evaluator of sentence-transformers that ranks documents for queries."""
+
+    queries_ids: list[str]
+    score_functions: Mapping[str, Any]
+    main_score_function: Any
+
+    @partial(entry, name="LexiRecallEvaluator")
+    def __init__(
+        self,
+        queries: Mapping[str, Any],
+        corpus: Mapping[str, Any],
+        relevant_docs: Mapping[str, Iterable[str] | Mapping[str, float]],
+        measures: MeasuresLike = ("LR", "TSE", "nDCG@10"),
+        *,
+        primary: str | None = None,
+        depth: int = 100,
+        alpha: float = 0.05,
+        **options: Any,
+    ) -> None:
+        self._take(measures, primary, alpha)
+        grades = {
+            query_id: {str(d): float(g) for d, g in docs.items()}
+            if isinstance(docs, Mapping)
+            else dict.fromkeys(docs, 1.0)
+            for query_id, docs in relevant_docs.items()
+        }
+        relevant = {query_id: {doc for doc, grade in docs.items() if grade > 0} for query_id, docs in grades.items()}
+        options["map_at_k"] = sorted({*options.get("map_at_k", [100]), depth})
+        super().__init__(dict(queries), dict(corpus), relevant, **options)  # type: ignore[call-arg]
+        if not self.queries_ids:
+            raise ValueError("no query has a relevant document")
+        self.judgments = Judgments.from_qrels({str(query_id): grades[query_id] for query_id in self.queries_ids})
+        self._values: list[pd.DataFrame] = []
+
+    def __call__(self, model: Any, output_path: str | None = None, *args: Any, **options: Any) -> dict[str, float]:
+        self._values = []
+        metrics: dict[str, float] = super().__call__(model, output_path, *args, **options)  # type: ignore[misc]
+        names = list(self.score_functions)
+        tables = dict(zip(names, self._values, strict=True))
+        self.per_query = pd.concat(tables, names=["score_function"])
+        parts = {name: self._intervals(table) for name, table in tables.items()}
+        self.intervals = pd.concat(parts, names=["score_function"]).reset_index("score_function").reset_index(drop=True)
+        ours = {f"{f}-{name}": value for f, table in tables.items() for name, value in self._aggregates(table).items()}
+        self._write(output_path, ours)
+        if self.main_score_function is not None:
+            selecting = str(self.main_score_function.value)
+        else:
+            selecting = max(names, key=lambda name: float(self.per_query.loc[name, self.primary].mean()))
+        self.primary_metric = f"{self._prefix}{selecting}_{self.primary}"
+        return metrics
+
+    def compute_metrics(self, queries_result_list: Sequence[Any]) -> dict[str, dict[Any, float]]:
+        """The metrics of one score function: sentence-transformers' own, and ours by their names."""
+        metrics: dict[str, dict[Any, float]] = super().compute_metrics(queries_result_list)  # type: ignore[misc]
+        run = {
+            str(query_id): {str(hit["corpus_id"]): float(hit["score"]) for hit in hits}
+            for query_id, hits in zip(self.queries_ids, queries_result_list, strict=True)
+        }
+        table = self._scored(self.judgments, run)
+        self._values.append(table)
+        return {**metrics, **{name: {"": value} for name, value in self._aggregates(table).items()}}
+
+
+class LexiRecallEvaluator(_Retrieval, InformationRetrievalEvaluator):  # type: ignore[misc]
+    """``InformationRetrievalEvaluator`` with any measures of this library and of ir_measures beside its own.
+
+    Give it to a trainer as ``evaluator``, or call it with a model. The metrics are those of sentence-transformers and one for
+    each measure, such as ``dev_cosine_LexiRecall``. Documents of equal scores stand in trec_eval's order for our measures (ids
+    descending), in sentence-transformers' (ascending) for its own.
+
+    Args:
+        queries, corpus: texts by id.
+        relevant_docs: for each query its relevant documents: a set of ids, or a dict of ids to grades.
+        measures: measures or strings, as in ``evaluate``. Rankings are as deep as the largest k of sentence-transformers'
+            options (``map_at_k``: 100) unless ``depth`` is larger.
+        primary: the measure that selects the best model; by default the first one.
+        depth: how deep rankings are at least.
+        alpha: 1 - confidence of the intervals.
+        options: anything else that ``InformationRetrievalEvaluator`` takes (``name``, ``score_functions``, ...).
+
+    Attributes:
+        primary_metric: name of the metric that selects the best model, known after the first call.
+        per_query: values of the last call, a row per score function and query (index ``score_function``, ``query_id``), a column
+            per measure.
+        intervals: means of the last call with studentised bootstrap intervals: ``score_function``, ``measure``, ``mean``, ``ci_low``,
+            ``ci_high``.
+
+    Raises:
+        ValueError: an unknown measure, a ``primary`` that is none of them, or no query with relevant documents.
+    """
+
+
+if SparseInformationRetrievalEvaluator is not None:
+    __all__ += ["LexiRecallSparseEvaluator"]
+
+    class LexiRecallSparseEvaluator(_Retrieval, SparseInformationRetrievalEvaluator):  # type: ignore[misc]
+        """``LexiRecallEvaluator`` for sparse encoders: ``SparseInformationRetrievalEvaluator`` with any measures beside its own.
+
+        Args:
+            queries, corpus, relevant_docs, measures, primary, depth, alpha, options: as in ``LexiRecallEvaluator``, and so are the
+                attributes.
+        """
+
+
+class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  # type: ignore[misc]
+    """``CrossEncoderRerankingEvaluator`` with any measures of this library and of ir_measures beside its own.
+
+    Give it to a trainer as ``evaluator``, or call it with a cross-encoder. The metrics are those of sentence-transformers and one
+    for each measure, such as ``dev_LexiRecall``; its file of results has them, too. A sample is a query, called by its number; a
+    positive document that is not among the ``documents`` is relevant, and not retrieved unless ``always_rerank_positives`` is set.
+
+    Args:
+        samples: as ``CrossEncoderRerankingEvaluator`` takes them: dicts of ``query``, ``positive`` and ``negative`` or
+            ``documents``.
+        measures, primary, alpha: as in ``LexiRecallEvaluator``, and so are the attributes ``primary_metric``, ``per_query`` (a
+            row per sample) and ``intervals``.
+        options: anything else that ``CrossEncoderRerankingEvaluator`` takes (``name``, ``at_k``, ...).
+
+    Raises:
+        ValueError: an unknown measure, a ``primary`` that is none of them, or no samples.
+    """
+
+    @entry
+    def __init__(
+        self,
+        samples: Sequence[Mapping[str, Any]] | Mapping[Any, Mapping[str, Any]],
+        measures: MeasuresLike = ("LR", "TSE", "nDCG@10"),
+        *,
+        primary: str | None = None,
+        alpha: float = 0.05,
+        **options: Any,
+    ) -> None:
+        self._take(measures, primary, alpha)
+        if not samples:
+            raise ValueError("there are no samples")
+        super().__init__(samples, **options)
+        self.primary_metric = self._prefix + self.primary
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **options: Any
+    ) -> dict[str, float]:
+        recorded = _Recorded(model)
+        metrics: dict[str, float] = super().__call__(recorded, output_path, epoch, steps, *args, **options)
+        qrels: dict[str, dict[str, int]] = {}
+        run: dict[str, dict[str, float]] = {}
+        for place, sample in enumerate(self.samples):
+            positive, others = sample["positive"], sample.get("documents") or sample.get("negative") or []
+            positives = dict.fromkeys([positive] if isinstance(positive, str) else positive, 1)
+            ids = {text: f"{i}" for i, text in enumerate(dict.fromkeys([*positives, *others]))}
+            qrels[f"{place}"] = {name: positives.get(text, 0) for text, name in ids.items()}
+            of_query = recorded.scores.get(sample["query"], {})
+            reranked = ids if self.always_rerank_positives or not sample.get("documents") else dict.fromkeys(others)
+            run[f"{place}"] = {ids[text]: of_query[text] for text in reranked if text in of_query}
+        self.per_query = self._scored(Judgments.from_qrels(qrels), run).loc[list(qrels)]
+        self.intervals = self._intervals(self.per_query)
+        ours = self._aggregates(self.per_query)
+        self._write(output_path, ours)
+        self.primary_metric = self._prefix + self.primary
+        metrics |= {f"{self._prefix}{name}": value for name, value in ours.items()}
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
+
+
+class _Recorded:
+    """A model that keeps what it predicts: the score of each text, by query."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.scores: dict[str, dict[str, float]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def predict(self, pairs: Sequence[Sequence[str]], **options: Any) -> Any:
+        predicted = self._model.predict(pairs, **options)
+        for (query, text), score in zip(pairs, predicted.tolist(), strict=True):
+            self.scores.setdefault(query, {})[text] = score
+        return predicted

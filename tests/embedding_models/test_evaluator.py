@@ -73,7 +73,7 @@ def test_its_values_are_those_of_the_rankings(model: Any) -> None:
 
 
 def test_its_values_are_those_of_the_predictions(model: Any, tmp_path: Path) -> None:
-    from sentence_transformers_lexirecall.evaluators import InformationRetrievalEvaluator
+    from sentence_transformers_lexirecall import InformationRetrievalEvaluator
 
     if "write_predictions" not in inspect.signature(InformationRetrievalEvaluator).parameters:
         pytest.skip("this version of sentence-transformers writes no predictions")
@@ -175,16 +175,11 @@ def _loss(model: Any) -> Any:
 
 
 def test_sparse_encoders(tmp_path: Path) -> None:
-    from sentence_transformers_lexirecall import LexiRecallSparseEvaluator
-
-    try:
-        from sentence_transformers import SparseEncoder
-        from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
-    except ImportError:
-        with pytest.raises(ImportError, match="LexiRecallSparseEvaluator needs sentence-transformers 5 or later"):
-            LexiRecallSparseEvaluator(QUERIES, CORPUS, GRADES)
-        return
+    pytest.importorskip("sentence_transformers.sparse_encoder", reason="sentence-transformers 5 has sparse encoders")
     import torch
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
+    from sentence_transformers_lexirecall import LexiRecallSparseEvaluator
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words_as_tokens(), unk_token="[UNK]", pad_token="[PAD]")
