@@ -19,7 +19,7 @@ from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.evaluation.arrow import RANK_TYPES, align_arrow, evaluate_arrow, measures_by_column, ranks_from_arrow
+from ir_lexirecall.evaluation.arrow import align_arrow, evaluate_arrow, ranks_from_arrow
 
 MEASURES = [TSE, TSE(exposure="nDCG") @ 7, LR, CWL_ERR10(max_rel=4), RBU(p=0.9) @ 20]
 RUN_TYPES = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())])
@@ -152,21 +152,6 @@ def test_ranks_come_back_as_they_were(collection: Any, data: st.DataObject) -> N
     assert_same_ranks(ranks_from_arrow(judgments, align_arrow(qrels, run)), wanted)
     parts = [align_arrow(*part) for part in data.draw(st.permutations(drawn_parts(data, qrels, run)))]
     assert_same_ranks(ranks_from_arrow(judgments, pa.concat_tables(parts)), wanted)
-
-
-@given(subtopic_collections(), st.data())
-def test_ranks_and_values_of_one_alignment(collection: Any, data: st.DataObject) -> None:
-    """``align_arrow`` with measures: the ranks of ``align_arrow``, and at each query the values of ``evaluate_arrow``."""
-    qrels, run = pa.table(subtopic_table(collection[0], "iteration").to_dict("list")), run_table(collection[1])
-    named = measures_by_column(MEASURES)
-    for part in drawn_parts(data, qrels, run):
-        both = align_arrow(*part, named)
-        assert both.select(list(RANK_TYPES)).equals(align_arrow(*part))
-        values = evaluate_arrow(named, *part)
-        rows = both.drop_columns([name for name in RANK_TYPES if name != "query_id"]).to_pylist()
-        by_query = {row["query_id"]: row for row in values.to_pylist()}
-        assert rows == [by_query[row["query_id"]] for row in rows]
-        assert {row["query_id"] for row in rows} == set(by_query)
 
 
 @pytest.mark.parametrize("exclude", [{"q1": ["x", "a"], "q9": ["a"]}, "self"], ids=str)

@@ -8,6 +8,141 @@
 ``ir-lexirecall`` and PyArrow on the workers too.
 """
 
-from spark_lexirecall.distributed import compare, evaluate
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import Design, MarginLike
+from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, distinct_criteria, parse_criteria
+from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
+from ir_lexirecall.evaluation.scored_runs import run_name
+from ir_lexirecall.io.texts_and_groups import GroupsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
+from ir_lexirecall.measures.scoring import aggregate as aggregated
+from ir_lexirecall.measures.scoring import check_served
+from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import SignificanceTest
+from spark_lexirecall.collected import collected_runs
+from spark_lexirecall.exchange import Exchange, Tables, collected, computed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 __all__ = ["compare", "evaluate"]
+
+
+@entry
+def evaluate(
+    measures: MeasuresLike,
+    qrels: DataFrame | Collection | Judgments,
+    run: DataFrame,
+    *,
+    aggregate: bool = False,
+    buckets: int | None = None,
+) -> Any:
+    """``ir_lexirecall.evaluate`` for Spark DataFrames, with the same values bit for bit.
+
+    The rows of a query meet in one of ``buckets`` buckets; a worker evaluates a whole bucket at once.
+
+    Args:
+        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
+        qrels: columns ``query_id``, ``doc_id``, ``relevance``. Subtopics come from ``subtopic_id`` or ``iteration``, their
+            weights from ``weight``, aspects from further columns. Integer ids mean their decimal strings. Or what
+            ``ir_lexirecall.load`` gives, which is sent to every worker.
+        run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
+        aggregate: give the means over queries instead of the values per query.
+        buckets: into how many parts to cut the queries, each of which is one task; by default so many that each has about half
+            a million rows, for which the rows are counted first. A worker holds one at a time: some millions are possible.
+
+    Returns:
+        A Spark DataFrame with a row per query of the qrels, in no particular order: ``query_id`` and a double column per
+        measure. It is computed and cached: ``unpersist()`` it when it is no longer needed. With ``aggregate=True`` a pandas
+        Series of means, indexed by measure.
+
+    Raises:
+        ValueError: bad input or an unknown measure; the message names the first offender of a bucket.
+        ModuleNotFoundError: PySpark is not installed.
+
+    Example::
+
+        qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], ["query_id", "doc_id", "relevance"])
+        run = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], ["query_id", "doc_id", "score"])
+        evaluate(["TSE", "nDCG@10"], qrels, run).collect()  # [Row(query_id='q1', TSE=0.5, nDCG@10=1.0)]
+    """
+    named = measures_by_column(measures)
+    check_served(named.values())
+    exchange = Exchange.of(qrels, {"the run": run}, named, buckets)
+    aspects = exchange.aspects  # without the frames
+
+    def values(judgments: Judgments, runs: Tables) -> pa.Table:
+        return evaluate_arrow(named, judgments, runs["the run"], aspects=aspects)
+
+    result = exchange.meet(values, {"query_id": "string", **dict.fromkeys(named, "float64")}, of_none=True)
+    if not aggregate:
+        return computed(result)
+    table = collected(result).sort_by("query_id")
+    return pd.Series({name: aggregated(named[name], table[name].to_numpy()) for name in named}, dtype=float)
+
+
+@entry
+def compare(
+    qrels: DataFrame | Collection | Judgments,
+    runs: Mapping[str, DataFrame],
+    by: CriteriaLike = "lexirecall",
+    *,
+    baseline: str | int | None = None,
+    margin: MarginLike | None = None,
+    test: str | SignificanceTest | None = None,
+    groups: GroupsLike | DataFrame | None = None,
+    allow_empty: bool = False,
+    buckets: int | None = None,
+) -> Comparison:
+    """``ir_lexirecall.compare`` for Spark DataFrames, with the same result.
+
+    Qrels and runs stay on the cluster: they meet there once, by query, and the driver gets values and outcomes per query; of a query that no run has,
+    what the judgments alone say. ``explain`` has them meet again; pictures of single rankings bring the judgments, and the ranks of the judged documents, to the driver.
+
+    Args:
+        qrels: as in ``evaluate``.
+        runs: at least two runs by name, each as in ``evaluate``.
+        by, baseline, margin, test, allow_empty: as in ``ir_lexirecall.compare``.
+        groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
+        buckets: as in ``evaluate``.
+
+    Raises:
+        ValueError: as ``ir_lexirecall.compare``.
+        ModuleNotFoundError: PySpark is not installed.
+
+    Example::
+
+        qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], ["query_id", "doc_id", "relevance"])
+        a = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], ["query_id", "doc_id", "score"])
+        b = spark.createDataFrame([("q1", "d2", 9.5)], ["query_id", "doc_id", "score"])
+        compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
+    """
+    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups)
+    design.check_runs(runs)
+    criteria = parse_criteria(by)
+    measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}
+    check_served(measures.values())
+    exchange = Exchange.of(qrels, runs, measures, buckets)
+    criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
+    preferences = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, Preference)}
+    scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
+    table = None
+    if exchange.whole is None and isinstance(groups, str) and groups in exchange.qrels.columns:
+        column = "`{}`".format(groups.replace("`", "``"))
+        table = exchange.qrels.select("query_id", column).distinct().toArrow()
+    grouped = Design(groups=getattr(groups, "toArrow", lambda: groups)()).groups_of(scored.judgments.query_ids, table)
+    result = comparison_of(scored, criteria, replace(design, groups=grouped))
+    return replace(result, by={**result.by, **counted})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, Ints
@@ -18,44 +17,50 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.matching import check_matches
-from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow
-from ir_lexirecall.preferences.counts import PreferenceCounts, is_pairwise
+from ir_lexirecall.data.matching import FIRST, check_matches
+from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow, ranks_to_arrow
+from ir_lexirecall.evaluation.scored_runs import tie_range
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
+from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
-from spark_lexirecall.exchange import Exchange, explained, explained_types, ranks_of_run, summary, summary_types
-from spark_lexirecall.unjudged import CollectedRuns, Whole, list_matrix
+from spark_lexirecall.exchange import Exchange, F, Tables, aligned, list_matrix, lists, pa_
+from spark_lexirecall.unjudged import CollectedRuns, Whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+
+def distant(cls: type[T], **known: Any) -> T:
+    """An object of which this is known here; the rest comes to the driver when it is asked for."""
+    made = object.__new__(cls)
+    made.__dict__.update(known)
+    return made
+
+
+def _fetched(name: str) -> Any:
+    return cached_property(lambda self: getattr(self._here, name))
 
 
 class DistantJudgments(Judgments):
-    """Judgments whose ids of queries are here, and whose documents come to the driver when they are asked for."""
+    """Judgments whose ids of queries are here, and whose documents are on the cluster."""
 
-    @classmethod
-    def of(cls, query_ids: list[str], fetch: Callable[[], Judgments]) -> DistantJudgments:
-        """``fetch`` gives the judgments as they are."""
-        judgments = object.__new__(cls)
-        judgments.__dict__.update(query_ids=query_ids, fetch=fetch)
-        return judgments
+    exchange: Exchange
+    query, docs, grade, table = map(_fetched, ("query", "docs", "grade", "table"))
 
     @cached_property
     def _here(self) -> Judgments:
-        fetched: Judgments = self.__dict__["fetch"]()
-        return fetched
-
-    query: Any = cached_property(lambda self: self._here.query)
-    docs: Any = cached_property(lambda self: self._here.docs)
-    grade: Any = cached_property(lambda self: self._here.grade)
-    table: Any = cached_property(lambda self: self._here.table)
+        return Judgments.from_qrels(self.exchange.qrels.toArrow())
 
 
 class DistantRun(AlignedRun):
-    """A run whose depths are here, and whose ranks come to the driver when they are asked for."""
+    """A run whose depths are here, and whose ranks are on the cluster."""
 
-    @classmethod
-    def of(cls, judgments: Judgments, depth: Ints, is_tied: bool, fetch: Callable[[], AlignedRun]) -> DistantRun:
-        """``fetch`` gives the run as it is."""
-        run = object.__new__(cls)
-        run.__dict__.update(judgments=judgments, depth=depth, _is_tied=is_tied, fetch=fetch)
-        return run
+    exchange: Exchange
+    name: str
+    query, doc, rank, ties, ranked = map(_fetched, ("query", "doc", "rank", "ties", "ranked"))
 
     @property
     def is_tied(self) -> bool:
@@ -64,14 +69,8 @@ class DistantRun(AlignedRun):
 
     @cached_property
     def _here(self) -> AlignedRun:
-        fetched: AlignedRun = self.__dict__["fetch"]()
-        return fetched
-
-    query: Any = cached_property(lambda self: self._here.query)
-    doc: Any = cached_property(lambda self: self._here.doc)
-    rank: Any = cached_property(lambda self: self._here.rank)
-    ties: Any = cached_property(lambda self: self._here.ties)
-    ranked: Any = cached_property(lambda self: self._here.ranked)
+        ranks = self.exchange.ask(partial(ranks_of_run, self.name), RANK_TYPES)
+        return ranks_from_arrow(self.judgments, ranks.to_arrow())
 
     def __getstate__(self) -> dict[str, Any]:
         """As any run: with its ranks, and without the cluster."""
@@ -108,15 +107,20 @@ class CollectedCounts(PreferenceCounts):
 class CollectedPreference(PreferenceCriterion):
     """A preference that asks the cluster what decided it."""
 
-    asked: Callable[[int, int], pl.DataFrame] = field(repr=False)  # of two runs, what ``exchange.explained`` gives
+    exchange: Exchange = field(repr=False)
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
-        found = self.asked(a, b)
+        of_level = {"level": "int64", "tied_levels": "int64", "doc_id": "string", "rank_a": "int64", "rank_b": "int64"}
+        kinds = dict.fromkeys(("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64")
+        if "lexi" in self.preference.NAME:
+            kinds = {**of_level, "other_doc_id": "string"}
+        pair = self.exchange.names[a], self.exchange.names[b]
+        found = self.exchange.ask(partial(explained, self.preference, pair), {"query_id": "string", **kinds})
         place = {query_id: row for row, query_id in enumerate(found["query_id"].to_list())}
-        rows = found[[place[query_id] for query_id in self.query_ids]].drop("query_id")
+        rows = found[[place[query_id] for query_id in self.query_ids]]
         decided: dict[str, Any] = {}
-        for name in rows.columns:
+        for name in kinds:
             if name in ("level", "rank_a", "rank_b"):
                 numbers = rows[name].fill_null(0).to_numpy()
                 decided[name] = pd.arrays.IntegerArray(numbers, numbers == 0)
@@ -130,17 +134,13 @@ def collected_runs(
     exchange: Exchange,
     measures: Mapping[str, IRMeasure],
     preferences: Mapping[str, Preference],
-    whole: Judgments | None,
     allow_empty: bool,
 ) -> tuple[CollectedRuns, dict[str, CollectedPreference]]:
-    """Score the runs where their rows are; and the preferences between them.
-
-    Args:
-        whole: the judgments, where the driver has them.
-        allow_empty: as in ``compare``.
-    """
+    """Score the runs where their rows are; and the preferences between them; ``allow_empty`` as in ``compare``."""
     work = partial(summary, measures, list(preferences.values()))
-    found = exchange.ask(work, summary_types(), of_none=True)  # bad rows are refused
+    kinds = dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
+    kinds |= dict.fromkeys(("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64()))
+    found = exchange.ask(work, {"query_id": "string", "top": "float64", **kinds}, of_none=True)  # bad rows are refused
     query_ids, names = found["query_id"].to_list(), exchange.names
     queries, size = len(query_ids), len(names)
 
@@ -157,9 +157,9 @@ def collected_runs(
     pairwise = numbers("pairwise", len(others), size * (size - 1) // 2)
     outcomes = dict(zip([*ordering, *others], [*standings, *pairwise], strict=True))
     m, not_relevant, fractions, *relevant = numbers("judged", 3 + len(preferences), dtype=np.int64)
-    judgments = whole
+    judgments = exchange.whole
     if judgments is None:
-        judgments = DistantJudgments.of(query_ids, lambda: Judgments.from_qrels(exchange.qrels.toArrow()))
+        judgments = distant(DistantJudgments, exchange=exchange, query_ids=query_ids)
         judgments.__dict__["are_relevant"] = not not_relevant.any()
         judgments.cached(("m", judgments.threshold), lambda: m)
     of_measures, ends = numbers("values", len(measures), size), numbers("ends", 2, len(measures), size)
@@ -168,16 +168,18 @@ def collected_runs(
     low, high = np.where(some, ends, of_measures)
     runs: dict[str, AlignedRun] = {}
     for s, name in enumerate(names):
-        runs[name] = run = DistantRun.of(
-            judgments, depth[s], bool(tied[s].any()), partial(_ranks, exchange, name, judgments)
-        )
+        is_tied = bool(tied[s].any())
+        run = distant(DistantRun, exchange=exchange, name=name, judgments=judgments, depth=depth[s], _is_tied=is_tied)
+        runs[name] = run
         run.cached("judged first", partial(int, first[s].sum()))
         run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
         for i, measure in enumerate(measures.values()):
             run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
         if not judged[s].any() and queries:
             nothing = np.zeros(0, dtype=np.int64)
-            of_first = exchange.judgments_of(query_ids[0]) if whole is None else whole
+            of_first = exchange.whole
+            if of_first is None:
+                of_first = Judgments.from_qrels(exchange.qrels.filter(F.col("query_id") == query_ids[0]).toArrow())
             empty = AlignedRun(judgments, nothing, nothing, nothing, depth[s])
             check_matches(of_first, empty, None, f"run {name!r}", allow_empty=allow_empty)
     for preference, of_preference in zip(preferences.values(), relevant, strict=True):
@@ -187,15 +189,85 @@ def collected_runs(
     for name, preference in preferences.items():
         rel, cutoff = preference.rel_in(judgments), preference["cutoff"]
         of_runs = CollectedCounts(runs, rel, cutoff, outcomes=outcomes[name])
-        by[name] = CollectedPreference(name, preference, of_runs, partial(_explained, exchange, preference))
+        by[name] = CollectedPreference(name, preference, of_runs, exchange)
     about = Whole(float(found["top"].to_numpy().max(initial=0)), bool(fractions.any()))
     return CollectedRuns(judgments, runs, dict(measures), values, exchange=exchange, whole=about), by
 
 
-def _ranks(exchange: Exchange, name: str, judgments: Judgments) -> AlignedRun:
-    return ranks_from_arrow(judgments, exchange.ask(partial(ranks_of_run, name), RANK_TYPES).to_arrow())
+# -- on the workers --------------------------------------------------------------------------------
 
 
-def _explained(exchange: Exchange, preference: Preference, a: int, b: int) -> pl.DataFrame:
-    pair = exchange.names[a], exchange.names[b]
-    return exchange.ask(partial(explained, preference, pair), explained_types(preference))
+def summary(
+    measures: Mapping[str, IRMeasure], preferences: Sequence[Preference], judgments: Judgments, tables: Tables
+) -> dict[str, Any]:
+    """Of each query what a comparison of S runs reads, in lists; of a query that no run has only what the judgments say, and a value per measure.
+
+    ``top``: the highest grade. ``judged``: how many documents are relevant, judged not relevant, and judged by a fraction; for each preference the relevant ones.
+    ``counts``: of the runs the depth, the judged documents that they retrieved, those among the first ten, whether one is tied, and the
+    relevant documents that they retrieved; their standing by each preference that orders them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has.
+    ``ends``: where documents tie, the lowest and the highest of these values. ``pairwise``: for each of the other preferences its value for the pairs (i, j), i < j.
+    """
+    runs = aligned(judgments, tables)
+    queries, every = len(judgments), list(runs.values())
+
+    def per_query(run: AlignedRun, which: Any = slice(None)) -> Any:
+        return np.bincount(run.query[which], minlength=queries)
+
+    depths = [run.depth for run in every]
+    tied = [per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every]
+    counts = [*depths, *map(per_query, every), *(per_query(run, run.rank <= FIRST) for run in every), *tied]
+    counts += [run.found(judgments.threshold) for run in every]
+    grade, query = judgments.grade, judgments.query
+    judged = [judgments.m(judgments.threshold)]
+    judged += [np.bincount(query[which], minlength=queries) for which in (grade <= 0, (grade > 0) & (grade < 1))]
+    top = np.full(queries, -np.inf)
+    np.maximum.at(top, query, grade)
+    pairwise: list[Floats] = []
+    first, second = np.triu_indices(len(runs), 1)
+    for preference in preferences:
+        of_runs = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"])
+        judged.append(judgments.m(of_runs.rel))
+        if is_pairwise(preference.NAME):
+            of_pairs = np.zeros((len(first), queries))
+            of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[:, first, second].T
+            pairwise += list(of_pairs)
+        else:
+            standing = np.zeros((len(runs), queries), dtype=np.int64)
+            standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
+            counts += list(standing)
+    of_measures, low, high = [], [], []
+    for measure in measures.values() if queries else ():
+        for run in every:
+            value = values(measure, run).astype(np.float64)
+            of_measures.append(value)
+            ends = tie_range(measure, run, value)
+            low.append(ends[0])
+            high.append(ends[1])
+    is_in_run = np.any(depths, axis=0)
+    return {
+        "query_id": judgments.query_ids,
+        "top": top,
+        "judged": lists(judged, queries, np.int64),
+        "counts": lists(counts, queries, np.int64, is_in_run),
+        "values": lists(of_measures, queries, np.float64, is_in_run),
+        "of_none": lists(of_measures[:: len(every)], queries, np.float64, ~is_in_run),
+        "ends": lists([*low, *high], queries, np.float64, np.any(tied, axis=0)),
+        "pairwise": lists(pairwise, queries, np.float64, is_in_run),
+    }
+
+
+def ranks_of_run(name: str, judgments: Judgments, tables: Tables) -> pa.Table:
+    """Where the judged documents stand in a run: see ``align_arrow``."""
+    return ranks_to_arrow(aligned(judgments, {name: tables[name]})[name])
+
+
+def explained(preference: Preference, pair: tuple[str, str], judgments: Judgments, tables: Tables) -> dict[str, Any]:
+    """What decided a preference between two runs, for the queries that count: see ``explain``."""
+    runs = aligned(judgments, {name: tables[name] for name in pair})
+    counts, names = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"]), list(runs)
+    first, second = (names.index(name) for name in pair)
+    decided = explain(preference.NAME, counts, (first, second), counts.of_pair(preference.NAME, first, second))
+    return {
+        "query_id": counts.query_ids,
+        **{name: pa_.array(column, from_pandas=True) for name, column in decided.items()},
+    }

@@ -1,8 +1,8 @@
-"""Runs and qrels whose rows meet query by query, and what is asked of them there."""
+"""Runs and qrels that are Spark DataFrames: checked, cut into buckets of whole queries, and what is asked of them there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -11,94 +11,224 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import naming
+from ir_lexirecall._util.errors import called, check_integer, naming, required, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.matching import FIRST
-from ir_lexirecall.evaluation.arrow import ranks_to_arrow
-from ir_lexirecall.evaluation.scored_runs import tie_range
-from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
-from ir_lexirecall.preferences.functions import PAIRWISE
-from ir_lexirecall.preferences.naming import Preference
-from spark_lexirecall.buckets import by_bucket, collected
+from ir_lexirecall.data.matching import nothing_retrieved
+from ir_lexirecall.io.columns import qrel_table, run_table
+from ir_lexirecall.io.lines import RUN_COLUMNS
+from ir_lexirecall.measures import RBU
+from ir_lexirecall.measures.rbu import ONE_ASPECT
+from ir_lexirecall.measures.scoring import check_judgments
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, GroupedData, SparkSession
 
 F: Any = LazyModule("pyspark.sql.functions")
 pa_: Any = LazyModule("pyarrow")
 
 Tables = dict[str, pl.DataFrame]
 """The rows of each run, by its name."""
-OfQueries = Callable[[Judgments, Tables], "pa.Table"]
-"""What a worker makes of whole queries: columns, with ``query_id``."""
+OfQueries = Callable[[Judgments, Tables], Any]
+"""What a worker makes of whole queries: columns, or a table of them, with ``query_id``. A ``ValueError`` of it means bad input."""
+
+_ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
+_SHARED = "__shared__"  # and another: whether run and qrels have a query in common
+_ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
+_known_keys: dict[int, list[int]] = {}
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """Runs and qrels on the cluster."""
+    """Runs and qrels on the cluster, whose rows meet query by query.
+
+    Attributes:
+        qrels: all their columns; of what ``irl.load`` gave, the ids of the queries.
+        whole: what ``irl.load`` gave, which is sent to every worker; else None.
+        runs: all of them, with their number in a column ``run``.
+        aspects: those on which the measures depend that rows of the qrels name.
+        buckets: how many there are; a query belongs to one of them by the hash of its id.
+    """
 
     qrels: DataFrame
-    runs: DataFrame  # all of them, with their number in a column ``run``
+    whole: Judgments | None
+    runs: DataFrame
     names: list[str]
-    judged: Callable[[pa.Table], pa.Table | Judgments]  # what a worker makes of a part of the qrels
-    aspects: set[str]  # that rows name
+    aspects: set[str]
     buckets: int
 
-    @staticmethod
-    def union(runs: Mapping[str, DataFrame]) -> DataFrame:
-        """All runs, from ``run_frame``, as one frame.
-
-        Raises:
-            ValueError: a column has another type than in another run.
-        """
-        frames = [
-            frame.select([F.col(name).cast("double") if _is_number(kind) else name for name, kind in frame.dtypes])
-            for frame in runs.values()
-        ]
-        for name, frame in zip(runs, frames, strict=True):
-            for (column, kind), (_, first) in zip(frame.dtypes, frames[0].dtypes, strict=True):
+    @classmethod
+    def of(
+        cls, qrels: Any, runs: Mapping[Any, Any], measures: Mapping[str, IRMeasure], buckets: int | None
+    ) -> Exchange:
+        """Check what the user gave; warn of qrels that do not suit a measure: of the whole, which no worker knows."""
+        frames = [_readable(run, "run", run_table).select(*RUN_COLUMNS) for run in runs.values()]
+        numbers = ("tinyint", "smallint", "int", "bigint", "float", "double")
+        for place, (name, frame) in enumerate(zip(runs, frames, strict=True)):
+            kinds = {column: "double" if kind in numbers else kind for column, kind in frame.dtypes}
+            frames[place] = frame.select(*(F.col(column).cast(kind) for column, kind in kinds.items()))
+            for (column, kind), (_, first) in zip(kinds.items(), frames[0].dtypes, strict=True):
                 if kind != first:
-                    raise ValueError(
-                        f"run {name!r}: {column} is of type {kind}, in run {next(iter(runs))!r} of {first}"
-                    )
+                    said = f"{column} is of type {kind}, in run {str(next(iter(runs)))!r} of {first}"
+                    raise ValueError(f"run {str(name)!r}: {said}")
         numbered = [frame.withColumn("run", F.lit(number)) for number, frame in enumerate(frames)]
-        return reduce(lambda one, other: one.unionByName(other), numbered)
+        every = reduce(lambda one, other: one.unionByName(other), numbered)
+        whole = None
+        if isinstance(qrels, (Collection, Judgments)):
+            whole = Judgments.from_qrels(qrels)
+            frame = every.sparkSession.createDataFrame([(name,) for name in whole.query_ids], "query_id string")
+        else:
+            frame = _readable(qrels, "qrels", qrel_table)
+        if buckets is None:
+            buckets = max(1, -(-(frame.count() + every.count()) // _ROWS))
+        check_integer("buckets", buckets)
+        several = (measure["aspects"] for measure in measures.values() if "aspects" in measure.SUPPORTED_PARAMS)
+        aspects = {"relevance"}.union(*several)  # if rows name it, it is the grade of every measure
+        if whole is not None:
+            check_judgments(measures.values(), whole)
+            return cls(frame, whole, every, list(map(str, runs)), aspects & whole.aspect_names, buckets)
+        column = next((name for name in ("subtopic_id", "iteration") if name in frame.columns), None)
+        aspect = F.lit("0") if column is None else F.coalesce(F.col(column).cast("string"), F.lit("0"))
+        if any(measure.NAME == RBU.NAME for measure in measures.values()) and (
+            column is None
+            or not frame.agg(F.countDistinct("query_id", aspect) > F.countDistinct("query_id")).collect()[0][0]
+        ):
+            warn(ONE_ASPECT)
+        if column is None:
+            aspects = set()
+        else:
+            aspects = set(frame.agg(F.collect_set(F.when(aspect.isin(*aspects), aspect))).collect()[0][0])
+        return cls(frame, None, every, list(map(str, runs)), aspects, buckets)
 
     def ask(self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False) -> pl.DataFrame:
-        """What ``work`` gives for all queries, in the order of their ids; ``types`` as in ``by_bucket``.
-
-        ``of_none``: call it where no query is judged, too.
-        """
-        names, judged, aspects = self.names, self.judged, self.aspects  # without the frames
-
-        def on_worker(qrels: pa.Table, runs: pa.Table) -> pa.Table:
-            judgments = Judgments.from_qrels(judged(qrels)).as_part(aspects)
-            if not (of_none or len(judgments)):
-                return no_rows(types)
-            rows = pl.DataFrame(runs)
-            return work(judgments, {name: rows.filter(pl.col("run") == s).drop("run") for s, name in enumerate(names)})
-
-        table = collected(by_bucket(self.qrels, self.runs, on_worker, types, self.buckets), warns=False)
+        """What ``work`` gives for all queries, in the order of their ids, on the driver; see ``meet``."""
+        table = collected(self.meet(work, types, of_none=of_none), warns=False)
         return pl.DataFrame(table).sort("query_id", maintain_order=True)
 
-    def judgments_of(self, query_id: str) -> Judgments:
-        """The judgments of one query."""
-        return Judgments.from_qrels(self.qrels.filter(F.col("query_id") == query_id).toArrow())
+    def meet(self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False) -> DataFrame:
+        """``work`` on whole queries, many at a time; ``collected`` or ``computed`` reads the result.
+
+        Args:
+            work: a function of judgments and of rows by run, either of which may be empty.
+            types: the columns that it gives, ``query_id`` and others, and their types in Arrow, or the names of these.
+            of_none: call it where no query is judged, too.
+        """
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        schema = pa_.schema([*types.items(), (_ERROR, "string"), (_SHARED, "bool")])
+        columns = self.qrels.columns, self.runs.columns
+        names, whole, aspects = self.names, self.whole, self.aspects  # without the frames
+
+        def on_worker(qrels_part: pa.Table, runs_part: pa.Table) -> pa.Table:
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            qrels, runs = (  # as their columns are called outside, without the bucket
+                part.select(list(range(len(known)))).rename_columns(known)
+                for part, known in zip((qrels_part, runs_part), columns, strict=True)
+            )
+            try:
+                with called(""):  # the function that the user called is on the driver
+                    judged = qrels if whole is None else whole.restricted_to(qrels["query_id"].to_pylist())
+                    judgments, rows = Judgments.from_qrels(judged).as_part(aspects), pl.DataFrame(runs)
+                    tables = {name: rows.filter(pl.col("run") == s).drop("run") for s, name in enumerate(names)}
+                    found = work(judgments, tables) if of_none or len(judgments) else {name: [] for name in types}
+            except ValueError as error:
+                # As data: raised here, it would be tried again, and reported with a wall of Java.
+                return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)
+            shared = (
+                len(runs) > 0 < len(qrels) and pc.any(pc.is_in(runs["query_id"], qrels["query_id"].unique())).as_py()
+            )
+            count = len(found["query_id"])
+            added = {_ERROR: pa.nulls(count, pa.string()), _SHARED: pa.repeat(shared, count)}
+            return pa.Table.from_pydict({name: found[name] for name in types} | added, schema=schema)
+
+        keys = _keys_of_partitions(self.runs.sparkSession, self.buckets)
+
+        def in_buckets(frame: DataFrame) -> GroupedData:
+            """The rows by the bucket of their query, each bucket in a partition of its own."""
+            number = F.pmod(F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))).cast("int")
+            bucketed = _numbered(frame).withColumn("bucket", F.array(*map(F.lit, keys))[number])
+            partitions = max(
+                2, len(keys)
+            )  # a single one would be shuffled again, into as many as Spark is configured for
+            return bucketed.repartition(partitions, "bucket").groupBy("bucket")
+
+        met = in_buckets(self.qrels).cogroup(in_buckets(self.runs))
+        return met.applyInArrow(on_worker, from_arrow_schema(schema))
 
 
-def no_rows(types: Mapping[str, Any]) -> pa.Table:
-    """A table of such columns without rows."""
-    return pa_.schema(list(types.items())).empty_table()
+def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) -> DataFrame:
+    """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
+    if not isinstance(frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame):
+        raise ValueError(
+            f"{what} of type {type(frame).__name__} cannot be read: give a Spark DataFrame, such as spark.createDataFrame "
+            "makes of a pandas one; ir_lexirecall.evaluate and compare read the other formats"
+        )
+    from pyspark.sql import types
+
+    check(pl.DataFrame({name: [] for name in frame.columns}))
+    columns = []
+    for i, field in enumerate(frame.schema):
+        column, kind = F.col(f"c{i}"), field.dataType
+        decimal = isinstance(kind, types.DecimalType)
+        if field.name not in ("query_id", "doc_id"):
+            columns.append(column.cast("double") if decimal else column)
+            continue
+        whole = isinstance(kind, types.IntegralType) or (decimal and kind.scale == 0)
+        columns.append(column.cast("string") if whole or isinstance(kind, types.StringType) else column)
+    return _numbered(frame).select(columns).toDF(*frame.columns)
 
 
-def _is_number(kind: str) -> bool:
-    return kind in ("tinyint", "smallint", "int", "bigint", "float", "double")
+def _numbered(frame: DataFrame) -> DataFrame:
+    """With columns ``c0``, ``c1``, ...: names may hold dots and quotes, or differ in case only."""
+    return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+
+
+def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
+    """A key for each of so many partitions that Spark's hash sends there: of the numbers 0, 1, ... two may meet, and leave one empty."""
+    tried = 8 * partitions
+    while partitions not in _known_keys:
+        tried *= 2
+        place = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
+        rows = session.range(0, tried, 1, 1).groupBy(place.alias("place")).agg(F.min("id")).collect()
+        if len(rows) == partitions:
+            _known_keys[partitions] = [key for _, key in sorted(rows)]
+    return _known_keys[partitions]
+
+
+def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
+    """What ``Exchange.meet`` gave, on the driver; ``warns`` of a run that shares no query with the qrels."""
+    import pyarrow.compute as pc
+
+    table = frame.toArrow()
+    shared = not warns or pc.any(table[_SHARED]).as_py()
+    _check(table[_ERROR].unique().to_pylist(), shared, pc.min(table["query_id"]).as_py())
+    return table.drop_columns([_ERROR, _SHARED])
+
+
+def computed(frame: DataFrame) -> DataFrame:
+    """What ``Exchange.meet`` gave, computed and cached."""
+    checked = frame.persist()
+    try:
+        _check(*checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).first())
+        values = checked.drop(_ERROR, _SHARED).persist()
+        values.count()
+    finally:
+        checked.unpersist()
+    return values
+
+
+def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
+    """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
+    if messages := sorted({error for error in errors if error is not None}):
+        raise ValueError(messages[0] + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else ""))
+    if query_id is not None and not shared:
+        warn(nothing_retrieved("the run", query_id))
 
 
 def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:
@@ -110,77 +240,6 @@ def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:
     return runs
 
 
-# -- what runs are worth ---------------------------------------------------------------------------
-
-
-def summary_types() -> dict[str, Any]:
-    """The columns of ``summary``, and their types in Arrow."""
-    numbers = {name: pa_.list_(pa_.int64()) for name in ("judged", "counts")}
-    numbers |= {name: pa_.list_(pa_.float64()) for name in ("values", "of_none", "ends", "pairwise")}
-    return {"query_id": "string", "top": "float64", **numbers}
-
-
-def summary(
-    measures: Mapping[str, IRMeasure], preferences: Sequence[Preference], judgments: Judgments, tables: Tables
-) -> pa.Table:
-    """Of each query what a comparison of S runs reads, in lists; of a query that no run has only what the judgments say, and a value per measure.
-
-    ``top``: the highest grade. ``judged``: how many documents are relevant, judged not relevant, and judged by a fraction; for each preference the relevant ones.
-    ``counts``: of the runs the depth, the judged documents that they retrieved, those among the first ten, whether one is tied, and the
-    relevant documents that they retrieved; their standing by each preference that orders them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has.
-    ``ends``: where documents tie, the lowest and the highest of these values. ``pairwise``: for each of the other preferences its value for the pairs (i, j), i < j.
-    """
-    runs = aligned(judgments, tables)
-    queries, every = len(judgments), list(runs.values())
-
-    def per_query(run: AlignedRun, which: Any = slice(None)) -> Any:
-        return np.bincount(run.query[which], minlength=queries)
-
-    depths = [run.depth for run in every]
-    tied = [per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every]
-    counts = [*depths, *map(per_query, every), *(per_query(run, run.rank <= FIRST) for run in every), *tied]
-    counts += [run.found(judgments.threshold) for run in every]
-    grade, query = judgments.grade, judgments.query
-    judged = [judgments.m(judgments.threshold)]
-    judged += [np.bincount(query[which], minlength=queries) for which in (grade <= 0, (grade > 0) & (grade < 1))]
-    top = np.full(queries, -np.inf)
-    np.maximum.at(top, query, grade)
-    pairwise: list[Floats] = []
-    first, second = np.triu_indices(len(runs), 1)
-    for preference in preferences:
-        of_runs = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"])
-        judged.append(judgments.m(of_runs.rel))
-        if is_pairwise(preference.NAME):
-            of_pairs = np.zeros((len(first), queries))
-            of_pairs[:, of_runs.queries] = of_runs.tensor(preference.NAME)[:, first, second].T
-            pairwise += list(of_pairs)
-        else:
-            standing = np.zeros((len(runs), queries), dtype=np.int64)
-            standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
-            counts += list(standing)
-    of_measures, low, high = [], [], []
-    for measure in measures.values() if queries else ():
-        for run in every:
-            value = values(measure, run).astype(np.float64)
-            of_measures.append(value)
-            ends = tie_range(measure, run, value)
-            low.append(ends[0])
-            high.append(ends[1])
-    is_in_run = np.any(depths, axis=0)
-    return pa_.table(
-        {
-            "query_id": pa_.array(judgments.query_ids, pa_.string()),
-            "top": pa_.array(top),
-            "judged": lists(judged, queries, np.int64),
-            "counts": lists(counts, queries, np.int64, is_in_run),
-            "values": lists(of_measures, queries, np.float64, is_in_run),
-            "of_none": lists(of_measures[:: len(every)], queries, np.float64, ~is_in_run),
-            "ends": lists([*low, *high], queries, np.float64, np.any(tied, axis=0)),
-            "pairwise": lists(pairwise, queries, np.float64, is_in_run),
-        }
-    )
-
-
 def lists(rows: Any, queries: int, dtype: Any, which: Any = None) -> Any:
     """Numbers of each query as a list, from rows of a number per query; empty but for some queries (``which``)."""
     table = np.array(rows, dtype=dtype).reshape(len(rows), queries).T
@@ -189,30 +248,7 @@ def lists(rows: Any, queries: int, dtype: Any, which: Any = None) -> Any:
     return pa_.ListArray.from_arrays(pa_.array(offsets), pa_.array(np.ascontiguousarray(table[which]).ravel()))
 
 
-# -- what is asked later ---------------------------------------------------------------------------
-
-
-def ranks_of_run(name: str, judgments: Judgments, tables: Tables) -> pa.Table:
-    """Where the judged documents stand in a run: see ``align_arrow``."""
-    return ranks_to_arrow(aligned(judgments, {name: tables[name]})[name])
-
-
-def explained(preference: Preference, pair: tuple[str, str], judgments: Judgments, tables: Tables) -> pa.Table:
-    """What decided a preference between two runs, for the queries that count: see ``explain``."""
-    runs = aligned(judgments, {name: tables[name] for name in pair})
-    counts, names = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"]), list(runs)
-    first, second = (names.index(name) for name in pair)
-    decided = explain(preference.NAME, counts, (first, second), counts.of_pair(preference.NAME, first, second))
-    columns = {"query_id": counts.query_ids, **decided}
-    types = explained_types(preference)
-    return pa_.table({name: pa_.array(columns[name], kind, from_pandas=True) for name, kind in types.items()})
-
-
-def explained_types(preference: Preference) -> dict[str, Any]:
-    """The columns of ``explained``, and their types in Arrow."""
-    of_level = {"level": "int64", "tied_levels": "int64", "doc_id": "string", "rank_a": "int64", "rank_b": "int64"}
-    if "lexi" in preference.NAME:
-        columns = {**of_level, "other_doc_id": "string"}
-    else:
-        columns = dict.fromkeys(("levels_a", "levels_b") if preference.NAME in PAIRWISE else (), "int64")
-    return {name: pa_.type_for_alias(kind) for name, kind in {"query_id": "string", **columns}.items()}
+def list_matrix(lists: pl.Series, rows: int) -> Any:
+    """Lists of so many numbers, or of none, as the columns of a matrix; those without any are left out."""
+    flat = lists.to_arrow().flatten().to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(flat.reshape(len(flat) // max(rows, 1), rows).T)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
@@ -37,12 +35,7 @@ from ir_lexirecall.judging.ranking_pairs import Places
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
-from spark_lexirecall.exchange import Exchange, Tables, aligned, lists
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-pa_: Any = LazyModule("pyarrow")
+from spark_lexirecall.exchange import Exchange, Tables, aligned, list_matrix, lists, pa_
 
 OfPool = Callable[[Pool, Tables], dict[str, Any]]
 """What a worker makes of the pooled documents of whole queries: columns, by default a row per query."""
@@ -93,14 +86,39 @@ class DistantDocuments(Unjudged):
         self._known: dict[int | None, pl.DataFrame] = {}
         self.deepest = np.stack([run.depth for run in scored.runs.values()]).max(axis=1, initial=0)
 
+    def _ask(self, work: OfPool, types: Mapping[str, Any]) -> pl.DataFrame:
+        whole, depth = self.whole, self.depth
+
+        def on_worker(judgments: Judgments, tables: Tables) -> dict[str, Any]:
+            pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
+            return {"query_id": judgments.query_ids} | work(pool, tables)
+
+        return self.exchange.ask(on_worker, {"query_id": "string", **types})
+
+    def _bounds(self, work: Callable[[Pool, Tables], Any], kinds: Mapping[str, Any], pairs: int) -> list[Any]:
+        """What ``work`` finds for each query, by its attributes, shape ``(pairs, Q)``."""
+
+        def columns(pool: Pool, tables: Tables) -> dict[str, Any]:
+            bounds = work(pool, tables)
+            return {name: lists(getattr(bounds, name), len(pool.judgments), kind) for name, kind in kinds.items()}
+
+        types = {name: pa_.list_(pa_.from_numpy_dtype(kind)) for name, kind in kinds.items()}
+        found = self._ask(columns, types)
+        return [list_matrix(found[name], pairs) for name in kinds]
+
     def _counted(self, depth: int | None) -> pl.DataFrame:
+        def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
+            queries = len(pool.judgments)
+            unjudged = np.bincount(pool.query[~pool.is_judged], minlength=queries)
+            pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
+            of_runs = [np.bincount(pool.query[rank > 0], minlength=queries) for rank in pool.rank]
+            together = np.bincount(pool.query, minlength=queries)
+            return {"unjudged": unjudged, "together": together, "of_runs": lists(of_runs, queries, np.int64)}
+
         if depth not in self._known:
             numbers: dict[str, Any] = {"unjudged": "int64", "together": "int64", "of_runs": pa_.list_(pa_.int64())}
-            self._known[depth] = self._ask(partial(counted, depth), numbers)
+            self._known[depth] = self._ask(counted, numbers)
         return self._known[depth]
-
-    def _ask(self, work: OfPool, types: Mapping[str, Any]) -> pl.DataFrame:
-        return self.exchange.ask(partial(pooled, self.whole, self.depth, work), {"query_id": "string", **types})
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         found = self._counted(depth)
@@ -115,9 +133,11 @@ class DistantDocuments(Unjudged):
             return None
         if judgings is not None:
             judgings.depth_of(preference)
-        kinds = dict.fromkeys(("low", "high", "exact"), pa_.list_(pa_.int64()))
-        found = self._ask(partial(winners, preference, places, judgings), kinds)
-        low, high, exact = (list_matrix(found[name], len(places[0])) for name in kinds)
+        low, high, exact = self._bounds(
+            lambda pool, tables: bounds_of_wins(pool, preference, places, judgings),
+            dict.fromkeys(("low", "high", "exact"), np.int64),
+            len(places[0]),
+        )
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
         return WinBounds(low.astype(np.int8), high.astype(np.int8), exact.astype(bool), unknown)
 
@@ -127,11 +147,18 @@ class DistantDocuments(Unjudged):
         judgings.depth_of(measure)
         below = None
         if shares_documents(measure, len(self.names), len(places[0])):
-            below = bool(self._ask(partial(open_below, measure, judgings), {"below": "bool"})["below"].any())
-        kinds: dict[str, Any] = dict.fromkeys(("low", "high"), pa_.list_(pa_.float64()))
-        kinds["exact"] = pa_.list_(pa_.int64())
-        found = self._ask(partial(differences, measure, places, judgings, below), kinds)
-        low, high, exact = (list_matrix(found[name], len(places[0])) for name in kinds)
+
+            def open_below(pool: Pool, tables: Tables) -> dict[str, Any]:
+                return {"below": [is_open_below(pool, measure, judgings)] * len(pool.judgments)}
+
+            below = bool(self._ask(open_below, {"below": "bool"})["below"].any())
+
+        def differences(pool: Pool, tables: Tables) -> ValueBounds | None:
+            of_runs = _values(measure, pool.judgments, tables)
+            return bounds_of_differences(pool, measure, of_runs, places, judgings, below)
+
+        kinds = {"low": np.float64, "high": np.float64, "exact": np.int64}
+        low, high, exact = self._bounds(differences, kinds, len(places[0]))
         return ValueBounds(low, high, exact.astype(bool))
 
     def to_judge(
@@ -142,90 +169,30 @@ class DistantDocuments(Unjudged):
             assert values is not None
             bounds = self.differences(what, values, places, judgings)
             moving = None if bounds is None else can_change(bounds)
+
+        def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
+            of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
+            scores = decides(pool, what, places, judgings, of_runs, moving)
+            row, place = first_to_judge(pool, n, *scores)
+            query = pool.query[row]
+            return {
+                "query_id": [pool.judgments.query_ids[q] for q in query.tolist()],
+                "doc_id": pool.doc_id.gather(row).to_list(),
+                "decides": scores[0][row],
+                "concerns": scores[1][row],
+                "place": place,
+                "number": row - np.searchsorted(pool.query, query),
+                "ranks": lists(pool.rank[:, row], len(row), np.int64),
+            }
+
         types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
         types |= {"place": "int64", "number": "int64", "ranks": pa_.list_(pa_.int64())}
-        work = partial(next_documents, what, n, places, judgings, moving)
-        found = self._ask(work, types).sort("query_id", "number")
+        found = self._ask(next_documents, types).sort("query_id", "number")
         scores, concerns, place = (found[name].to_numpy() for name in ("decides", "concerns", "place"))
         found = found[np.lexsort((np.arange(len(found)), place, -concerns / place, -scores / place))[:n]]
         query_ids, doc_ids = (found[name].to_list() for name in ("query_id", "doc_id"))
         rank = list_matrix(found["ranks"], len(self.names))
         return table_to_judge(query_ids, doc_ids, found["decides"].to_numpy(), rank, self.names)
-
-
-def list_matrix(lists: pl.Series, rows: int) -> Any:
-    """Lists of so many numbers, or of none, as the columns of a matrix; those without any are left out."""
-    flat = lists.to_arrow().flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat.reshape(len(flat) // max(rows, 1), rows).T)
-
-
-# -- on the workers --------------------------------------------------------------------------------
-
-
-def pooled(whole: Whole, depth: int | None, work: OfPool, judgments: Judgments, tables: Tables) -> pa.Table:
-    """What ``work`` gives, with the ids of the queries."""
-    pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
-    return pa_.table({"query_id": pa_.array(judgments.query_ids, pa_.string())} | work(pool, tables))
-
-
-def counted(looked_at: int | None, pool: Pool, tables: Tables) -> dict[str, Any]:
-    """How many documents of each query are unjudged, and how many can matter: see ``Unjudged.documents``."""
-    queries = len(pool.judgments)
-    unjudged = np.bincount(pool.query[~pool.is_judged], minlength=queries)
-    pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(looked_at)))
-    of_runs = [np.bincount(pool.query[rank > 0], minlength=queries) for rank in pool.rank]
-    together = np.bincount(pool.query, minlength=queries)
-    return {"unjudged": unjudged, "together": together, "of_runs": lists(of_runs, queries, np.int64)}
-
-
-def winners(
-    preference: Preference, places: Places, judgings: Judgings | None, pool: Pool, tables: Tables
-) -> dict[str, Any]:
-    """``bounds_of_wins`` of each query."""
-    wins = bounds_of_wins(pool, preference, places, judgings)
-    assert wins is not None
-    return {name: lists(getattr(wins, name), len(pool.judgments), np.int64) for name in ("low", "high", "exact")}
-
-
-def open_below(measure: IRMeasure, judgings: Judgings, pool: Pool, tables: Tables) -> dict[str, Any]:
-    """``is_open_below`` of these queries."""
-    return {"below": [is_open_below(pool, measure, judgings)] * len(pool.judgments)}
-
-
-def differences(
-    measure: IRMeasure, places: Places, judgings: Judgings, below: bool | None, pool: Pool, tables: Tables
-) -> dict[str, Any]:
-    """``bounds_of_differences`` of each query."""
-    of_runs = _values(measure, pool.judgments, tables)
-    bounds = bounds_of_differences(pool, measure, of_runs, places, judgings, below)
-    assert bounds is not None
-    kinds = {"low": np.float64, "high": np.float64, "exact": np.int64}
-    return {name: lists(getattr(bounds, name), len(pool.judgments), kind) for name, kind in kinds.items()}
-
-
-def next_documents(
-    what: IRMeasure | Preference,
-    n: int,
-    places: Places,
-    judgings: Judgings,
-    moving: Bools | None,
-    pool: Pool,
-    tables: Tables,
-) -> dict[str, Any]:
-    """The documents of these queries to judge next: see ``first_to_judge``."""
-    of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
-    scores = decides(pool, what, places, judgings, of_runs, moving)
-    row, place = first_to_judge(pool, n, *scores)
-    query = pool.query[row]
-    return {
-        "query_id": pa_.array([pool.judgments.query_ids[q] for q in query.tolist()], pa_.string()),
-        "doc_id": pa_.array(pool.doc_id.gather(row).to_list(), pa_.string()),
-        "decides": scores[0][row],
-        "concerns": scores[1][row],
-        "place": place,
-        "number": row - np.searchsorted(pool.query, query),
-        "ranks": lists(pool.rank[:, row], len(row), np.int64),
-    }
 
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:

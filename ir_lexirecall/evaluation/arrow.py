@@ -15,7 +15,6 @@ import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.alignment import align
@@ -64,8 +63,13 @@ def evaluate_arrow(
     """
     _require_engines()
     named = measures_by_column(measures)
-    aligned = _aligned(qrels, run, aspects)
-    columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned, is_part=aspects is not None)}
+    aligned = align(Judgments.from_qrels(qrels).as_part(aspects or ()), run)  # checked where nothing is judged, too
+    judgments = aligned.judgments
+    columns: dict[str, Any] = {"query_id": judgments.query_ids, **{name: np.zeros(0) for name in named}}
+    if len(judgments):
+        if aspects is None:
+            check_judgments(named.values(), judgments)
+        columns |= {name: values(measure, aligned).astype(np.float64) for name, measure in named.items()}
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
 
@@ -85,24 +89,17 @@ def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
 
 
 @entry
-def align_arrow(
-    qrels: pa.Table | Judgments,
-    run: pa.Table,
-    measures: Mapping[str, IRMeasure] | None = None,
-    *,
-    aspects: Iterable[str] | None = None,
-) -> pa.Table:
-    """``align`` for Arrow tables, and the values of measures with it.
+def align_arrow(qrels: pa.Table | Judgments, run: pa.Table, *, aspects: Iterable[str] | None = None) -> pa.Table:
+    """``align`` for Arrow tables.
 
     Args:
         qrels, run, aspects: as in ``evaluate_arrow``.
-        measures: by the name of their column, see ``measures_by_column``; by default none.
 
     Returns:
         A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from
-        1), ``first_rank`` and ``alike`` (the rank at which the documents of its score begin, and how many these are),
-        ``depth`` (the number of documents retrieved for the query), and the values of the measures for the query. A query
-        without such documents has one row, with its depth and without document.
+        1), ``first_rank`` and ``alike`` (the rank at which the documents of its score begin, and how many these are)
+        and ``depth`` (the number of documents retrieved for the query). A query without such documents has one row, with its
+        depth and without document.
 
     Raises:
         ValueError: bad input; the message names the first offender.
@@ -116,17 +113,12 @@ def align_arrow(
      {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
     _require_engines()
-    aligned = _aligned(qrels, run, aspects)
-    return ranks_to_arrow(aligned, _scored(measures or {}, aligned, is_part=aspects is not None))
+    return ranks_to_arrow(align(Judgments.from_qrels(qrels).as_part(aspects or ()), run))
 
 
 @entry
-def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) -> pa.Table:
-    """An aligned run in the form that ``align_arrow`` gives.
-
-    Args:
-        run: the run.
-        values: further columns by name, a number per query of the judgments.
+def ranks_to_arrow(run: AlignedRun) -> pa.Table:
+    """An aligned ``run`` in the form that ``align_arrow`` gives.
 
     Raises:
         ModuleNotFoundError: PyArrow is not installed.
@@ -136,18 +128,12 @@ def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) 
     [{'query_id': 'q', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2}]
     """
     _require_engines()
-    further = dict(values or {})
     documents: dict[str, Any] = {"doc_id": run.judgments.doc_id.gather(run.doc), "rank": run.rank}
     documents["first_rank"], documents["alike"] = run.tied()
     retrieved = pl.DataFrame({"query": run.query, **documents})
     rows = run.judgments.query_numbers.join(retrieved, on="query", how="left").sort("query", "rank")
-    query = rows["query"].to_numpy()
-    columns = {
-        **{name: rows[name] for name in ("query_id", *documents)},
-        "depth": run.depth[query],
-        **{name: column[query] for name, column in further.items()},
-    }
-    return _arrow(columns, {**RANK_TYPES, **dict.fromkeys(further, "float64")})
+    columns = {name: rows[name] for name in ("query_id", *documents)}
+    return _arrow({**columns, "depth": run.depth[rows["query"].to_numpy()]}, RANK_TYPES)
 
 
 @entry
@@ -191,20 +177,6 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
         found[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank", "first_rank", "alike")
     )
     return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike))
-
-
-def _aligned(qrels: pa.Table | Judgments, run: pa.Table, aspects: Iterable[str] | None) -> AlignedRun:
-    """Align the tables of a part; the run is checked even where nothing is judged."""
-    return align(Judgments.from_qrels(qrels).as_part(aspects or ()), run)
-
-
-def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun, is_part: bool) -> dict[str, Floats]:
-    """Values of all queries of a part by measure; a part without queries has none, whatever the measures would refuse."""
-    if len(run.judgments) == 0:
-        return {name: np.zeros(0) for name in measures}
-    if not is_part:
-        check_judgments(measures.values(), run.judgments)
-    return {name: values(measure, run).astype(np.float64) for name, measure in measures.items()}
 
 
 def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:

@@ -29,7 +29,7 @@ import spark_lexirecall
 from ir_measures.measures.base import Measure
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from spark_lexirecall.buckets import collected
+from spark_lexirecall.exchange import collected
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
