@@ -6,9 +6,9 @@ from ir_lexirecall._util.lazy import exports
 
 _NAMES = {
     "macro_means": "benchmark_caveats benchmark_finding benchmark_table",
-    "caveats": "comparison_caveats run_caveats",
+    "caveats": "comparison_caveats",
     "comparisons": "comparison_finding comparison_table marks_of",
-    "findings": "collection_finding",
+    "findings": "collection_finding run_caveats",
     "gates": "gate_json gate_text",
     "standings": "how_compared",
 }

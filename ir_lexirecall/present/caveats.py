@@ -11,11 +11,8 @@ from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
-from ir_lexirecall.data.matching import FIRST, hardly_judged
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.judging.predicted import ENOUGH
-from ir_lexirecall.present.findings import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first
+from ir_lexirecall.present.findings import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first, run_caveats
 from ir_lexirecall.present.standings import is_defined
 from ir_lexirecall.present.text import FEW_NAMES, correction_words, count, enumerated, format_number, format_p, listed
 from ir_lexirecall.significance import SKEWED, SignificanceTest, corrected, group_units, skewness, smallest_p
@@ -23,7 +20,6 @@ from ir_lexirecall.significance import SKEWED, SignificanceTest, corrected, grou
 _TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"  # it is kept in .66 (10 queries), .93 (25)
 OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
-_MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
@@ -252,39 +248,3 @@ def skewness_notes(
         rates = f"{tests} reach error rates about twice the nominal, on some pairs more"
         notes.append(Note(f"{name}: {rests}; where differences are skewed, {rates}.", WEAK))
     return notes
-
-
-# -- runs --------------------------------------------------------------------------------------------
-
-
-def run_caveats(scored: ScoredRuns) -> list[Note]:
-    """What to be careful about in runs that are not compared: rankings that are short, missing, tied, or hardly judged."""
-    judgments, notes = scored.judgments, []
-    m = judgments.m(judgments.threshold)
-    counted = m > 0
-    queries = int(counted.sum())
-    for name, run in scored.runs.items() if queries else ():
-        depth, found = run.depth[counted], run.found(judgments.threshold)[counted]
-        missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
-        if (shallow := int(missed.sum())) > queries / 2:
-            some, median = f"{shallow} of {queries}", f"median depth {np.median(depth):g}"
-            sentence = f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
-            kind = "Shallow rankings that miss relevant documents"
-            notes.append(Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,)))
-        if absent := int((depth == 0).sum()):
-            some = f"{absent} of {queries} queries"
-            sentence, kind = f"{name}: no documents at all for {some}.", "No documents at all"
-            notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
-    for name, source in scored.sources.items():
-        if scores_rise_with_ranks(source):
-            kind = RISING[:1].upper() + RISING[1:]
-            notes.append(Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,)))
-    if not judgments.judged_only:
-        kind = "Far fewer judged documents than in the other runs"  # those without a judgment count as not relevant
-        for name, share, others, said in hardly_judged(judgments, scored.runs, scored.sources):
-            subject = f"{name} ({share:.0%} of the first {FIRST}, {others:.0%} in the others)"
-            notes.append(Note(said, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,)))
-    for run_name, name, ends, said in scored.tie_warnings():
-        fact, subject = f"{name} ({ends})", f"{name} of {run_name} ({ends})"
-        notes.append(Note(f"{run_name}: {said}", DOUBTFUL, _MOVED, subject, runs=(run_name,), fact=fact))
-    return gravest_first(notes)

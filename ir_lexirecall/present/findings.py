@@ -7,7 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.data.matching import FIRST, hardly_judged
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.present import text as texts
@@ -26,6 +31,7 @@ BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
 """How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
 
 FEW_QUERIES = "Few queries"  # kind of a note
+_MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
 
 
 class Note(str):
@@ -120,6 +126,39 @@ def captions(names: Iterable[str]) -> list[str]:
 def gravest_first(notes: Iterable[Note]) -> list[Note]:
     """Notes without repetitions, the gravest first."""
     return sorted(dict.fromkeys(notes), key=lambda note: note.gravity)
+
+
+def run_caveats(scored: ScoredRuns) -> list[Note]:
+    """What to be careful about in runs that are not compared: rankings that are short, missing, tied, or hardly judged."""
+    judgments, notes = scored.judgments, []
+    m = judgments.m(judgments.threshold)
+    counted = m > 0
+    queries = int(counted.sum())
+    for name, run in scored.runs.items() if queries else ():
+        depth, found = run.depth[counted], run.found(judgments.threshold)[counted]
+        missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
+        if (shallow := int(missed.sum())) > queries / 2:
+            some, median = f"{shallow} of {queries}", f"median depth {np.median(depth):g}"
+            sentence = f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
+            kind = "Shallow rankings that miss relevant documents"
+            notes.append(Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,)))
+        if absent := int((depth == 0).sum()):
+            some = f"{absent} of {queries} queries"
+            sentence, kind = f"{name}: no documents at all for {some}.", "No documents at all"
+            notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
+    for name, source in scored.sources.items():
+        if scores_rise_with_ranks(source):
+            kind = RISING[:1].upper() + RISING[1:]
+            notes.append(Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,)))
+    if not judgments.judged_only:
+        kind = "Far fewer judged documents than in the other runs"  # those without a judgment count as not relevant
+        for name, share, others, said in hardly_judged(judgments, scored.runs, scored.sources):
+            subject = f"{name} ({share:.0%} of the first {FIRST}, {others:.0%} in the others)"
+            notes.append(Note(said, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,)))
+    for run_name, name, ends, said in scored.tie_warnings():
+        fact, subject = f"{name} ({ends})", f"{name} of {run_name} ({ends})"
+        notes.append(Note(f"{run_name}: {said}", DOUBTFUL, _MOVED, subject, runs=(run_name,), fact=fact))
+    return gravest_first(notes)
 
 
 # -- findings ------------------------------------------------------------------------------------
