@@ -7,7 +7,7 @@ import importlib
 import re
 import signal
 from collections.abc import Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -334,7 +334,9 @@ class Inputs:
         judgments = Judgments.from_qrels(self._source)
         if len(judgments) == 0:
             raise ValueError(f"{self.options.qrels}: there are no judgments in it")
-        return reduce(merging.merged, self.options.judged, judgments)
+        for file in self.options.judged:
+            judgments = merging.merged(judgments, file)
+        return judgments
 
     @property
     def measures(self) -> Sequence[str | IRMeasure]:

@@ -26,7 +26,6 @@ from ir_lexirecall.cli.arguments import (
 from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, filled, terminal_width
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
-from ir_lexirecall.descriptions import describe
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.files import first_line, is_parquet
 from ir_lexirecall.io.measure_names import from_trec_eval, trec_eval_lines, trec_eval_name
@@ -39,6 +38,7 @@ from ir_lexirecall.present.text import count
 
 algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
+descriptions: Any = LazyModule("ir_lexirecall.descriptions")
 judging: Any = LazyModule("ir_lexirecall.judging.bounds")
 present: Any = LazyModule("ir_lexirecall.present")
 
@@ -263,7 +263,7 @@ def run_demo(options: argparse.Namespace) -> None:
 
 def run_explain_measure(options: argparse.Namespace) -> None:
     try:
-        page = describe(options.measure)
+        page = descriptions.describe(options.measure)
     except ValueError as error:
         said = str(error).replace("describe: ", "explain-measure: ", 1)
         raise ValueError(f"{said}; `ir-lexirecall measures` lists those of this library") from None
