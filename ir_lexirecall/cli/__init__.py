@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parsed(words: list[str]) -> Any:
     """The command line parsed; where it begins with a command, the others are not loaded."""
-    from ir_lexirecall.cli.arguments import Parser
+    from ir_lexirecall.cli.arguments import Parser, files_first
 
     try:
         parser = Parser(
@@ -108,7 +108,7 @@ def _parsed(words: list[str]) -> Any:
             getattr(module, f"add_{key}")(commands).set_defaults(command=getattr(module, f"run_{key}"))
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
             importlib.import_module("argcomplete").autocomplete(parser)
-        options = parser.parse_args(words)
+        options = parser.parse_args(files_first(words))
     except SystemExit:
         if sys.stdout is not None:
             output.emit("")  # a help text that cannot be printed is a failure, too

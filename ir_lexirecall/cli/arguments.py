@@ -78,6 +78,25 @@ class Parser(argparse.ArgumentParser):
             self.add_argument(*_FLAGS.get(name, [f"--{name.replace('_', '-')}"]), **how)
 
 
+def files_first(words: Sequence[str]) -> list[str]:
+    """The words of a command line with files that follow measures ahead of their option, which would take them for measures.
+
+    >>> files_first(["eval", "-m", "LR", "nDCG@10", "trec/robust04", "bm25.run", "--wide"])
+    ['eval', 'trec/robust04', 'bm25.run', '-m', 'LR', 'nDCG@10', '--wide']
+    """
+    ordered, first = list(words), len(words)
+    for i, option in enumerate(ordered):
+        if option in _FLAGS["measures"] + _FLAGS["preference"]:
+            first = min(first, i)
+            end = next((j for j in range(i + 1, len(ordered)) if re.match("-.", ordered[j])), len(ordered))
+            for j in range(i + 2, end):
+                word = ordered[j]
+                if re.match("[^({]*/", word) or (is_file(word) and not is_measures(word)):
+                    ordered[first:end] = ordered[j:end] + ordered[first:j]
+                    break
+    return ordered
+
+
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
 
 

@@ -17,6 +17,8 @@ from ir_lexirecall.data import qrels as read_qrels_module
         ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "nDCG@10"),
         ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR nDCG@10"),
         ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "--measures=nDCG@10"),
+        ("-m", "LR", "nDCG@10", "qrels.txt", "bm25.run", "dph.txt"),
+        ("qrels.txt", "bm25.run", "-m", "LR", "-m", "nDCG@10", "dph.txt"),
         ("-m", "LR", "nDCG@10", "--", "qrels.txt", "bm25.run", "dph.txt"),
         ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "nDCG@10", "--format", "table"),
     ],
@@ -29,10 +31,20 @@ def test_measures_are_words_in_one_or_several_options(words: tuple[str, ...], cl
     assert [row[0] for row in said.rows[1:3]] == ["bm25", "dph"]
 
 
-def test_files_after_measures_are_asked_for(cli: Cli) -> None:
-    said = cli("eval", "-m", "LR", "qrels.txt", "bm25.run")
+def test_files_that_are_not_there_are_asked_for_before_measures(cli: Cli) -> None:
+    said = cli("eval", "-m", "LR", "qrel.txt", "bm52.run")
     assert (said.code, said.out) == (2, "")
     assert said.err.endswith("required: QRELS, RUN; name files before -m and -p\n")
+
+
+def test_a_file_that_is_called_like_no_measure_is_a_file(cli: Cli) -> None:
+    Path("bm25").write_text(Path("bm25.run").read_text())
+    assert cli("eval", "-m", "LR", "AP", "qrels.txt", "bm25").rows[0] == ["run", "LR", "AP"]
+
+
+def test_a_measure_is_a_measure_although_a_file_is_called_like_it(cli: Cli) -> None:
+    Path("AP").write_text("")
+    assert cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP").rows[0] == ["run", "LR", "AP"]
 
 
 @pytest.mark.parametrize("slip", ["nDCG10", "LRR", "ndcg@10", "RBU(p=0.9", "Foo(x=1)"])
