@@ -79,7 +79,7 @@ def memoised(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
 
     @functools.wraps(method)
     def kept(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self.cached((method, *args, *kwargs.items()), lambda: method(self, *args, **kwargs))
+        return self.cached((method.__qualname__, *args, *kwargs.items()), lambda: method(self, *args, **kwargs))
 
     return kept
 

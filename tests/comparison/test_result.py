@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import math
+import pickle
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -637,3 +638,9 @@ def test_markdown_marks_what_differs_from_a_baseline():
         sign = {"better": "\\+", "worse": "-"}.get(verdicts.on(run, "fair") or "", "")
         assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(sign)
     assert {"better", "worse"} & {verdicts.on(run, "fair") for run in RUNS}
+
+
+def test_a_comparison_can_be_pickled_after_it_was_looked_at():
+    compared = irl.compare(QRELS, RUNS, "AP", baseline="fair")
+    table = compared.verdicts(holds=True)
+    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(compared)).verdicts(holds=True), table)
