@@ -166,6 +166,8 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     1    R@10          1    0.5        0.0
     """
     self.check(measures=2)
+    if len({*map(str, self.labels.values())}) == 1:
+        raise ValueError("at least 2 different measures are needed, not 1 by several labels")
     # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.
     rising, falling = (np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32) for _ in range(2))
     for label in self.labels:

@@ -46,7 +46,10 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"by": "topics"}, "unknown by 'topics'; choose from values, runs"),
         ({"runs": {"x": RUN}}, "at least 2 runs are needed, not 1"),
     ],
-    "unanimity": [({"measures": "AP"}, "at least 2 different measures are needed, not 1")],
+    "unanimity": [
+        ({"measures": "AP"}, "at least 2 different measures are needed, not 1"),
+        ({"measures": {"x": "AP", "y": "AP"}}, "at least 2 different measures are needed, not 1 by several labels"),
+    ],
     **{
         name: [
             ({"measures": []}, "no measure is"),
