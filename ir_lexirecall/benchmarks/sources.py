@@ -246,7 +246,7 @@ def _from_folder(folder: Path) -> Source:
     collections, runs = {}, {}
     below = [item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")]
     for place in [folder] if all(_files_in(folder)) else sorted(below):
-        name, (qrels, runs_here) = place.absolute().name, _files_in(place)
+        name, (qrels, runs_here) = folder.resolve().name if place is folder else place.name, _files_in(place)
         if qrels:
             collections[name] = _one_of(qrels)
         else:  # the folder's name is a data set's id, with dashes for slashes
@@ -271,7 +271,7 @@ def _files_in(place: Path) -> tuple[list[Path], dict[str, str]]:
     qrels = [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
     runs = {name: path for name, path in run_files(place).items() if Path(path) not in qrels}
     below = place / "runs"
-    return qrels, runs or (run_files(below) if below.is_dir() else {})
+    return qrels, runs or (run_files(below) if below.is_dir() and not _files_in(below)[0] else {})
 
 
 def _one_of(files: list[Path]) -> str:

@@ -376,6 +376,12 @@ def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> 
             means = [one.means().set_index(["collection", "criterion", "run"])["mean"] for one in (result, by_hand)]
             assert means[0].xs(name, level="run").equals(means[1].xs(name, level="run"))
     assert list(irl.benchmark(tmp_path / "runs" / "bees", by="AP")) == ["bees"]  # of one collection
+    (tmp_path / "runs" / "bees" / "below").mkdir()
+    assert list(irl.benchmark(tmp_path / "runs" / "bees" / "below" / "..", by="AP")) == ["bees"]
+    (tmp_path / "runs" / "bees" / "below").rmdir()
+    demo.write(tmp_path / "suite" / "runs")
+    (tmp_path / "suite" / "qrels.txt").write_text("q01 0 bee-01 1\n")
+    assert list(irl.benchmark(tmp_path / "suite", by="AP")) == ["runs"]  # it has qrels, so it is no folder of runs
     (tmp_path / "runs" / "bees" / "qrels.more").write_text("q01 0 bee-01 0\n")
     with pytest.raises(
         ValueError, match=r"^benchmark: .*bees: there are two files of qrels, qrels\.more and qrels\.tsv"
