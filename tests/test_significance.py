@@ -493,6 +493,7 @@ def test_without_queries_nothing_is_estimated_and_nothing_rejected(name):
         ({"name": "permutation"}, "unknown test 'permutation'; did you mean 'randomisation'\\? Choose"),
         ({"name": "randomization"}, "unknown test 'randomization'; .*; did you mean 'randomisation'\\?"),
         ({"name": "t-test"}, "unknown test 't-test'; did you mean 't'\\?"),
+        ({"name": "T"}, "unknown test 'T'; did you mean 't'\\?"),
         ({"name": 3}, "unknown test 3; choose from"),
         ({"name": ["t"]}, r"unknown test \['t'\]; choose from"),
         ({"correction": "nope"}, "unknown correction 'nope'; choose from holm, bonferroni, fdr_bh, "),

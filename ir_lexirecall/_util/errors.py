@@ -62,7 +62,7 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
                     raise
                 for argument in (argument for argument in kwargs if argument not in known):
                     names = [parameter for parameter in known if parameter not in ("self", "cls")]
-                    hint = did_you_mean(argument, names) or f"; it takes {', '.join(names)}"
+                    hint = did_you_mean(argument, names) or f"; it takes {', '.join(names) or 'none'}"
                     if argument in _MOVED and {"by", "qrels"} & {*known}:
                         hint = f"; {_MOVED[argument]}"
                     raise TypeError(f"{name}: unexpected argument {argument!r}{hint}") from None

@@ -28,7 +28,7 @@ from ir_lexirecall.significance.signed_rank import WILCOXON
 
 TESTS = {test.name: test for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)}
 
-_ALSO_CALLED = {also: test.name for test in TESTS.values() for also in test.also_called}
+_ALSO_CALLED = {also: test.name for test in TESTS.values() for also in (test.name, *test.also_called)}
 CLUSTERED = ("randomisation", "bootstrap")  # tests that can take groups of queries as units
 
 
@@ -86,7 +86,7 @@ class SignificanceTest:
 
     @entry
     def __post_init__(self) -> None:
-        if isinstance(self.name, str) and (meant := _ALSO_CALLED.get(self.name.lower())):
+        if isinstance(self.name, str) and self.name not in TESTS and (meant := _ALSO_CALLED.get(self.name.lower())):
             raise ValueError(f"unknown test {self.name!r}; did you mean {meant!r}? Choose from {', '.join(TESTS)}")
         if self.name is not None:
             check_choice("test", self.name, TESTS)
