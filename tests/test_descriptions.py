@@ -126,6 +126,8 @@ def test_what_a_measure_requires_may_be_missing(text: str) -> None:
         ("RBU(p=2)", "describe: RBU: p must be a number above 0 and at most 1, not 2"),
         ("CWL_ERR10(phi=3)", "describe: CWL_ERR10: phi must be a number of at least 0 and below 1, not 3"),
         ("P(foo=1)", "P has no parameter 'foo'"),
+        ("IA(base='P')", "describe: IA: base='P' cannot be used"),
+        ("TOMA(aspects={'a':1},gate='b')", "describe: TOMA: gate='b' is not among the aspects a"),
         ("ndcg_cut_10", "nDCG@10"),
         (3, "describe: "),
         ("", "describe: "),

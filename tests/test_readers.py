@@ -233,6 +233,8 @@ def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
     assert qrels["relevance"].tolist() == [2, 0, 1]
     (tmp_path / "assignments.jsonl").write_text(json.dumps(RECORD) + "\n\n")
     assert nugget_qrels(tmp_path / "assignments.jsonl", okay=0.25).equals(qrels)
+    (tmp_path / "none.jsonl").write_text("\n")
+    assert nugget_qrels(tmp_path / "none.jsonl").equals(nugget_qrels([]))
     # w 2/3 and 1/3 of the covered nuggets that any text supports: founded 1, wolf 1/2.
     assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})["StRecall@1"].to_list() == [1.0]
     weights = Judgments.from_qrels(nugget_qrels([RECORD])).aspects.weight

@@ -106,6 +106,10 @@ def test_several_indexes_are_told_apart() -> None:
         ),
         (lambda a, q: a["details"]["berlin"].update(hits=3), "the hits of query 'berlin' are 3, not a list"),
         (lambda a, q: q["requests"][1].update(ratings=None), "expected id and a list of ratings, got"),
+        (
+            lambda a, q: q["requests"][1].update(ratings=q["requests"][1]["ratings"] * 2),
+            "request: document 'd1' .* twice",
+        ),
         (lambda a, q: q["requests"][1]["ratings"][0].update(rating=10**400), "rating of document 'd1' .* not a number"),
         (
             lambda a, q: a["details"]["berlin"]["hits"].extend([hit("d", 1, 1)] * 2),
@@ -193,6 +197,7 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         ('query,docid,rating\n"q,d,1\n', "line 2: a quotation mark is not closed"),
         ('{"ratings": []}', "there is no list of judgmentRatings in it: it has ratings"),
         ('{"judgmentRatings": [{"ratings": []}]}', "expected query and a list of ratings"),
+        ('{"judgmentRatings": [{"query": "q", "rating": []}]}', "expected query and a list of ratings"),
         ('{"judgmentRatings": [{"query": "q", "ratings": [{"rating": 1}]}]}', "without docId and rating"),
     ],
 )

@@ -73,7 +73,9 @@ def test_what_is_not_here_is_said() -> None:
         from_trec_eval(["rbp.p=0.8"])
     with pytest.raises(ValueError, match="trec_eval's rbp_resid is not available here; use the residual of RBP"):
         from_trec_eval(["rbp_resid.p=0.8"])
-    with pytest.raises(ValueError, match="trec_eval has no single measure 'all_trec'"):
+    with pytest.raises(
+        ValueError, match="trec_eval has no single measure 'all_trec'; name those that you want, or official"
+    ):
         from_trec_eval(["all_trec"])
     for name, hint in {
         "11pt_avg": "is called ElevenPt here",

@@ -194,12 +194,15 @@ def describe(measure: MeasureLike) -> Description:
         check_parameters(parsed)
     except UnknownParameter:
         raise
-    except ValueError:  # what is required may be missing, what is given must be in range
+    except ValueError as error:  # what is required may be missing, what is given must be in range
         for name, value in parsed.params.items():
             param = parsed.SUPPORTED_PARAMS[name]
             if not param.validate(value):
                 expected = getattr(param, "expects", None) or _allowed(name, param)
                 raise ValueError(f"{parsed.NAME}: {name} must be {expected}, not {value!r}") from None
+        required = {name for name, param in parsed.SUPPORTED_PARAMS.items() if param.required}
+        if required <= parsed.params.keys() and not re.search(r" needs \w+, ", str(error)):
+            raise
     docstring = inspect.getdoc(type(parsed)) or ""
     about = entries("measure").get(parsed.NAME, About())
     if isinstance(parsed, Measure):

@@ -189,7 +189,7 @@ def json_values(text: str, path: str) -> list[tuple[int, Any]]:
     except ValueError:  # an object over several lines
         by_line = False
     numbered = enumerate(text.split("\n"), start=1) if by_line else [(1, text)]
-    return [(n, parsed_json(line, path, n)) for n, line in numbered if line.strip() or not by_line]
+    return [(n, parsed_json(line, path, n)) for n, line in numbered if line.strip()]
 
 
 def kind_of_file(path: str) -> str:

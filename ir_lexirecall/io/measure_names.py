@@ -135,7 +135,7 @@ def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
         family, _, parameters = name.partition(".")
         found = equivalent(name) or equivalent(family)
         if found is None:
-            hint = did_you_mean(name, [item.name for item in EQUIVALENTS])
+            hint = did_you_mean(name, [item.name for item in EQUIVALENTS]) or "; name those that you want, or official"
             raise ValueError(f"trec_eval has no single measure {name!r}{hint}")
         if not found.measure:
             raise ValueError(f"trec_eval's {found.name} is not available here; use {found.note}")

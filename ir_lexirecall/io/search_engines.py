@@ -94,7 +94,7 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     ranked = {q: [(*hit[:2], -rank) for rank, hit in enumerate(found, 1)] for q, found in hits.items()}
     run = _by_document(ranked, len(indexes) > 1, what)
     rated = {q: [hit for hit in found if hit[2] is not None] for q, found in hits.items()} if asked is None else asked
-    qrels = _by_document(rated, len(indexes) > 1, what)
+    qrels = _by_document(rated, len(indexes) > 1, what if asked is None else "request")
     values = {q: as_float(detail.get("metric_score")) for q, detail in details.items()}
     return RankEval(
         qrels,
@@ -154,12 +154,13 @@ def _ratings(content: Mapping[str, Any], names: tuple[str, str, str], what: str)
     queries, query, document = names
     if not isinstance(content.get(queries), list):
         raise ValueError(f"{what}: there is no list of {queries} in it: it has {shown_names(list(map(str, content)))}")
+    default: Any = [] if queries == "requests" else None  # a request may rate nothing
     ratings = []
     for item in content[queries]:
-        if not isinstance(item, Mapping) or query not in item or not isinstance(item.get("ratings", []), list):
+        if not isinstance(item, Mapping) or query not in item or not isinstance(item.get("ratings", default), list):
             raise ValueError(f"{what}: expected {query} and a list of ratings, got {shown(item)}")
         query_id, found = str(item[query]), []
-        for rated in item.get("ratings", []):
+        for rated in item.get("ratings", default):
             if not isinstance(rated, Mapping) or not {document, "rating"} <= rated.keys():
                 raise ValueError(
                     f"{what}: a rating of query {query_id!r} is {shown(rated)}, without {document} and rating"

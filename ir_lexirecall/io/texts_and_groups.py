@@ -217,8 +217,8 @@ def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_
     """Rows of id and text, apart by a tab, else by blanks; with a header, which CSV has, by the names of its columns."""
     places: list[int] = []
     for place, (n, fields) in enumerate(rows):
-        names = [field.lower() for field in fields]
-        known = [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))]
+        names = [field.lower() for field in fields] if place == 0 else []  # texts are long
+        known = [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))] if names else []
         # A header names ids first, or ids and texts in any order; the query ``topic`` names none.
         if place == 0 and (is_csv or (n == 1 and len(names) > 1 and (names[0] in _IDS[what] or not any(known)))):
             ids, named = _fields(fields, what, path)

@@ -129,7 +129,9 @@ class Table:
         (_, names), *rows = rows
         for line, row in rows:
             if len(row) != len(names):
-                raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
+                raise ValueError(
+                    f"{path}, line {line}: {len(row)} fields where {len(names)} are expected: {shown_names(names)}"
+                )
         if (twice := repeated(names)) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
         columns = {name: texts(row[i] or None for _, row in rows) for i, name in enumerate(names)}
