@@ -89,9 +89,9 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
         (
             FRAME.rename(columns={"group": "a"}),
             {},
-            "several columns, none of them called group.*give the table as table=",
+            "several columns, none of them called group: .*; call one group, or",
         ),
-        ("kind", {"table": FRAME}, "no column 'kind': it has query_id, group, words"),
+        ("kind", {"table": FRAME}, "no column 'kind': it has query_id, group, words; name one of these"),
         (FRAME.drop(columns="query_id"), {}, "groups has no column query_id: it has group, words"),
         (3, {}, "groups of type int cannot be read"),
         ("nowhere.csv", {}, "there is no file 'nowhere.csv'; to use a column of a table, give the table"),
