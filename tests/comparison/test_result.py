@@ -291,7 +291,7 @@ def test_no_diagnostics_with_enough_queries_and_relevant_documents_if_all_is_jud
 
 
 NOTED: dict[str, Any] = {
-    "^Only 24 queries": ({q: QRELS[q] for q in QUERIES[:24]}, RUNS),
+    "^Only 24 queries: tests": ({q: QRELS[q] for q in QUERIES[:24]}, RUNS),
     "^2 queries have no relevant document": (QRELS | {"none": {"x1": 0}, "neither": {"x1": -1}}, RUNS),
     "at most 1 relevant document:": (QRELS, RUNS, "lexirecall(rel=2)"),
     r"^missing: no documents at all for 2 of 30 queries\.$": (

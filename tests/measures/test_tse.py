@@ -58,3 +58,8 @@ def test_tse_of_a_ranking_that_misses_one_of_two_relevant_documents(parameters, 
 def test_normalized_tse_is_1_where_best_and_worst_meet():
     qrels = {"q": {"a": 1, "b": 1}}
     assert values(TSE(n=2, normalize=True), qrels, {}) == {"q": 1.0}
+
+
+def test_n_has_room_for_a_missing_document_right_below_the_ranking():
+    with pytest.raises(ValueError, match="n=2 is smaller than rank 3"):
+        values(TSE(n=2, impute="optimistic"), {"q": {"c": 1}}, {"q": {"a": 2.0, "b": 1.0}})
