@@ -101,6 +101,11 @@ def test_a_measure_is_judged_by_the_others_only():
         assert table.loc[label, "unanimity"] == pytest.approx(math.log2(4 / 3), abs=1e-15)
 
 
+def test_a_measure_of_two_labels_is_not_judged_by_itself(collection):
+    twice = Study({"a": "RR", "b": "RR", "c": "P@5"}, *collection).unanimity()["unanimity"].tolist()
+    assert twice[:2] == Study(["RR", "P@5"], *collection).unanimity()["unanimity"].tolist()[:1] * 2
+
+
 def test_measures_that_never_agree_have_no_unanimity():
     qrels = {"q": {"a": 1, "b": 1}}
     runs = {"x": {"q": {"a": 3.0}}, "y": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}  # RR prefers x, R@3 y
