@@ -366,10 +366,10 @@ def read_groups(
             raise ValueError(f"{what}: no row is of collection {collection!r}; {task} has {there}")
     chosen = column or next((name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None)
     if chosen is None or chosen not in others:
-        lacking, way = f"no column {column!r}", "name one of these"
+        said, way = f"no column {column!r}", "name one of these"
         if column is None:
-            lacking, way = "several columns, none of them called group", "call one group, or leave the others out"
-        raise ValueError(f"{what} has {lacking}: {has}; {way}")
+            said, way = "several columns, none of them called group", "call one group, or leave the others out"
+        raise ValueError(f"{what} has {said}: {has}; {way}")
     ids: Any = source.index if query is None else source.columns[query]
     group: dict[str, str] = {}
     for row, (query_id, name) in enumerate(zip(map(id_text, ids), map(id_text, source.columns[chosen]), strict=True)):

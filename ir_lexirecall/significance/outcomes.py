@@ -268,7 +268,7 @@ def check_correction(method: str | None) -> None:
         multitest_methods_names = multitest_alias = {}
     if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
         names = [*_COMMON, *(name for name in multitest_methods_names if len(name) > 2 and name not in _COMMON)]
-        check_choice("correction", method, names)
+        check_choice("correction", method, [*names, "None (no correction)"])
 
 
 @entry
