@@ -31,6 +31,12 @@ def evaluate(
 ) -> pd.Series: ...
 
 
+@overload
+def evaluate(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: bool
+) -> pd.DataFrame | pd.Series: ...
+
+
 @entry
 def evaluate(
     measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = True, aggregate: bool = False
