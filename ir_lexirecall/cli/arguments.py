@@ -336,7 +336,8 @@ class Inputs:
             signal.siginterrupt(signal.SIGINT, True)
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         self.runs: dict[str, str] = dict(zip(run_names(options.runs), paths, strict=True))
-        self.options, self.collection = options, None
+        self.options: argparse.Namespace = options
+        self.collection: Collection | None = None
         self._source: str | pl.DataFrame | Collection = options.qrels
         if aspects:
             parts = [("relevance", options.qrels), *((name, path) for name, _, path in aspects)]

@@ -83,7 +83,8 @@ class Page:
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.options, self.for_people = options, options.format == "table"
+        self.options: argparse.Namespace = options
+        self.for_people: bool = options.format == "table"
         self.places: int = PLACES if options.places is None else options.places
         self.parts: list[str] = []
         self._shortens = self.for_people and not options.wide

@@ -263,9 +263,17 @@ class Comparison(TestedRuns):
 
     # -- missing judgments -------------------------------------------------------------------------
 
-    undecided = missing_judgments.undecided
-    too_many = missing_judgments.too_many
-    holds = missing_judgments.holds
+    def undecided(self, name: str) -> missing_judgments.Undecided | None:
+        """What missing judgments leave open by one criterion; None where that is not known, or takes long."""
+        return missing_judgments.undecided(self, name)
+
+    def too_many(self, name: str) -> bool:
+        """Whether ``undecided`` does not look at a criterion because that takes long."""
+        return missing_judgments.too_many(self, name)
+
+    def holds(self, name: str) -> tuple[int | None, list[str]]:
+        """How the sign of each pair's difference holds, and down to which depth."""
+        return missing_judgments.holds(self, name)
 
     @entry
     def bounds(

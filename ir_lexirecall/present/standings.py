@@ -119,16 +119,18 @@ class Standing:
     """
 
     def __init__(self, result: Comparison, name: str) -> None:
-        self.result, self.name, self.criterion = result, name, result.by[name]
-        self.quantity = self.criterion.quantity
-        self.ranking = result.ranking(name)
-        self.runs = list(map(str, self.ranking["run"]))
+        self.result: Comparison = result
+        self.name: str = name
+        self.criterion: Criterion = result.by[name]
+        self.quantity: str = self.criterion.quantity
+        self.ranking: pd.DataFrame = result.ranking(name)
+        self.runs: list[str] = list(map(str, self.ranking["run"]))
         alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
-        self.leaders = [run for run, leads in zip(self.runs, alike, strict=True) if leads]
-        self.all_alike = len(self.leaders) == len(self.runs)
-        self.reference = result.baseline or self.runs[0]
-        self.how = how_compared(result, [name])
-        self.estimate = result.test_of(name).procedure.estimate
+        self.leaders: list[str] = [run for run, leads in zip(self.runs, alike, strict=True) if leads]
+        self.all_alike: bool = len(self.leaders) == len(self.runs)
+        self.reference: str = result.baseline or self.runs[0]
+        self.how: str = how_compared(result, [name])
+        self.estimate: str = result.test_of(name).procedure.estimate
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -194,17 +196,23 @@ class MacroStanding:
     estimate = "macro difference"
 
     def __init__(self, result: Benchmark, name: str, over: str | None = None) -> None:
-        self.result, self.name, self.over, self.criterion = result, name, over, result.criterion(name)
-        self.quantity = f"macro {self.criterion.quantity}"
+        self.result: Benchmark = result
+        self.name: str = name
+        self.over: str | None = over
+        self.criterion: Criterion = result.criterion(name)
+        self.quantity: str = f"macro {self.criterion.quantity}"
         overall, rising = result.overall(over), self.criterion.smaller_is_better
         rows = overall[overall["criterion"] == name].sort_values("mean", ascending=rising, kind="stable")
-        self.ranking = rows.reset_index(drop=True)
-        self.runs = list(map(str, self.ranking["run"]))
-        self.all_alike = len(self.runs) > 1 and bool(same(self.ranking["mean"], self.ranking["mean"].iloc[0]).all())
-        self.leaders = [] if self.all_alike else self.runs[:1]
-        self.reference, self.how = result.baseline or "", how_resampled(result)
+        self.ranking: pd.DataFrame = rows.reset_index(drop=True)
+        self.runs: list[str] = list(map(str, self.ranking["run"]))
+        self.all_alike: bool = len(self.runs) > 1 and bool(
+            same(self.ranking["mean"], self.ranking["mean"].iloc[0]).all()
+        )
+        self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
+        self.reference: str = result.baseline or ""
+        self.how: str = how_resampled(result)
         others = self.ranking[self.ranking["run"] != self.reference].drop(columns=["ci_low", "ci_high"])
-        self.against = others.rename(columns=_OVERALL)
+        self.against: pd.DataFrame = others.rename(columns=_OVERALL)
 
     @cached_property
     def may_be_best(self) -> list[str]:

@@ -38,11 +38,11 @@ class Drawing:
     """A figure as SVG with a text for those who cannot see it."""
 
     def __init__(self, figure: Figure, text: str, letters: str = "none") -> None:
-        self.text = text
+        self.text: str = text
         written = io.StringIO()
         with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": "ir-lexirecall", "font.size": 9}):
             figure.savefig(written, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
-        self.svg = written.getvalue()
+        self.svg: str = written.getvalue()
 
     def inline(self, name: str) -> str:
         """The picture as a part of an HTML page, in the page's colours."""
