@@ -183,12 +183,13 @@ class ComparedRuns(Memoised):
             raise ValueError(
                 "the groups are the units of the tests; compare without cluster=True for a table per group"
             )
+        for criterion in self.by.values():
+            self._check_defined(criterion)
         predicted = {} if self.predicted is None or self.predicted.groups is None else self.predicted.by_group
         parts = {}
         for code, group in enumerate(self.groups.names):
             by: dict[str, Criterion] = {}
             for name, criterion in self.by.items():
-                self._check_defined(criterion)
                 if isinstance(criterion, PreferenceCriterion):
                     some = np.flatnonzero(self.groups.code == code)
                     by[name] = replace(criterion, preferences=replace(criterion.preferences, some=some))

@@ -170,13 +170,15 @@ def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """The same rows, cut between queries: what a batch's last query has so far waits for the next batch."""
     waiting: list[pl.DataFrame] = []
     for batch in filter(len, batches):
-        table = pl.concat([*waiting, batch])
-        others = (table["query_id"] != table["query_id"][-1]).arg_true()
+        query = batch["query_id"]
+        others = (query != query[-1]).arg_true()
         last = int(others[-1]) + 1 if len(others) else 0
-        if last:
-            yield table[:last]
-        waiting = [table[last:]]
-    yield from waiting
+        if last or (waiting and waiting[-1]["query_id"][-1] != query[0]):
+            yield pl.concat([*waiting, batch[:last]])
+            waiting = []
+        waiting.append(batch[last:])
+    if waiting:
+        yield pl.concat(waiting)
 
 
 def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, Ints]:

@@ -145,11 +145,12 @@ def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
     further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
         return Qrels(query_ids, query, docs, grade[new])
-    names = ["0"] if aspect is None else sorted(set(aspect))
+    aspects = ["0"] if aspect is None else list(in_order[2])
+    names = sorted(set(aspects))
     place = {name: i for i, name in enumerate(names)}
     code = np.zeros(len(new), dtype=np.int64)
     if aspect is not None:
-        code = np.fromiter(map(place.__getitem__, in_order[2]), np.int64, len(new))
+        code = np.fromiter(map(place.__getitem__, aspects), np.int64, len(new))
     further = {
         name: pl.Series(name, values, dtype=pl.String) if isinstance(values, list) else values
         for name, values in further.items()
