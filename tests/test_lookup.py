@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall.data import alignment
-from ir_lexirecall.data.alignment import align
-from ir_lexirecall.data.judged_documents import find_judged, repetitions
+from ir_lexirecall.data.alignment import align, find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])), max_size=40)

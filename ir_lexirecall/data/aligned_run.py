@@ -181,17 +181,14 @@ class AlignedRun(Memoised):
         wanted = np.zeros(len(self.judgments), dtype=bool)
         wanted[query] = True
         row, judged = wanted[self.query].nonzero()[0], wanted[self.judgments.query].nonzero()[0]
-        ties = self.ties
-        if ties is not None:
-            kept = wanted[self.query[ties.row]].nonzero()[0]
-            ties = Ties(row.searchsorted(ties.row[kept]), ties.first[kept], ties.size[kept]) if len(kept) else None
+        first, size = self.tied()
         return AlignedRun(
             self.judgments.restricted_to([ids[q] for q in query.tolist()]),
             query=query.searchsorted(self.query[row]),
             doc=judged.searchsorted(self.doc[row]),
             rank=self.rank[row],
             depth=self.depth[query],
-            ties=ties,
+            ties=Ties.among(first[row], size[row]),
             ranked=query.searchsorted(self.ranked[wanted[self.ranked]]),
         )
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
@@ -17,7 +15,6 @@ from ir_lexirecall._util.engine import one_ahead
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
-from ir_lexirecall.data.judged_documents import find_judged, repetitions
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
 from ir_lexirecall.io.columns import TableLike, changes, nested_dicts, packed_numbers, readable, run_table
@@ -66,42 +63,25 @@ def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
     else:
         parts = _align_rows(judgments, [run_table(run)])
 
-    def column(name: str) -> Ints:
-        return np.concatenate([_NONE, *(getattr(part, name) for part in parts)])
-
-    query, doc, rank, ranked = (column(name) for name in ("query", "doc", "rank", "ranked"))
-    order: Any = slice(None)
-    if np.any(query[1:] < query[:-1]):  # no query is in two parts
-        order = np.argsort(query, kind="stable")  # within a query, ranks rise already
-        query, doc, rank = query[order], doc[order], rank[order]
+    doc, rank, first, size, ranked, length = map(np.concatenate, zip(*parts, (_NONE,) * 6, strict=True))
     depth = np.zeros(len(judgments), dtype=np.int64)
-    depth[ranked] = column("depth")
-    ranked = ranked[depth[ranked] > 0]  # what is left where documents are excluded
-    ties = None
-    if any((part.size > 1).any() for part in parts):
-        ties = Ties.among(column("first")[order], column("size")[order])
-    return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
+    depth[ranked] = length
+    ranked = ranked[length > 0]  # what is left where documents are excluded
+    query = judgments.query[doc]
+    order = np.lexsort((rank, query))
+    ties = Ties.among(first[order], size[order])
+    return AlignedRun(judgments, query[order], doc[order], rank[order], depth, ties, ranked)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What ``AlignedRun`` says, of some queries only."""
+class _Part(NamedTuple):
+    """Where the judged documents stand in the rankings of some queries."""
 
-    query: Ints  # of each retrieved judged document,
-    doc: Ints
+    doc: Ints  # the retrieved judged documents: rows of the judgments,
     rank: Ints
-    first: NDArray[np.int32]  # the rank at which the documents of its score begin,
-    size: NDArray[np.int32]  # and how many these are, 1 for itself
+    first: Ints  # the rank at which the documents of its score begin,
+    size: Ints  # and how many these are, 1 for itself
     ranked: Ints  # the queries, whether or not they retrieved any,
     depth: Ints  # and their depths
-
-    @classmethod
-    def from_blocks(cls, judgments: Judgments, blocks: Blocks) -> _Part:
-        rank, first, size = ranks_of(blocks, judgments)
-        query = judgments.query[blocks.doc]
-        order = np.lexsort((rank, query))
-        short = (first[order].astype(np.int32), size[order].astype(np.int32))
-        return cls(query[order], blocks.doc[order], rank[order], *short, blocks.query, blocks.length)
 
 
 def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:
@@ -202,10 +182,7 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         rows = np.bincount(query, weights=length).astype(np.int64)
         query = query[np.sort(first)]
         length = rows[query]
-    return [
-        _Part.from_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
-        for some, rows in _portions(length)
-    ]
+    return [_part_of_table(judgments, query[some], length[some], table[rows]) for some, rows in _portions(length)]
 
 
 def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
@@ -218,7 +195,7 @@ def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
             yield slice(first, last), slice(int(start[first]), int(end[last - 1]))
 
 
-def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> Blocks:
+def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> _Part:
     block = np.repeat(np.arange(len(query)), length)
     keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
     hashes = keys.hash_rows()
@@ -234,15 +211,8 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
         row, doc = (np.cumsum(kept) - 1)[row[doc >= 0]], doc[doc >= 0]
         block, score, doc_ids = block[kept], score[kept], doc_ids.filter(pl.Series(kept))
         length = np.bincount(block, minlength=len(query))
-    return Blocks(
-        query=query,
-        length=length,
-        score=score,
-        doc_ids=lambda rows: doc_ids.gather(rows).to_list(),
-        doc=doc,
-        doc_block=block[row],
-        doc_score=score[row],
-    )
+    blocks = Blocks(length, score, lambda rows: doc_ids.gather(rows).to_list(), doc, block[row], score[row])
+    return _Part(doc, *ranks_of(blocks, judgments), query, length)
 
 
 def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
@@ -250,38 +220,35 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
 
     Ties of judged documents, and values that are not numbers, are left to the general way.
     """
-    query, doc, rank = [], [], []
     depth = np.zeros(len(judgments), dtype=np.int64)
-    ranked = []
+    docs, ranks, ranked = [_NONE], [_NONE], list[int]()
     for name, ranking in run.items():
-        q = judgments.place.get(name)
         score = packed_numbers([list(ranking.values())])
-        if score is None or not len(score) or len(score) > _SHORT or not np.isfinite(score).all():
+        if score is None or not 0 < len(score) <= _SHORT:
             return None
-        if q is None:
-            continue
-        rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
         in_order = np.sort(score)
         if not (in_order[0] >= -_FINITE and in_order[-1] <= _FINITE):  # NaN comes last
             return None
+        q = judgments.place.get(name)
+        if q is None:
+            continue
+        rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
+        wanted = np.array([ranking[judgments.doc_ids[row]] for row in rows], dtype=np.float64).astype(np.float32)
         in_order = in_order.astype(np.float32)
-        ids = judgments.doc_ids
-        wanted = np.array([ranking[ids[row]] for row in rows], dtype=np.float64).astype(np.float32)
         end = in_order.searchsorted(wanted, "right")
         if max((end - in_order.searchsorted(wanted)).tolist(), default=0) > 1:
             return None
         order = end.argsort()[::-1]
-        doc.append(np.array(rows, dtype=np.int64)[order])
-        rank.append(len(score) + 1 - end[order])
-        query.append(judgments.query[doc[-1]])
+        docs.append(np.array(rows, dtype=np.int64)[order])
+        ranks.append(len(score) + 1 - end[order])
         depth[q] = len(score)
         ranked.append(q)
-    if len(ranked) > 1 and any(first > second for first, second in pairwise(ranked)):
+    if ranked != sorted(ranked):
         return None
-    queries, docs, ranks = (
-        parts[0] if len(parts) == 1 else np.concatenate([_NONE, *parts]) for parts in (query, doc, rank)
+    doc = np.concatenate(docs)
+    return AlignedRun(
+        judgments, judgments.query[doc], doc, np.concatenate(ranks), depth, None, np.array(ranked, dtype=np.int64)
     )
-    return AlignedRun(judgments, queries, docs, ranks, depth, None, np.array(ranked, dtype=np.int64))
 
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
@@ -303,14 +270,14 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     if score is None or not np.isfinite(score).all():
         return _align_rows(judgments, [run_table(given)])  # which names the offender
     return [
-        _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))
+        _part_of_dict(judgments, query[some], length[some], rankings[some], score[rows])
         for some, rows in _portions(length)
     ]
 
 
-def _blocks_of_dict(
+def _part_of_dict(
     judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]], score: Floats
-) -> Blocks:
+) -> _Part:
     """Dicts look documents up themselves: only the few judged ones are looked for, one by one."""
     first, end = (np.searchsorted(judgments.query, query, side=side) for side in ("left", "right"))
     doc_ids = judgments.doc_ids
@@ -332,12 +299,44 @@ def _blocks_of_dict(
         places = zip(block.tolist(), (rows - start[block]).tolist(), strict=True)
         return [names[b][i] for b, i in places]
 
-    return Blocks(
-        query=query,
-        length=length,
-        score=as_32_bits(score),
-        doc_ids=doc_ids_of,
-        doc=doc[found],
-        doc_block=doc_block[found],
-        doc_score=as_32_bits(doc_score[found]),
-    )
+    doc, doc_block = doc[found], doc_block[found]
+    blocks = Blocks(length, as_32_bits(score), doc_ids_of, doc, doc_block, as_32_bits(doc_score[found]))
+    return _Part(doc, *ranks_of(blocks, judgments), query, length)
+
+
+# -- finding documents by hashes, every match being checked ------------------------------------------------
+# Keys are tables with the columns query (position in the judgments) and doc_id.
+
+
+def find_judged(judged: pl.DataFrame, keys: pl.DataFrame, hashes: pl.Series) -> tuple[Ints, Ints]:
+    """Which rows of ``keys`` (with their ``hashes``) are ``judged`` (see ``hashed_keys``), and the document that each of them is.
+
+    A join by hashes is several times faster than one by texts; texts are compared where hashes are equal.
+
+    >>> keys = pl.DataFrame({"query": [0, 0, 1], "doc_id": ["x", "b", "a"]})
+    >>> judged = pl.DataFrame({"query": [0, 0], "doc_id": ["a", "b"]})
+    >>> judged = judged.with_columns(doc=pl.Series([0, 1]), hash=judged.hash_rows())
+    >>> [rows.tolist() for rows in find_judged(judged, keys, keys.hash_rows())]
+    [[1], [1]]
+    """
+    hashed = pl.DataFrame({"hash": hashes, "row": np.arange(len(hashes))})
+    alike = hashed.join(judged, on="hash", how="inner", maintain_order="left")
+    row, doc = alike["row"].to_numpy(), alike["doc"].to_numpy()
+    same = (keys["doc_id"][row] == alike["doc_id"]).to_numpy()
+    same &= keys["query"].to_numpy()[row] == alike["query"].to_numpy()
+    return row[same], doc[same]
+
+
+def repetitions(keys: pl.DataFrame, hashes: pl.Series) -> pl.DataFrame:
+    """The rows that an earlier row equals. Equal rows have equal hashes: only those are looked at.
+
+    >>> keys = pl.DataFrame({"query": [0, 0, 0, 1], "doc_id": ["a", "b", "a", "a"]})
+    >>> repetitions(keys, keys.hash_rows()).rows()
+    [(0, 'a')]
+    """
+    in_order = np.sort(hashes.to_numpy())
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if len(twice) == 0:
+        return keys[:0]
+    suspects = keys[np.flatnonzero(np.isin(hashes.to_numpy(), twice))]
+    return suspects.filter(~pl.struct(pl.all()).is_first_distinct())

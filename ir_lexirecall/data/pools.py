@@ -97,9 +97,7 @@ class Pool:
     @cached_property
     def grade(self) -> Floats:
         """Grade of each document, 0 without a judgment, shape ``(N,)``."""
-        if not len(self.judgments.grade):
-            return np.zeros(len(self.doc))
-        return np.where(self.is_judged, self.judgments.grade[self.doc], 0.0)
+        return np.append(self.judgments.grade, 0.0)[self.doc]  # the last one where there is no judgment
 
     def only(self, which: Bools) -> Pool:
         """The pool of some documents, ``which`` of shape ``(N,)``."""

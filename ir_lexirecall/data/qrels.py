@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -81,26 +80,22 @@ def read_qrels(qrels: Any) -> Qrels:
     Raises:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
     """
-    if isinstance(qrels, (str, os.PathLike)):
-        return _from_columns(qrels, qrel_columns(qrels))
     qrels = readable(qrels, "qrels")
-    nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
-    if nested is None:
-        for name in ASPECT_COLUMNS:  # a small table with one column more needs no Polars
-            if (columns := few_columns(qrels, QREL_COLUMNS, (name,))) is not None:
-                grade = packed_numbers([columns["relevance"]])
-                if grade is not None and np.isfinite(grade).all():
-                    return _from_columns(qrels, columns | {"relevance": grade})
-        return _from_columns(qrels, qrel_columns(qrels))
-    query_ids = sorted(nested)
-    docs = [sorted(nested[query_id]) for query_id in query_ids]
-    grade = packed_numbers(
-        list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
-    )
-    if grade is None or not np.isfinite(grade).all():
-        return _from_columns(qrels, qrel_columns(qrels))  # which names the offender
-    query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
-    return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
+    if (nested := nested_dicts(qrels, "qrels", QREL_COLUMNS)) is not None:
+        query_ids = sorted(nested)
+        docs = [sorted(nested[query_id]) for query_id in query_ids]
+        grade = packed_numbers(
+            list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
+        )
+        if grade is not None and np.isfinite(grade).all():
+            query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
+            return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
+    for name in ASPECT_COLUMNS:  # a small table with one column more needs no Polars
+        if (columns := few_columns(qrels, QREL_COLUMNS, (name,))) is not None:
+            grade = packed_numbers([columns["relevance"]])
+            if grade is not None and np.isfinite(grade).all():
+                return _from_columns(qrels, columns | {"relevance": grade})
+    return _from_columns(qrels, qrel_columns(qrels))  # which names the offender
 
 
 def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
@@ -145,11 +140,11 @@ def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
     further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
         return Qrels(query_ids, query, docs, grade[new])
-    aspects = ["0"] if aspect is None else list(in_order[2])
-    names = sorted(set(aspects))
-    place = {name: i for i, name in enumerate(names)}
-    code = np.zeros(len(new), dtype=np.int64)
+    names, code = ["0"], np.zeros(len(new), dtype=np.int64)
     if aspect is not None:
+        aspects = list(in_order[2])
+        names = sorted(set(aspects))
+        place = {name: i for i, name in enumerate(names)}
         code = np.fromiter(map(place.__getitem__, aspects), np.int64, len(new))
     further = {
         name: pl.Series(name, values, dtype=pl.String) if isinstance(values, list) else values

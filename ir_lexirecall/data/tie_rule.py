@@ -20,7 +20,6 @@ from ir_lexirecall.data.judgments import Judgments
 class Blocks:
     """A run restricted to judged queries, whose rows stand together: a block per query."""
 
-    query: Ints  # of each block
     length: Ints  # of each block, at least 1
     score: NDArray[np.float32]  # of each row
     doc_ids: Callable[[Ints], Sequence[str]]  # of the given rows
