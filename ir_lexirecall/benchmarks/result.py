@@ -457,7 +457,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "alpha": self.test.alpha,
             "mean_rank": pd.Series(mean_rank, index=self.runs, name="mean_rank").sort_values(kind="stable"),
             "p_pairs": pd.DataFrame(pairs, index=self.runs, columns=self.runs),
-            "p_wilcoxon": pd.DataFrame(inference.wilcoxon_of_pairs(means)[1], index=self.runs, columns=self.runs),
+            "p_wilcoxon": pd.DataFrame(inference.wilcoxon_of_pairs(means), index=self.runs, columns=self.runs),
         }
 
     # -- for readers -----------------------------------------------------------------------------------

@@ -139,14 +139,12 @@ def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) 
     (array([0.5, 1. , 1. ]), array([0.2, 0. , 0. ]), array([-0.2, -0.2,  0. ]), array([0.2, 0.2, 0. ]))
     """
     above, below = counts_p(x, shifts), counts_p(-x, shifts)
-    p, mean = two_sided(above[0], below[0]), np.where(np.sign(x).sum(axis=1) == 0, 0.0, mean_and_deviation(x)[0])
-    if alpha is None or x.shape[1] < 2:
-        nothing = np.full(len(x), np.inf)
-        return Sides(above, below, p, mean, -nothing, nothing)
-    c = np.abs(x).max(axis=1, initial=0)
-    low, high = preference_interval(np.sign(x), alpha)
-    low, high = np.minimum(c * low, mean), np.maximum(c * high, mean)
-    return Sides(above, below, p, mean, low, high)
+    mean = np.where(np.sign(x).sum(axis=1) == 0, 0.0, mean_and_deviation(x)[0])
+    low, high = np.full(len(x), -np.inf), np.full(len(x), np.inf)
+    if alpha is not None and x.shape[1] > 1:
+        c, ends = np.abs(x).max(axis=1, initial=0), preference_interval(np.sign(x), alpha)
+        low, high = np.minimum(c * ends[0], mean), np.maximum(c * ends[1], mean)
+    return Sides(above, below, two_sided(above[0], below[0]), mean, low, high)
 
 
 def counts_p(x: Floats, shifts: Floats) -> Floats:
@@ -169,7 +167,7 @@ def counts_p(x: Floats, shifts: Floats) -> Floats:
     middle, error = _with_a_win_and_a_loss(np.sign(x))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = special.stdtr(queries + 1, -(middle + shifts / c) / error)
-    within = np.stack([moved(mean_and_deviation(x)[0][:, None], shift)[:, 0] > 0 for shift in shifts])
+    within = moved(mean_and_deviation(x)[0], shifts) > 0
     p = np.clip(np.where(c == 0, 0.0, p), np.where(within, 2.0**-queries, 0.5), exact)
     return np.where(shifts > 0, p, exact)
 
@@ -191,7 +189,7 @@ def of_means(test: Kernel, x: Floats, shifts: Floats, alpha: float | None, draws
                 array[..., rows] = part
     for side, signed in ((found.above, x), (found.below, -x)):
         for p, shift in zip(side[1:], shifts[1:], strict=True):
-            total = moved(signed, shift)
+            total = moved(signed, shift[:, None])
             rows = of_one_magnitude(total) & ~is_exact
             p[rows] = np.minimum(sign_p(total[rows], np.zeros((1, 1)))[0], side[0, rows])
     return found
@@ -224,7 +222,7 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
     p = np.empty((2, *shifts.shape))
     for of_side, sign in zip(p, (1, -1), strict=True):
         for k, shift in enumerate(shifts):
-            t = (sign * mean if not shift.any() else mean_and_deviation(moved(sign * x, shift))[0]) / error
+            t = (sign * mean if not shift.any() else mean_and_deviation(moved(sign * x, shift[:, None]))[0]) / error
             of_side[k] = special.stdtr(queries - 1, -t)
             if a is not None:
                 turn = np.divide(-0.5, sign * a, out=np.full(len(a), np.inf), where=sign * a < 0)
@@ -333,4 +331,4 @@ def group_units(x: Floats, groups: ArrayLike) -> Floats:
     weigh = x.shape[1] ** 2 / (size**2).sum()
     if weigh < count:
         further *= np.sqrt(weigh / (weigh - 1) * (1 - 1 / count))
-    return np.stack([moved(row[None], m)[0] for row, m in zip(further, mean, strict=True)]) if len(x) else further
+    return moved(further, mean)

@@ -180,12 +180,12 @@ def scaled(x: Floats) -> tuple[Floats, Ints]:
 
 
 def moved(x: Floats, shift: Floats) -> Floats:
-    """``x`` plus a shift of each row, and 0 where only rounding is left.
+    """``x`` plus a shift (of each row, shape ``(P, 1)``), and 0 where only rounding is left.
 
-    >>> moved(np.array([[0.79 - 0.8, 0.02]]), np.array([0.01]))
+    >>> moved(np.array([[0.79 - 0.8, 0.02]]), np.array([[0.01]]))
     array([[0.  , 0.03]])
     """
-    return settled(x + shift[:, None], np.maximum(np.abs(x), np.abs(shift[:, None])))
+    return settled(x + shift, np.maximum(np.abs(x), np.abs(shift)))
 
 
 def effect_of_mean(x: Floats) -> Floats:
@@ -217,12 +217,8 @@ def most_extreme(n_resamples: int, alpha: float) -> int:
     >>> most_extreme(9999, 0.05), most_extreme(19, 0.05), most_extreme(18, 0.05)
     (500, 1, 0)
     """
-    k = int(alpha * (n_resamples + 1))
-    while (k + 1) / (n_resamples + 1) <= alpha:  # the very division that gives p
-        k += 1
-    while k and k / (n_resamples + 1) > alpha:
-        k -= 1
-    return k
+    p = np.arange(1, n_resamples + 1) / (n_resamples + 1)  # the very division that gives p
+    return int(np.searchsorted(p, alpha, side="right"))
 
 
 def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestResult:
@@ -234,11 +230,9 @@ def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestRes
     low, high = result.low, result.high
     if bounds is not None:
         low, high = np.clip(low, *bounds), np.clip(high, *bounds)
-    reject, above = result.p <= alpha, result.estimate > 0
-    smallest = np.nextafter(0.0, 1.0)
-    low = np.where(reject & above, np.maximum(low, smallest), low)
-    high = np.where(reject & ~above, np.minimum(high, -smallest), high)
-    low, high = np.where(reject, low, np.minimum(low, 0.0)), np.where(reject, high, np.maximum(high, 0.0))
+    reject, above, smallest = result.p <= alpha, result.estimate > 0, np.nextafter(0.0, 1.0)
+    low = np.where(reject, np.where(above, np.maximum(low, smallest), low), np.minimum(low, 0.0))
+    high = np.where(reject, np.where(above, high, np.minimum(high, -smallest)), np.maximum(high, 0.0))
     return TestResult(result.estimate, low, high, result.p, result.effect_size)
 
 

@@ -313,28 +313,25 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
     return float(stats.studentized_range.ppf(1 - alpha, runs, np.inf) / np.sqrt(2) * error), p
 
 
-def wilcoxon_of_pairs(means: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]:
-    """Wilcoxon's signed-rank test of each pair of runs over collections: p, and p by Holm over all pairs, ``(S, S)`` each.
+def wilcoxon_of_pairs(means: Floats) -> Floats:
+    """p of Wilcoxon's signed-rank test of each pair of runs over collections, by Holm over all pairs, shape ``(S, S)``.
 
     Beside Nemenyi's: its p of a pair depends on no other run. With D collections no p is below 2^(1-D).
 
     Args:
         means: shape ``(D, S)``.
-        alpha: family-wise level.
 
     Source: Benavoli, Corani, Mangili, Should We Really Use Post-Hoc Tests Based on Mean-Ranks?, JMLR 2016.
 
     >>> means = np.array([[0.3, 0.2], [0.5, 0.4], [0.6, 0.3], [0.4, 0.1], [0.7, 0.6], [0.5, 0.2]])
-    >>> [p[0].tolist() for p in wilcoxon_of_pairs(means)]
-    [[1.0, 0.03125], [1.0, 0.03125]]
+    >>> wilcoxon_of_pairs(means)[0].tolist()
+    [1.0, 0.03125]
     """
-    runs = means.shape[1]
-    i, j = np.triu_indices(runs, 1)
+    i, j = np.triu_indices(means.shape[1], 1)
+    adjusted = np.ones((means.shape[1], means.shape[1]))
     p = wilcoxon((means[:, i] - means[:, j]).T, None).p
-    both = np.ones((2, runs, runs))
-    for matrix, numbers in zip(both, (p, corrected(p, "holm", alpha)[0]), strict=True):
-        matrix[i, j] = matrix[j, i] = numbers
-    return both[0], both[1]
+    adjusted[i, j] = adjusted[j, i] = corrected(p, "holm", 0.05)[0]  # whatever the level
+    return adjusted
 
 
 def partial_conjunction(p: Floats) -> Floats:

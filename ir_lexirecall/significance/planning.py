@@ -95,18 +95,13 @@ def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) ->
     >>> planned.estimate.round(3), planned.low.round(3), planned.high.round(3)
     (array([0.037]), array([0.031]), array([0.047]))
     """
-    for name, level in (("power", power), ("alpha", alpha)):
-        check_number(name, level, above=0, below=1)
-    queries = x.shape[1]
-    if queries < 2:
-        return Planned(*np.full((3, len(x)), np.nan))
+    deviations, n = _deviations(x, alpha, power), np.full(1, max(2.0, x.shape[1]))
     low, high = np.zeros(1), np.full(1, 1e4)
-    n = np.full(1, float(queries))
     for _ in range(100):
         middle = (low + high) / 2
         enough = _power(middle, n, alpha, 2) >= power
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return Planned(*(high * s / np.sqrt(queries) for s in _deviations(x, alpha)))
+    return Planned(*(high * s / np.sqrt(n) for s in deviations))
 
 
 def effect_interval(
@@ -140,8 +135,7 @@ def effect_interval(
     t = np.abs(effect[known]) * np.sqrt(queries)
     for end, level in zip(ends, (1 - alpha / 2, alpha / 2), strict=True):
         end[known] = _noncentrality(t, queries - 1.0, level) / np.sqrt(queries)
-    negative = effect < 0
-    low, high = np.where(negative, -ends[::-1], ends)
+    low, high = np.where(effect < 0, -ends[::-1], ends)
     if p is None:
         p = 2 * special.stdtr(queries - 1, -np.abs(effect) * np.sqrt(queries))
     agrees = agreeing(TestResult(effect, low, high, p, effect), alpha, None)
@@ -176,15 +170,11 @@ def _noncentrality(t: Floats, df: float, level: float) -> Floats:
 
 
 def _needed(x: Floats, difference: float | Floats, power: float, alpha: float, sides: int) -> Planned:
-    for name, level in (("power", power), ("alpha", alpha)):
-        check_number(name, level, above=0, below=1)
-    difference = np.asarray(difference, dtype=np.float64)
+    deviations, difference = _deviations(x, alpha, power), np.asarray(difference, dtype=np.float64)
     if not (np.isfinite(difference).all() and (difference > 0).all()):
         raise ValueError(f"a difference must be a finite number above 0, not {difference.tolist()!r}")
-    if x.shape[1] < 2:
-        return Planned(*np.full((3, len(x)), np.nan))
     numbers = []
-    for deviation in _deviations(x, alpha):
+    for deviation in deviations:
         with np.errstate(divide="ignore"):
             effect = difference / deviation
         low, high = np.ones(len(x)), np.full(len(x), MOST + 1.0)
@@ -196,16 +186,18 @@ def _needed(x: Floats, difference: float | Floats, power: float, alpha: float, s
     return Planned(*numbers)
 
 
-def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
-    """Standard deviation s of each row and the ends of its interval; NaN where there is no spread.
+def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, Floats]:
+    """Standard deviation s of each row and the ends of its interval; NaN where there is no spread, or fewer than two queries.
 
     ln(c s^2) -/+ t c sqrt((k - (n - 3) / n) / (n - 1)) is that of the logarithm of the variance, c = n / (n - z), z the normal quantile,
     t Student's, k = n sum (x - m)^4 / (sum (x - mean)^2)^2 the kurtosis about the mean m without 1 / (2 sqrt(n - 4)) of the values at
     either end, or what Fisher's G2 makes of it where that is more. Below 5 queries, or where n is at most z, it has no upper end, and
     its lower end is 0.
     """
+    for name, level in (("power", power), ("alpha", alpha)):
+        check_number(name, level, above=0, below=1)
     n, z, t = x.shape[1], -float(special.ndtri(alpha / 2)), -float(special.stdtrit(x.shape[1] - 1, alpha / 2))
-    deviation = mean_and_deviation(x)[1]
+    deviation = mean_and_deviation(x)[1] if n > 1 else np.full(len(x), np.nan)
     deviation = np.where(deviation > 0, deviation, np.nan)
     if n < 5 or n <= z:
         return deviation, deviation * 0, deviation * np.inf

@@ -215,17 +215,12 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     >>> (result.p <= 0.05).tolist(), result.estimate[0].round(4)
     ([[False, True, True], [True, False, False], [True, False, False]], array([0.  , 0.64, 0.64]))
     """
-    difference, spread, noise, exponent = _permuted(values, draws)
-    p = _share_of_ranges(np.abs(difference), spread, noise)
+    above, difference, spread = tukey_p(values, np.zeros(1), draws)
     k = most_extreme(draws.number, alpha)
     half = np.full(difference.shape, spread[draws.number - k] if k else np.inf)
-    np.fill_diagonal(p, 1.0)
     np.fill_diagonal(half, 0.0)
-    low, high = difference - half, difference + half
-    estimate, low, high = (np.ldexp(array, exponent) for array in (difference, low, high))
-    return TestResult(
-        estimate, low, high, p, np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
-    )
+    effect = np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
+    return TestResult(difference, difference - half, difference + half, np.minimum(above[0], above[0].T), effect)
 
 
 TUKEY = Procedure(
@@ -240,35 +235,19 @@ TUKEY = Procedure(
 )
 
 
-def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> Floats:
+def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, Floats, Floats]:
     """p of mean differences of at most -shift, simultaneous, shape ``(K, S, S)``: the row's system minus the column's.
 
     The share of the permutations of ``tukey_hsd`` whose largest difference of means is at least difference + shift; ``shifts``
-    are 0 or more, shape ``(K,)``.
+    are 0 or more, shape ``(K,)``. With it the differences, ``(S, S)``, and the largest ones of the permutations, ascending.
     """
-    difference, spread, noise, exponent = _permuted(values, draws)
-    p = np.stack([_share_of_ranges(difference + shift, spread, noise) for shift in np.ldexp(shifts, -exponent)])
-    for k in np.flatnonzero(shifts == 0):
-        np.fill_diagonal(p[k], 1.0)
-    return p
-
-
-def _share_of_ranges(difference: Floats, spread: Floats, noise: float) -> Floats:
-    """Share of permutations, the observed order among them, whose range is at least the difference."""
-    # Sums of the same numbers in another order may differ in the last bits, a difference of 0 from 0, too.
-    least = difference - DIFFERENCE * np.abs(difference) - noise
-    return (1 + len(spread) - np.searchsorted(spread, least)) / (1 + len(spread))
-
-
-def _permuted(values: Floats, draws: Resampled) -> tuple[Floats, Floats, float, int]:
-    """Mean differences, the ranges of means of permutations, ascending, their rounding, and the exponent of the scale."""
     queries, systems = values.shape
     # What all systems share on a query changes no difference: without it, less is rounded.
     shifted = values - values.min(axis=1, keepdims=True)
     exponent = np.frexp(shifted.max(initial=0))[1]
     shifted = np.ldexp(shifted, -exponent)
-    mean = shifted.mean(axis=0)
-    difference = mean[:, None] - mean[None, :]
+    mean, noise = shifted.mean(axis=0), SUM * shifted.max(axis=1).mean()
+    difference = mean[:, None] - mean
     rng = np.random.default_rng(draws.seed)
     spread = np.empty(draws.number)
     for some in draws.blocks(draws.number, queries * systems, "Tukey HSD"):
@@ -276,7 +255,13 @@ def _permuted(values: Floats, draws: Resampled) -> tuple[Floats, Floats, float, 
         means = shuffled.mean(axis=1)
         spread[some] = means.max(axis=1) - means.min(axis=1)
     spread.sort()
-    return difference, spread, float(SUM * shifted.max(axis=1).mean()), int(exponent)
+    gain = difference + np.ldexp(shifts, -exponent)[:, None, None]
+    # Sums of the same numbers in another order may differ in the last bits, a difference of 0 from 0, too.
+    reaching = len(spread) - np.searchsorted(spread, gain - DIFFERENCE * np.abs(gain) - noise)
+    p = (1 + reaching) / (1 + len(spread))
+    for k in np.flatnonzero(shifts == 0):
+        np.fill_diagonal(p[k], 1.0)
+    return p, np.ldexp(difference, exponent), np.ldexp(spread, exponent)
 
 
 # -- differences of parts ----------------------------------------------------------------------------

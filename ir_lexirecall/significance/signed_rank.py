@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -53,7 +52,7 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     out = np.empty((5, len(x)))
     known: dict[bytes, list[float]] = {}  # columns of the result: preferences repeat the same wins and losses
     for i, row in enumerate(progress_bar(progress, x, desc="Wilcoxon")):
-        differences = _Differences.of(row)
+        differences = _Differences(row)
         key = differences.value.tobytes() + differences.count.tobytes()
         if key not in known:
             null, w = differences.null, differences.statistic
@@ -73,8 +72,8 @@ def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
     """
     p = np.empty(shifts.shape)
     for k, shift in enumerate(shifts):
-        for i, row in enumerate(moved(x, shift)):
-            differences = _Differences.of(row)
+        for i, row in enumerate(moved(x, shift[:, None])):
+            differences = _Differences(row)
             p[k, i] = differences.null.lower_tail(differences.null.total - differences.statistic)
     return p
 
@@ -100,15 +99,35 @@ WILCOXON = Procedure(
 # -- the distribution of W ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class _Null:
-    """Distribution of twice W under no difference, on the multiples of ``step`` from 0 to ``total``."""
+    """Distribution of twice W under no difference, on the multiples of ``step`` from 0 to ``total``.
 
-    twice_ranks: Ints  # twice the mean rank of every group of ties
-    total: int
-    step: int
-    lower: Floats | None  # P(2 W <= i step) for i up to the middle; None: normal
-    deviation: float  # its standard deviation
+    Attributes:
+        twice_ranks: twice the mean rank of every group of ties.
+        lower: P(2 W <= i step) for i up to the middle; None: normal, with this ``deviation``.
+    """
+
+    def __init__(self, tied: bytes) -> None:
+        """For groups of that many ties, smallest magnitude first."""
+        sizes = np.frombuffer(tied, dtype=np.int64)
+        self.twice_ranks: Ints = 2 * np.cumsum(sizes) - sizes + 1
+        n, self.total = int(sizes.sum()), int(self.twice_ranks @ sizes)
+        self.step = max(1, int(np.gcd.reduce(self.twice_ranks)))
+        self.deviation = float(np.sqrt((self.twice_ranks**2) @ sizes) / 2)
+        self.lower: Floats | None = None
+        if n > EXACT and (len(sizes) > _FEW or n * (self.total // self.step) > _WORK):
+            return
+        ranks = np.repeat(self.twice_ranks // self.step, sizes).tolist()
+        # Of sums of the ranks, each taken with probability 1/2, up to the middle; powers of 1/2 are exact up to 50 ranks.
+        probability = np.zeros(sum(ranks) // 2 + 1)
+        probability[0] = 1
+        reach = 0
+        for rank in ranks:
+            reach = min(reach + rank, len(probability) - 1)
+            taken = probability[: max(0, reach + 1 - rank)].copy()
+            probability[rank : reach + 1] += taken
+            probability[: reach + 1] /= 2
+        self.lower = np.cumsum(probability)
 
     def lower_tail(self, value: int) -> float:
         """P(2 W <= value)."""
@@ -134,56 +153,33 @@ class _Null:
         return (place + 0.5) * self.step if place >= 0 else None
 
 
-@lru_cache(maxsize=256)
-def _null(tied: bytes) -> _Null:
-    """For groups of that many ties, smallest magnitude first."""
-    sizes = np.frombuffer(tied, dtype=np.int64)
-    twice_ranks = 2 * np.cumsum(sizes) - sizes + 1
-    n, total, step = int(sizes.sum()), int(twice_ranks @ sizes), max(1, int(np.gcd.reduce(twice_ranks)))
-    deviation = float(np.sqrt((twice_ranks**2) @ sizes) / 2)
-    if n > EXACT and (len(sizes) > _FEW or n * (total // step) > _WORK):
-        return _Null(twice_ranks, total, step, None, deviation)
-    ranks = np.repeat(twice_ranks // step, sizes).tolist()
-    probability = np.zeros(
-        sum(ranks) // 2 + 1
-    )  # of sums of the ranks, each taken with probability 1/2, up to the middle
-    probability[0] = 1
-    reach = 0
-    for rank in ranks:  # sums of powers of 1/2: exact up to 50 ranks
-        reach = min(reach + rank, len(probability) - 1)
-        taken = probability[: max(0, reach + 1 - rank)].copy()
-        probability[rank : reach + 1] += taken
-        probability[: reach + 1] /= 2
-    return _Null(twice_ranks, total, step, np.cumsum(probability), deviation)
+_null = lru_cache(maxsize=256)(_Null)
 
 
-@dataclass(frozen=True)
 class _Differences:
-    """The differences of one pair."""
+    """The differences of one pair.
 
-    value: Floats  # distinct values, ascending; magnitudes that are equal but for rounding are equal
-    count: Ints  # how often each of them occurs
-    tied: Ints  # how many differences other than 0 share each magnitude, from the smallest on
-    zeros: int  # how many are 0
-    null: _Null  # of those other than 0
-    statistic: int  # twice W, an integer whatever the ties
+    Attributes:
+        value, count: distinct values, ascending (magnitudes that are equal but for rounding are equal), and how often each occurs.
+        tied, zeros: how many differences other than 0 share each magnitude, from the smallest on, and how many are 0.
+        null: distribution of twice W of those other than 0.
+        statistic: twice W, an integer whatever the ties.
+    """
 
-    @staticmethod
-    def of(row: Floats) -> _Differences:
+    def __init__(self, row: Floats) -> None:
         differs = row[row != 0]
-        zeros = len(row) - len(differs)
         magnitude = np.abs(differs)
         order = np.argsort(magnitude)
         magnitude = magnitude[order]
         new = np.ones(len(differs), dtype=bool)
         new[1:] = magnitude[1:] > magnitude[:-1] * (1 + DIFFERENCE)
         group = np.cumsum(new) - 1
-        tied = np.bincount(group)
-        above = np.bincount(group[differs[order] > 0], minlength=len(tied))
-        distinct = magnitude[new]
-        value, count = np.r_[-distinct[::-1], 0.0, distinct], np.r_[(tied - above)[::-1], zeros, above]
-        null = _null(tied.tobytes())
-        return _Differences(value[count > 0], count[count > 0], tied, zeros, null, int(null.twice_ranks @ above))
+        self.tied, self.zeros = np.bincount(group), len(row) - len(differs)
+        above = np.bincount(group[differs[order] > 0], minlength=len(self.tied))
+        distinct, count = magnitude[new], np.r_[(self.tied - above)[::-1], self.zeros, above]
+        self.value, self.count = np.r_[-distinct[::-1], 0.0, distinct][count > 0], count[count > 0]
+        self.null = _null(self.tied.tobytes())
+        self.statistic = int(self.null.twice_ranks @ above)
 
 
 # -- the interval ------------------------------------------------------------------------------------

@@ -331,7 +331,7 @@ def margin_test_of_all(test: SignificanceTest, values: Floats, margin: float) ->
     values, margin = _checked(values, "values", None), float(_checked_margin(margin))
     if not test.procedure.at_once:
         raise ValueError(f"{test.name} tests pairs of systems; call margin_test with their differences")
-    above = tukey_p(values, np.array([0.0, margin]), test.resampling)
+    above, *_ = tukey_p(values, np.array([0.0, margin]), test.resampling)
     return MarginTest(above[0], above[0].T, above[1], np.maximum(above[1], above[1].T))
 
 
