@@ -105,7 +105,8 @@ def _parsed(words: list[str]) -> Any:
         commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
         for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
             module, key = importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"), name.replace("-", "_")
-            getattr(module, f"add_{key}")(commands).set_defaults(command=getattr(module, f"run_{key}"))
+            getattr(module, f"add_{key}")(commands)
+            commands.choices[name].set_defaults(command=getattr(module, f"run_{key}"))
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
             importlib.import_module("argcomplete").autocomplete(parser)
         options = parser.parse_args(files_first(words))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import did_you_mean
+from ir_lexirecall._util.errors import did_you_mean, repeated
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection
@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
         """Parse a command line; the command, not the program, says how it is used where there is too much."""
-        options, unknown = self.parse_known_args(words, namespace)
+        options, unknown = self.parse_known_args(words, namespace or Options())
         if unknown:
             parser: Parser = options.parser
             hint = did_you_mean(unknown[0].partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say how the command is used, and what was wrong; leave with exit code 2."""
-        if choice := _INVALID_CHOICE.search(message):
+        if choice := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)$", message):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         if "are required: QRELS" in message:  # maybe the last option took them
             message += "; name files before -m and -p"
@@ -76,6 +76,22 @@ class Parser(argparse.ArgumentParser):
             how = OPTIONS[name] | changed
             how["help"] += _OWN if name == "measures" else more
             self.add_argument(*_FLAGS.get(name, [f"--{name.replace('_', '-')}"]), **how)
+
+    def add_runs(self, *, least: int = 1, values: bool = False) -> None:
+        """Add the arguments that name judgments and runs, or ``--values`` instead."""
+        self.add("qrels", nargs="?" if values else None)
+        self.add(*JUDGMENTS[1:])
+        several = ", at least two" if least == 2 else ""
+        formats = 'TREC\'s format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input); "runs/*.run" takes each file'
+        self.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
+        if values:
+            self.add("values", "missing", "smaller_is_better")
+
+    def add_preference(self, default: str = "lexirecall") -> None:
+        """Add ``-p``; ``default`` says what is compared without."""
+        names = ", ".join(preference_functions.NAMES)
+        words = f"preferences, one or several of {names} (default: {default}); measures, also your own, go to -m"
+        self.add("preference", help=words)
 
 
 def files_first(words: Sequence[str]) -> list[str]:
@@ -95,9 +111,6 @@ def files_first(words: Sequence[str]) -> list[str]:
                     ordered[first:end] = ordered[j:end] + ordered[first:j]
                     break
     return ordered
-
-
-_INVALID_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
 
 
 class _Files(argparse.Action):
@@ -140,7 +153,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
         "JSON lines, Parquet, ...): files, or a folder",
     },
-    "missing": {"choices": ["error", "skip"]},
+    "missing": {
+        "choices": ["error", "skip"],
+        "help": "what to do where a run lacks a value: error, or skip the query (default: error)",
+    },
     "smaller_is_better": {
         "nargs": "+",
         "metavar": "MEASURE",
@@ -198,28 +214,6 @@ TEST = ("test", "correction", "alpha", "n_resamples", "seed")
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
 
 
-def add_runs(parser: Parser, *, least: int = 1, values: bool = False) -> None:
-    """Add the arguments that name judgments and runs, or ``--values`` instead."""
-    parser.add("qrels", nargs="?" if values else None)
-    parser.add(*JUDGMENTS[1:])
-    several = ", at least two" if least == 2 else ""
-    formats = 'TREC\'s format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input); "runs/*.run" takes each file'
-    parser.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
-    if values:
-        parser.add("values")
-        parser.add("missing", help="what to do where a run lacks a value: error, or skip the query (default: error)")
-        parser.add("smaller_is_better")
-
-
-def add_preference(parser: Parser, default: str = "lexirecall") -> None:
-    """Add ``-p``; ``default`` says what is compared without."""
-    names = ", ".join(preference_functions.NAMES)
-    parser.add(
-        "preference",
-        help=f"preferences, one or several of {names} (default: {default}); measures, also your own, go to -m",
-    )
-
-
 # -- criteria, tests, margins ------------------------------------------------------------------------
 
 
@@ -254,32 +248,6 @@ def split_measures(words: str | Sequence[str] | None) -> list[str]:
     return parts
 
 
-def criteria_of(
-    options: argparse.Namespace, measures: Sequence[Any] = (), preferences: Sequence[str] = ()
-) -> list[Any]:
-    """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default.
-
-    ``--rel`` and ``--cutoff`` become parameters of preferences.
-    """
-    preferred = split_measures(options.preference)
-    for name in preferred:
-        if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
-            known = preference_functions.NAMES
-            hint = did_you_mean(name, known, 0.7) or "; measures, also your own, go to -m"
-            raise ValueError(f"unknown preference {name!r}; choose from {', '.join(known)}{hint}")
-    named = [*split_measures(options.measures), *preferred]
-    if options.measures is None and options.preference is None:
-        named = [*measures, *preferences]
-    given = {name: getattr(options, name, None) for name in ("rel", "cutoff")}
-    return list(naming.with_parameters(named, **given)) if any(x is not None for x in given.values()) else named
-
-
-def significance_test(options: argparse.Namespace) -> SignificanceTest:
-    correction = None if options.correction == "none" else options.correction
-    cluster = getattr(options, "cluster", False)  # of the commands that take groups
-    return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed, cluster=cluster)
-
-
 def parse_margin(text: str | None) -> MarginLike | None:
     """A margin as the command line gives it.
 
@@ -289,30 +257,68 @@ def parse_margin(text: str | None) -> MarginLike | None:
     if text is None:
         return None
 
-    def margin(text: str) -> float | str:
-        try:
-            return float(text)
-        except ValueError:
-            return text  # such as 2%, or an error that names the margin
-
     parts = split_measures(text)
+    margins: dict[str, float | str] = {}
+    for part in parts:
+        name, _, value = part.rpartition("=")
+        try:
+            margins[name] = float(value)
+        except ValueError:
+            margins[name] = value  # such as 2%, or an error that names the margin
     if len(parts) == 1 and "=" not in parts[0]:
-        return margin(parts[0])
-    named = [part.rpartition("=") for part in parts]
-    if any(not name for name, *_ in named):
+        return margins[""]
+    if "" in margins:
         raise ValueError(f"--margin {text!r} must be one number, or a number for every criterion such as nDCG@10=0.01")
-    return {name: margin(value) for name, _, value in named}
+    return margins
 
 
-def bounds_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of ``--bounds`` that were given, which mean nothing without it."""
-    given = {name: getattr(options, name) for name in BOUNDS[1:] if getattr(options, name) is not None}
-    if given and not options.bounds:
-        raise ValueError(f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both")
-    return {"depth": None, "max_rel": None, "unretrieved": 0} | given
+# -- what is made of them --------------------------------------------------------------------------------
 
 
-# -- qrels and runs --------------------------------------------------------------------------------
+class Options(argparse.Namespace):
+    """What a command line says: values of options, and what is made of them."""
+
+    def criteria(self, measures: Sequence[Any] = (), preferences: Sequence[str] = ()) -> list[Any]:
+        """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default.
+
+        ``--rel`` and ``--cutoff`` become parameters of preferences.
+        """
+        preferred = split_measures(self.preference)
+        for name in preferred:
+            if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
+                known = preference_functions.NAMES
+                hint = did_you_mean(name, known, 0.7) or "; measures, also your own, go to -m"
+                raise ValueError(f"unknown preference {name!r}; choose from {', '.join(known)}{hint}")
+        named = [*split_measures(self.measures), *preferred]
+        if self.measures is None and self.preference is None:
+            named = [*measures, *preferences]
+        return list(naming.with_parameters(named, rel=getattr(self, "rel", None), cutoff=getattr(self, "cutoff", None)))
+
+    def significance_test(self) -> SignificanceTest:
+        correction = None if self.correction == "none" else self.correction
+        cluster = getattr(self, "cluster", False)  # of the commands that take groups
+        return SignificanceTest(self.test, correction, self.alpha, self.n_resamples, self.seed, cluster=cluster)
+
+    def of_bounds(self) -> dict[str, Any]:
+        """The options of ``--bounds`` that were given, which mean nothing without it."""
+        given = {name: value for name in BOUNDS[1:] if (value := getattr(self, name)) is not None}
+        if given and not self.bounds:
+            raise ValueError(f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both")
+        return given
+
+    def inputs(self) -> Inputs | None:
+        """What QRELS and RUN name; None where ``--values`` stands in their place."""
+        if self.values is not None:
+            if self.qrels is not None or self.aspect or self.judged:
+                raise ValueError("give QRELS and RUN, or --values FILE, not both")
+            return None
+        if not self.runs:
+            self.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
+        if self.missing is not None:
+            raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
+        if self.smaller_is_better is not None:
+            raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
+        return Inputs(self)
 
 
 class Inputs:
@@ -323,7 +329,7 @@ class Inputs:
         collection: the data set, where its id was given.
     """
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: Options) -> None:
         aspects = [word.partition("=") for word in options.aspect]
         for word, (name, _, path) in zip(options.aspect, aspects, strict=True):
             if not (name and path):
@@ -336,7 +342,7 @@ class Inputs:
             signal.siginterrupt(signal.SIGINT, True)
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         self.runs: dict[str, str] = dict(zip(run_names(options.runs), paths, strict=True))
-        self.options: argparse.Namespace = options
+        self.options: Options = options
         self.collection: Collection | None = None
         self._source: str | pl.DataFrame | Collection = options.qrels
         if aspects:
@@ -369,21 +375,6 @@ class Inputs:
         return self.collection.recommended()
 
 
-def inputs_or_values(options: argparse.Namespace) -> Inputs | None:
-    """What QRELS and RUN name; None where ``--values`` stands in their place."""
-    if options.values is None:
-        if not options.runs:
-            options.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
-        if options.missing is not None:
-            raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
-        if options.smaller_is_better is not None:
-            raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
-        return Inputs(options)
-    if options.qrels is not None or options.aspect or options.judged:
-        raise ValueError("give QRELS and RUN, or --values FILE, not both")
-    return None
-
-
 def run_names(paths: Sequence[str]) -> list[str]:
     """What runs are called in tables: the file's name without endings, or its path where names would be the same.
 
@@ -397,8 +388,8 @@ def run_names(paths: Sequence[str]) -> list[str]:
         for ending in _ENDINGS:
             name = name.removesuffix(ending) or name
         names.append(name)
-    names = names if len(set(names)) == len(names) else list(paths)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if repeated(names) is None:
+        return names
+    if (twice := repeated(paths)) is not None:
         raise ValueError(f"{twice}: the same run is given twice")
-    return names
+    return list(paths)

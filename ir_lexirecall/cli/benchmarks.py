@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from functools import reduce
 from typing import Any
@@ -12,7 +11,7 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.benchmarks import benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.sources import Source, read_source
-from ir_lexirecall.cli.arguments import TEST, Parser, add_preference, criteria_of, parse_margin, significance_test
+from ir_lexirecall.cli.arguments import TEST, Options, Parser, parse_margin
 from ir_lexirecall.cli.output import Page, add_output
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import rereadable
@@ -26,7 +25,7 @@ from ir_lexirecall.significance.draws import OVER
 present: Any = LazyModule("ir_lexirecall.present")
 
 
-def add_benchmark(commands: Any) -> Parser:
+def add_benchmark(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "benchmark",
         help="evaluate runs on many collections",
@@ -38,7 +37,7 @@ def add_benchmark(commands: Any) -> Parser:
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
     parser.add("measures", help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})")
-    add_preference(parser, "none where measures are named")
+    parser.add_preference("none where measures are named")
     parser.add("baseline", help="run that all others are compared with")
     parser.add_argument(
         "--over",
@@ -73,10 +72,9 @@ def add_benchmark(commands: Any) -> Parser:
     parser.add("test", help=f"significance test {over}: {tests}")
     parser.add(*TEST[1:])
     add_output(parser)
-    return parser
 
 
-def run_benchmark(options: argparse.Namespace) -> None:
+def run_benchmark(options: Options) -> None:
     source = Source({}, {}) if options.values else read_source(options.source)
     named = {word.partition("=")[0] for word in options.words}  # the command line has the last word
     for name in {*TEST, "cluster"} & source.options.keys():
@@ -94,12 +92,12 @@ def run_benchmark(options: argparse.Namespace) -> None:
     given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
     given |= {
         "allow_empty": options.allow_empty or None,
-        "by": criteria_of(options) or None,
+        "by": options.criteria() or None,
         "margin": parse_margin(options.margin),
     }
     asked = {"by": None if options.values else STANDARD} | source.arguments
     asked |= {name: value for name, value in given.items() if value is not None}
-    asked |= {"test": significance_test(options), "values": options.source if options.values else None}
+    asked |= {"test": options.significance_test(), "values": options.source if options.values else None}
     if options.predicted:
         if options.values and len(options.predicted) > 1:
             raise ValueError("--predicted: with --values give one FILE of values")
@@ -113,7 +111,7 @@ def run_benchmark(options: argparse.Namespace) -> None:
         page.add_finding(present.benchmark_finding(result, over), ranking=False)
         for name in result.quantities:
             criterion, *columns = present.benchmark_table(result, over, page.places, name).columns
-            page.add_sentence(f"{criterion.cells[0]}:")
+            page.add_sentences(f"{criterion.cells[0]}:")
             page.add_shown(Shown(columns))
             page.parts.append("")
         facts = [
@@ -125,11 +123,11 @@ def run_benchmark(options: argparse.Namespace) -> None:
             facts.append("the mean of a preference is over all other runs")
             if result.baseline is not None:
                 facts[-1] += f", its difference is head to head with {result.baseline}"
-        page.add_sentence("; ".join(facts))
+        page.add_sentences("; ".join(facts))
         if result.grouped:
-            page.add_sentence("Pairs in groups of queries:")
+            page.add_sentences("Pairs in groups of queries:")
             page.add_table(result.group_table())
-        page.add_sentence(provenance_line(result.provenance))
+        page.add_sentences(provenance_line(result.provenance))
     else:
         page.add_table(result.group_table() if result.grouped else result.overall(over))
     if options.report is not None:

@@ -10,20 +10,7 @@ from typing import Any
 from ir_lexirecall._util.errors import check_choice, check_integer
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import (
-    BOUNDS,
-    JUDGMENTS,
-    TEST,
-    Inputs,
-    Parser,
-    add_preference,
-    add_runs,
-    bounds_options,
-    criteria_of,
-    inputs_or_values,
-    parse_margin,
-    significance_test,
-)
+from ir_lexirecall.cli.arguments import BOUNDS, JUDGMENTS, TEST, Inputs, Options, Parser, parse_margin
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design
@@ -36,16 +23,16 @@ from ir_lexirecall.reports import report
 present: Any = LazyModule("ir_lexirecall.present")
 
 
-def add_compare(commands: Any) -> Parser:
+def add_compare(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "compare",
         help="compare runs query by query",
         description="Compare runs by measures, by exact preferences between their rankings, or both: a row per pair of runs.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
     )
-    add_runs(parser, least=2, values=True)
+    parser.add_runs(least=2, values=True)
     parser.add("measures", help="measures, one or several (default of --values: all)")
-    add_preference(parser, "lexirecall, where no measure is named")
+    parser.add_preference("lexirecall, where no measure is named")
     parser.add("baseline", help="compare all others with this run (its name in the table)")
     parser.add("allow_empty", "rel", "cutoff")
     parser.add("predicted", "groups", "cluster", "margin", *TEST)
@@ -61,68 +48,47 @@ def add_compare(commands: Any) -> Parser:
     )
     parser.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
     add_output(parser)
-    return parser
 
 
-def add_report(commands: Any) -> Parser:
+def add_report(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "report",
         help="write an evaluation as one HTML file",
         description="Evaluate and compare runs, and write one HTML file that needs no network.",
         example="report qrels.txt bm25.run dph.run -m nDCG@10 LR -o report.html",
     )
-    add_runs(parser, values=True)
+    parser.add_runs(values=True)
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
-    add_preference(parser)
+    parser.add_preference()
     parser.add("baseline", help="as in `compare`")
     parser.add("allow_empty", "predicted", "groups", "cluster", "margin", *TEST)
     parser.add_argument("--title", help="title of the page")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
-    return parser
 
 
-_FIRST = [
-    "group",
-    "queries",
-    "criterion",
-    "run_a",
-    "run_b",
-    "wins",
-    "losses",
-    "ties",
-    "incomparable",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "p_corrected",
-    "verdict",
-    "holds",
-    "rho",
-    "n_effective",
-]
-"""Columns that matter most to people."""
+_PAIR = ("group", "queries", "criterion", "run_a", "run_b", "wins", "losses", "ties", "incomparable")
+_TESTED = ("difference", "ci_low", "ci_high", "p_corrected", "verdict", "holds", "rho", "n_effective")
 
 
-def run_compare(options: argparse.Namespace) -> None:
-    inputs, bounds = inputs_or_values(options), bounds_options(options)
+def run_compare(options: Options) -> None:
+    inputs, bounds = options.inputs(), options.of_bounds()
     if options.bounds and (options.explain or options.plot):
         raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
     if inputs is not None:
         for name in options.explain or ():
             check_choice("run", name, inputs.runs)
-    result = compared(options, criteria_of(options, preferences=[] if inputs is None else ["lexirecall"]), inputs)
+    result = compared(options, options.criteria(preferences=[] if inputs is None else ["lexirecall"]), inputs)
     page = Page(options)
     notes: list[str] = []
     if options.bounds:
         table = result.bounds(**bounds)
         page.add_table(table)
-        for note in table.attrs["notes"]:
-            page.add_sentence(f"{note}.")
+        page.add_sentences(*(f"{note}." for note in table.attrs["notes"]))
     elif options.explain:
         a, b = options.explain
         for name in result.criteria:
             if len(result.criteria) > 1:
-                page.add_sentence(f"{name}:")
+                page.add_sentences(f"{name}:")
             page.add_table(result.explain(a, b, name))
         notes = result.diagnostics if page.for_people else []
     elif options.format in ("latex", "markdown"):
@@ -140,23 +106,22 @@ def run_compare(options: argparse.Namespace) -> None:
             tables = {"": pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]}
         for title, table in tables.items():
             if page.for_people:  # what matters most stands first
-                page.add_sentence(title)
-                first = [name for name in _FIRST if name in table]
+                page.add_sentences(title)
+                first = [name for name in (*_PAIR, *_TESTED) if name in table]
                 table = table[[*first, *(name for name in table.columns if name not in first)]]
             page.add_table(table)
-    for sentence in ["", provenance_line(result.provenance), *notes]:
-        page.add_sentence(sentence)
+    page.add_sentences("", provenance_line(result.provenance), *notes)
     if options.plot:
         save_picture(result.plot_pair(*options.explain) if options.explain else result.plot_pairs(), options.plot)
     page.finish()
 
 
-def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
+def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
     """The comparison that the options ask for: of runs, or of values that another program computed."""
     design = Design(
         options.baseline,
         parse_margin(options.margin),
-        significance_test(options),
+        options.significance_test(),
         options.predicted,
         options.groups,
         options.allow_empty,
@@ -168,12 +133,12 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
 
-def run_report(options: argparse.Namespace) -> None:
-    inputs, runs = inputs_or_values(options), {}
+def run_report(options: Options) -> None:
+    inputs, runs = options.inputs(), {}
     if inputs is None:
-        by, sources = criteria_of(options), {run_name(path): path for path in options.values}
+        by, sources = options.criteria(), {run_name(path): path for path in options.values}
     else:
-        by = criteria_of(options, [] if options.measures else inputs.measures, ["lexirecall"])
+        by = options.criteria([] if options.measures else inputs.measures, ["lexirecall"])
         runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
         sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
     if options.predicted is not None:
@@ -187,7 +152,7 @@ def run_report(options: argparse.Namespace) -> None:
 # -- gate ------------------------------------------------------------------------------------------
 
 
-def add_gate(commands: Any) -> Parser:
+def add_gate(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "gate",
         help="fail where a candidate is worse than a baseline",
@@ -202,7 +167,7 @@ def add_gate(commands: Any) -> Parser:
     parser.add_argument("baseline", metavar="BASELINE", help="run file to compare with")
     parser.add_argument("candidate", metavar="CANDIDATE", help="run file that must not be worse")
     parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
-    add_preference(parser, "none")
+    parser.add_preference("none")
     parser.add("margin", default="0.01", more=" (default: 0.01)")
     parser.add_argument(
         "--rule", choices=["evidence", "drop"], default="evidence", help="what makes a run worse (default: evidence)"
@@ -228,10 +193,9 @@ def add_gate(commands: Any) -> Parser:
         "--format", choices=["markdown", "json"], default="markdown", help="output format (default: markdown)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the summary into a file instead")
-    return parser
 
 
-def run_gate(options: argparse.Namespace) -> int:
+def run_gate(options: Options) -> int:
     check_integer("queries", options.queries, least=0)
     rule = options.rule
     if rule == "evidence":
@@ -247,11 +211,11 @@ def run_gate(options: argparse.Namespace) -> int:
         inputs.judgments,
         first,
         second,
-        criteria_of(options, () if options.measures or options.preference else inputs.measures),
+        options.criteria(() if options.measures or options.preference else inputs.measures),
         margin=parse_margin(options.margin) or 0.0,
         rule=rule,
         names=(baseline, candidate),
-        test=significance_test(options),
+        test=options.significance_test(),
         allow_empty=options.allow_empty,
         ledger=options.ledger,
         release=options.release,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -12,17 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import (
-    BOUNDS,
-    TEST,
-    Inputs,
-    Parser,
-    add_runs,
-    bounds_options,
-    parse_margin,
-    significance_test,
-    split_measures,
-)
+from ir_lexirecall.cli.arguments import BOUNDS, TEST, Inputs, Options, Parser, parse_margin, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, filled, terminal_width
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
@@ -49,28 +38,27 @@ _TESTED = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size",
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
 
 
-def add_eval(commands: Any) -> Parser:
+def add_eval(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "eval",
         help="evaluate runs",
         description="Evaluate runs: a row per run, a column per measure. The best value of a column is marked *.",
         example="eval qrels.txt bm25.run dph.run -m nDCG@10 LR TSE@1000 'RBU(p=0.9)@20'",
     )
-    add_runs(parser)
+    parser.add_runs()
     parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
     parser.add_argument("--by-query", action="store_true", help="a row per run and query")
     words = "test all others against this run: + is better, - is worse (its name in the table)"
     parser.add("baseline", help=words)
     parser.add("allow_empty", *BOUNDS, "margin", *TEST)
     add_output(parser, TREC)
-    return parser
 
 
-def run_eval(options: argparse.Namespace) -> None:
+def run_eval(options: Options) -> None:
     inputs = Inputs(options)
     trec_names = ["official"] if options.measures is None else split_measures(options.measures)
     measures = parse_measures(_trec_measures(trec_names) if options.format == TREC else inputs.measures)
-    bounds = bounds_options(options)
+    bounds = options.of_bounds()
     if options.bounds and options.baseline is not None:
         raise ValueError(
             "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
@@ -102,8 +90,8 @@ def run_eval(options: argparse.Namespace) -> None:
                 means = [aggregate(measure, row) for row in array]
                 columns[title] = array.ravel().tolist() if options.by_query else means
         page.add_table(columns)
-        depth = "documents down to the cutoff, else all" if bounds["depth"] is None else f"depth {bounds['depth']}"
-        page.add_sentence(
+        depth = "documents down to the cutoff, else all" if options.depth is None else f"depth {options.depth}"
+        page.add_sentences(
             f"low, high: smallest and largest value under any judging of the unjudged documents ({depth})"
         )
     elif options.by_query:
@@ -111,7 +99,7 @@ def run_eval(options: argparse.Namespace) -> None:
     elif options.baseline is None or len(inputs.runs) < 2:
         add_means(page, scored)
     else:
-        design = comparing.Design(options.baseline, parse_margin(options.margin), significance_test(options))
+        design = comparing.Design(options.baseline, parse_margin(options.margin), options.significance_test())
         result = comparing.comparison_of(scored, measures, design)
         if options.format in ("latex", "markdown"):
             page.add_shown(present.comparison_table(result, page.places))
@@ -125,15 +113,12 @@ def run_eval(options: argparse.Namespace) -> None:
                     tested |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
                     tested[f"{name} test"] = [result.test_of(name).name] * len(rows)
             if options.format in EXACT:
-                same = {"queries": tested_on, "tested": how}
-                page.add_table(tested | {name: [value] * len(result.runs) for name, value in same.items()})
-            else:
-                page.add_table(tested, present.marks_of(result))
-                said = f"+ better, - worse than {result.baseline} ({how}; on {count(tested_on, 'query')})"
-                page.add_sentence(f"* best of its column; {said}")
+                tested |= {"queries": [tested_on] * len(result.runs), "tested": [how] * len(result.runs)}
+            page.add_table(tested, present.marks_of(result))
+            said = f"+ better, - worse than {result.baseline} ({how}; on {count(tested_on, 'query')})"
+            page.add_sentences(f"* best of its column; {said}")
     if page.for_people:
-        for note in grouped(present.run_caveats(scored)):
-            page.add_sentence(note)
+        page.add_sentences(*grouped(present.run_caveats(scored)))
     page.finish()
 
 
@@ -154,7 +139,7 @@ def _trec_measures(names: Sequence[str]) -> dict[str, str]:
     return measures
 
 
-def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: argparse.Namespace, *, geometric: bool) -> str:
+def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: Options, *, geometric: bool) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
     # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
@@ -187,13 +172,13 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
     notes = [*(["Bold: the best of its column."] if best else []), *captions(map(str, scored.measures.values()))]
     page.add_table(columns, marks, title=f"Means on {count(len(scored.judgments), 'query')}{where}.", notes=notes)
     if legend and best:
-        page.add_sentence("* best of its column")
+        page.add_sentences("* best of its column")
 
 
 # -- demo and measures ----------------------------------------------------------------------------
 
 
-def add_demo(commands: Any) -> Parser:
+def add_demo(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "demo",
         help="evaluate five runs on the embedded collection",
@@ -205,16 +190,13 @@ def add_demo(commands: Any) -> Parser:
         "--write", metavar="DIR", help="instead: write qrels.txt, the runs, queries and passages into a folder"
     )
     add_output(parser)
-    return parser
 
 
-def add_measures(commands: Any) -> Parser:
-    parser: Parser = commands.add_parser("measures", help="list the measures with their parameters")
-    add_page(parser)
-    return parser
+def add_measures(commands: Any) -> None:
+    add_page(commands.add_parser("measures", help="list the measures with their parameters"))
 
 
-def add_explain_measure(commands: Any) -> Parser:
+def add_explain_measure(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "explain-measure",
         help="say what a measure means",
@@ -224,10 +206,9 @@ def add_explain_measure(commands: Any) -> Parser:
     )
     parser.add_argument("measure", metavar="M", help="any measure that ir_measures knows, such as LR or nDCG@10")
     add_page(parser)
-    return parser
 
 
-def run_demo(options: argparse.Namespace) -> None:
+def run_demo(options: Options) -> None:
     if options.write is not None:
         emit("".join(f"{path}\n" for path in demo.write(options.write)), options.output)
         return
@@ -235,33 +216,29 @@ def run_demo(options: argparse.Namespace) -> None:
     scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs())
     page = Page(options)
     sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
-    page.add_sentence(f"{sizes}. Means, the best of each column marked *:")
-    page.add_sentence("")
+    page.add_sentences(f"{sizes}. Means, the best of each column marked *:", "")
     add_means(page, scored, legend=False)  # the first sentence says it
-    page.add_sentence("")
     missing = {name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()}
-    page.add_sentence(
+    page.add_sentences(
+        "",
         f"TSE is (nearly) 0 because relevant documents are missing: of {len(scored.judgments)} queries, "
         f"{', '.join(f'{name} on {number}' for name, number in missing.items())}; such a query has TSE 0, whatever else was "
         "found. LR still counts what was found. RBU below 0: reading cost more than it gave. `ir-lexirecall explain-measure "
-        "TSE` says more."
+        "TSE` says more.",
+        "",
     )
-    page.add_sentence("")
-    for name, measure in measures.items():
-        page.add_item(f"{page.shown_name(name)}: {measure.SHORT_DESC}")
+    page.add_items(*(f"{page.shown_name(name)}: {measure.SHORT_DESC}" for name, measure in measures.items()))
     page.add_short_names()
-    page.add_sentence("")
     files = f"{shlex.quote(str(demo.FOLDER / 'runs'))}/*.run"
-    page.add_sentence("The same table, and a comparison:")
-    page.add_line(f"ir-lexirecall eval {DEMO} {files}")
-    page.add_line(f"ir-lexirecall compare {DEMO} {files}")
-    page.add_sentence("In Python:")
-    page.add_line("import ir_lexirecall as irl; from ir_lexirecall import demo")
-    page.add_line(f'print(irl.benchmark("{DEMO}", demo.runs()))')
+    page.add_sentences("", "The same table, and a comparison:")
+    page.add_lines(f"ir-lexirecall eval {DEMO} {files}", f"ir-lexirecall compare {DEMO} {files}")
+    page.add_sentences("In Python:")
+    code = "import ir_lexirecall as irl; from ir_lexirecall import demo"
+    page.add_lines(code, f'print(irl.benchmark("{DEMO}", demo.runs()))')
     page.finish()
 
 
-def run_explain_measure(options: argparse.Namespace) -> None:
+def run_explain_measure(options: Options) -> None:
     try:
         page = descriptions.describe(options.measure)
     except ValueError as error:
@@ -270,7 +247,7 @@ def run_explain_measure(options: argparse.Namespace) -> None:
     emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 
-def run_measures(options: argparse.Namespace) -> None:
+def run_measures(options: Options) -> None:
     lines: list[str] = []
     for name, measure in REGISTRY.items():
         if name != measure.NAME:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 from typing import Any
 
-from ir_lexirecall.cli.arguments import Inputs, Parser, add_preference, add_runs, criteria_of
+from ir_lexirecall.cli.arguments import Inputs, Options, Parser
 from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
@@ -15,7 +14,7 @@ from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import MOST_GRADES, merged_judges, write_pool_csv, write_pool_page
 
 
-def add_to_judge(commands: Any) -> Parser:
+def add_to_judge(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "to-judge",
         help="list the unjudged documents that decide most",
@@ -24,10 +23,10 @@ def add_to_judge(commands: Any) -> Parser:
         "judged with --judged.",
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
-    add_runs(parser, least=2)
+    parser.add_runs(least=2)
     parser.add_argument("-n", type=int, default=100, metavar="N", help="at most N documents (default: 100)")
     parser.add("measures", help="the measure that compares the runs")
-    add_preference(parser)
+    parser.add_preference()
     parser.add("rel", "cutoff")
     parser.add("baseline", help="only what decides between this run and the others")
     parser.add("allow_empty", "depth", "max_rel")
@@ -35,11 +34,10 @@ def add_to_judge(commands: Any) -> Parser:
         parser, "-o pool.csv and pool.html", " (by default those of the collection, where they are on this machine)"
     )
     add_output(parser)
-    return parser
 
 
-def run_to_judge(options: argparse.Namespace) -> None:
-    by = parse_criteria(criteria_of(options, preferences=["lexirecall"]))
+def run_to_judge(options: Options) -> None:
+    by = parse_criteria(options.criteria(preferences=["lexirecall"]))
     if len(by) > 1:
         raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
     inputs = Inputs(options)
@@ -65,7 +63,7 @@ def run_to_judge(options: argparse.Namespace) -> None:
         page = Page(options)
         page.add_table(table)
         if page.for_people and not len(table):
-            page.add_sentence("No unjudged document can change who is better.")
+            page.add_sentences("No unjudged document can change who is better.")
         page.finish()
 
 
@@ -88,7 +86,7 @@ def _add_texts(parser: Parser, where: str, default: str) -> None:
 # -- merge-judged ----------------------------------------------------------------------------------
 
 
-def add_merge_judged(commands: Any) -> Parser:
+def add_merge_judged(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "merge-judged",
         help="merge what two judges judged, and list their disagreements",
@@ -110,10 +108,9 @@ def add_merge_judged(commands: Any) -> Parser:
         help="write the documents with two grades: a table (.csv), or a page to judge them again (.html)",
     )
     _add_texts(parser, "--disagreements FILE.html", "")
-    return parser
 
 
-def run_merge_judged(options: argparse.Namespace) -> None:
+def run_merge_judged(options: Options) -> None:
     kind = (options.disagreements or "").lower().rpartition(".")[2]
     if kind not in ("", "csv", "html"):
         raise ValueError(f"--disagreements {options.disagreements}: name a file that ends with .csv or .html")

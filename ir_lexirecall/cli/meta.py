@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import TEST, Inputs, Parser, add_runs, significance_test, split_measures
+from ir_lexirecall.cli.arguments import TEST, Inputs, Options, Parser, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.preferences import functions as preferences
@@ -20,7 +20,7 @@ from ir_lexirecall.significance import TESTS
 STUDIES = {record.name.replace("_", "-"): record for _, record in sorted(RECORDS.items()) if record.example}
 
 
-def add_meta(commands: Any) -> Parser:
+def add_meta(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
@@ -34,7 +34,7 @@ def add_meta(commands: Any) -> Parser:
             name, help=record.title, description=record.title, example=f"meta {name} {record.example}"
         )
         if record.runs:
-            add_runs(study)
+            study.add_runs()
             study.add(*record.runs)
         if record.measures:
             also = f", or {names}" if record.runs else ""
@@ -55,19 +55,14 @@ def add_meta(commands: Any) -> Parser:
             study.add_argument(flag, default=argparse.SUPPRESS, help=option.help, **how)
         study.add_argument("--plot", metavar="FILE", help="draw the study into a file")
         add_output(study)
-    return parser
 
 
-def _parted(mark: str, form: str) -> Callable[[str], tuple[str, str]]:
-    """Reads two names with a mark between them."""
-
-    def parse(text: str) -> tuple[str, str]:
-        first, found, second = text.partition(mark)
-        if not found:
-            raise argparse.ArgumentTypeError(f"{text!r} must look like {form}")
-        return first, second
-
-    return parse
+def _parted(mark: str, form: str, text: str) -> tuple[str, str]:
+    """Two names with a mark between them."""
+    first, found, second = text.partition(mark)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} must look like {form}")
+    return first, second
 
 
 _KINDS: dict[Any, dict[str, Any]] = {
@@ -75,15 +70,15 @@ _KINDS: dict[Any, dict[str, Any]] = {
     float: {"type": float, "metavar": "X"},
     str: {},
     bool: {"action": "store_true"},
-    "RUN=GROUP": {"type": _parted("=", "RUN=GROUP"), "metavar": "RUN=GROUP"},
-    "A:B": {"type": _parted(":", "MEASURE:MEASURE"), "metavar": "A:B"},
+    "RUN=GROUP": {"type": partial(_parted, "=", "RUN=GROUP"), "metavar": "RUN=GROUP"},
+    "A:B": {"type": partial(_parted, ":", "MEASURE:MEASURE"), "metavar": "A:B"},
 }
 
 
 # -- running ---------------------------------------------------------------------------------------
 
 
-def run_meta(options: argparse.Namespace) -> None:
+def run_meta(options: Options) -> None:
     record = STUDIES[options.name]
     values = {name: getattr(options, name) for name in record.options if name in options}
     if record.measures:
@@ -97,7 +92,7 @@ def run_meta(options: argparse.Namespace) -> None:
         known = {name: getattr(record.test, name) for name in ("n_resamples", "seed")} | vars(options)
         if "n_resamples" in record.options:  # which are its own
             known["n_resamples"] = record.test.n_resamples
-        values["test"] = significance_test(argparse.Namespace(**known))
+        values["test"] = Options(**known).significance_test()
     study: Any = meta
     if record.runs:
         inputs, kept = Inputs(options), options.allow_empty
@@ -120,11 +115,8 @@ def run_meta(options: argparse.Namespace) -> None:
     if page.for_people and "confusion" in table.attrs:
         by_grade = table.attrs["confusion"]
         kappa, alpha = (format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
-        said = (
-            f"Documents by the grades of QRELS (rows) and of --qrels-b: weighted kappa {kappa}, ordinal alpha {alpha}"
-        )
-        page.add_sentence("")
-        page.add_sentence(said)
+        said = f"weighted kappa {kappa}, ordinal alpha {alpha}"
+        page.add_sentences("", f"Documents by the grades of QRELS (rows) and of --qrels-b: {said}")
         columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
         page.add_table({"grade": list(columns), **columns})
     if options.plot:
@@ -139,9 +131,8 @@ def _add_axioms(page: Page, table: pd.DataFrame) -> None:
     page.add_table(
         results.pivot(index="property", columns="measure", values="result").loc[properties, measures].reset_index()
     )
-    page.add_sentence("(--wide shows sources and how the search went)")
+    page.add_sentences("(--wide shows sources and how the search went)")
     for measure, rows in table[table["result"] == "fails"].groupby("measure", sort=False):
-        page.add_line("")
-        page.add_line(f"{page.shown_name(str(measure))} fails:")
-        for name, found in rows[["property", "counterexample"]].itertuples(index=False):
-            page.add_item(f"{name}: {found}")
+        page.add_lines("", f"{page.shown_name(str(measure))} fails:")
+        found = zip(rows["property"], rows["counterexample"], strict=True)
+        page.add_items(*(f"{name}: {counterexample}" for name, counterexample in found))

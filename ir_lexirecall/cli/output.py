@@ -29,13 +29,8 @@ _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # c
 def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
     """Add the arguments that say how a table is shown, and where; ``more`` formats are those of one command."""
     formats = [*FORMATS, *more]
-    parser.add_argument(
-        "--format",
-        choices=formats,
-        default="table",
-        metavar="FORMAT",
-        help=f"output format: {', '.join(formats)} (default: table)",
-    )
+    words = f"output format: {', '.join(formats)} (default: table)"
+    parser.add_argument("--format", choices=formats, default="table", metavar="FORMAT", help=words)
     parser.add_argument("--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)")
     add_page(parser)
 
@@ -119,17 +114,17 @@ class Page:
             rows, left_out = shown.text(terminal_width(self.options))
             self.parts.append(rows)
             if left_out:
-                self.add_sentence(left_out)
+                self.add_sentences(left_out)
 
-    def add_sentence(self, sentence: str) -> None:
-        """Add a sentence, to tables for people only."""
+    def add_sentences(self, *sentences: str) -> None:
+        """Add sentences, each on a line of its own, to tables for people only."""
         if self.for_people:
-            self.parts.append(filled(texts.in_short(sentence, self._short), self.options))
+            self.parts += [filled(texts.in_short(sentence, self._short), self.options) for sentence in sentences]
 
-    def add_line(self, line: str) -> None:
-        """Add a line to copy, which is not wrapped, to tables for people only."""
+    def add_lines(self, *lines: str) -> None:
+        """Add lines to copy, which are not wrapped, to tables for people only."""
         if self.for_people:
-            self.parts.append(texts.printable(line))
+            self.parts += map(texts.printable, lines)
 
     def add_finding(self, finding: Finding, *, ranking: bool = True) -> None:
         """Add what a result says, to tables for people only: sentences, the caveats, and the ranking unless left out."""
@@ -138,22 +133,20 @@ class Page:
         if self._shortens:
             self._short |= texts.short_names(finding.names)
             finding = finding.in_short()
-        self.add_sentence(" ".join(finding.sentences))
+        self.add_sentences(" ".join(finding.sentences))
         if finding.notes:
             self.parts += ["", "Caveats:"]
-            notes = list(finding.notes) if self.options.wide else finding.shown_notes("--wide shows all")
-            for note in notes:
-                self.add_item(note)
+            self.add_items(*(finding.notes if self.options.wide else finding.shown_notes("--wide shows all")))
         self.parts.append("")
         if ranking and finding.ranking is not None:
-            self.add_sentence(finding.title)
+            self.add_sentences(finding.title)
             self.add_shown(finding.shown_ranking(self.places))
             self.parts.append("")
 
-    def add_item(self, text: str) -> None:
-        """Add an item of a list, to tables for people only."""
+    def add_items(self, *items: str) -> None:
+        """Add items of a list, to tables for people only."""
         if self.for_people:
-            self.parts.append(filled(f"- {text}", self.options, "  "))
+            self.parts += [filled(f"- {item}", self.options, "  ") for item in items]
 
     def shown_name(self, measure: str) -> str:
         """The name of a measure as the tables so far have it."""
@@ -163,7 +156,7 @@ class Page:
         """Add what short names of measures stand for, a line each; ``finish`` does where it has not been said yet."""
         names, self._short = self._short, {}
         for name, short in names.items():
-            self.add_sentence(f"({texts.explained_names({name: short})})")
+            self.add_sentences(f"({texts.explained_names({name: short})})")
 
     def finish(self) -> None:
         """Print everything, or write it into the file that was asked for."""
