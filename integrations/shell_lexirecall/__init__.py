@@ -14,8 +14,13 @@ _GARBAGE = (100_000, 20, 20)  # looked for that rarely: hundreds of modules that
 def main() -> int:
     """Say the version where nothing else is asked, or run the command line; returns the exit code."""
     words = sys.argv[1:]
-    if words == ["--version"] and _says_version():
-        return 0
+    if words == ["--version"]:
+        from importlib.metadata import version
+
+        with suppress(OSError, AttributeError):  # nobody can read it, which the command line has words for
+            sys.stdout.write(f"ir-lexirecall {version('ir-lexirecall')}\n")
+            sys.stdout.flush()
+            return 0
     gc.set_threshold(*_GARBAGE)
     if words[:1] == ["eval"]:  # multiplies no matrices: threads that could would only be started, and wait
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -37,15 +42,3 @@ def run() -> None:
         with suppress(AttributeError, OSError, ValueError):  # none, or closed; what could not be written was said
             stream.flush()
     os._exit(code)
-
-
-def _says_version() -> bool:
-    """Print the version; False where nobody can read it, which the command line has words for."""
-    from importlib.metadata import version
-
-    try:
-        sys.stdout.write(f"ir-lexirecall {version('ir-lexirecall')}\n")
-        sys.stdout.flush()
-    except (OSError, AttributeError):
-        return False
-    return True

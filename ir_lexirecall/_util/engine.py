@@ -42,9 +42,8 @@ def computes() -> bool:
 
 def where() -> str:
     """How messages call a process in which Polars cannot compute; ``spawn`` and ``forkserver`` start others than forked ones."""
-    return (
-        "in a process that was forked after Polars had been loaded" if _has_room() else "under so low a limit of memory"
-    )
+    forked = "in a process that was forked after Polars had been loaded"
+    return forked if _has_room() else "under so low a limit of memory"
 
 
 def _has_room() -> bool:

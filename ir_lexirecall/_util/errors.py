@@ -13,6 +13,7 @@ import math
 import numbers
 import operator
 import sys
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -105,10 +106,8 @@ def keeping_errors_of(package: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        last = error.__traceback__
-        while last is not None and last.tb_next is not None:
-            last = last.tb_next
-        if last is not None and last.tb_frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] == package:
             setattr(error, _FOREIGN, True)
         raise
 

@@ -39,11 +39,8 @@ def add_benchmark(commands: Any) -> None:
     parser.add("measures", help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})")
     parser.add_preference("none where measures are named")
     parser.add("baseline", help="run that all others are compared with")
-    parser.add_argument(
-        "--over",
-        choices=OVER,
-        help="what is taken as a sample: the queries of these collections (default), or the collections, too",
-    )
+    words = "what is taken as a sample: the queries of these collections (default), or the collections, too"
+    parser.add_argument("--over", choices=OVER, help=words)
     where = "a collection lacks runs (with --values also: a query lacks values)"
     parser.add("missing", help=f"what to do where {where} (default: error)")
     parser.add_argument(
@@ -82,11 +79,10 @@ def run_benchmark(options: Options) -> None:
             setattr(options, name, source.options[name])
     if options.groups is not None:
         options.groups = options.resources.enter_context(rereadable(options.groups))  # once for each collection
-    known = list(source.collections)
     judged: dict[str, list[str]] = {}
-    for name, file in _by_collection("--judged", options.judged, known):
+    for name, file in _by_collection("--judged", options.judged, source):
         judged.setdefault(name, []).append(file)
-    predicted = {} if options.values else dict(_by_collection("--predicted", options.predicted, known))
+    predicted = {} if options.values else dict(_by_collection("--predicted", options.predicted, source))
     qrels = source.qrels
     qrels |= {name: reduce(merged, files, Judgments.from_qrels(qrels[name])) for name, files in judged.items()}
     given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
@@ -141,12 +137,12 @@ def run_benchmark(options: Options) -> None:
     page.finish()
 
 
-def _by_collection(option: str, words: list[str], collections: list[str]) -> list[tuple[str, str]]:
+def _by_collection(option: str, words: list[str], source: Source) -> list[tuple[str, str]]:
     """Collections and files out of words ``COLLECTION=FILE``."""
     pairs = []
     for word in words:
         name, mark, file = word.partition("=")
         if not (mark and file):
             raise ValueError(f"{option} {word!r} must look like COLLECTION=FILE")
-        pairs.append((check_choice("collection", name, collections), file))
+        pairs.append((check_choice("collection", name, source.collections), file))
     return pairs

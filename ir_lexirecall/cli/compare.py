@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
+from argparse import BooleanOptionalAction
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice, check_integer
@@ -142,7 +142,7 @@ def run_report(options: Options) -> None:
         runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
         sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
     if options.predicted is not None:
-        sources = {**sources, "predicted": options.predicted}
+        sources["predicted"] = options.predicted
     result = compared(options, by, inputs, least=1)
     command = shlex.join(["ir-lexirecall", *options.words])
     path = report(result, options.output, title=options.title, runs=runs, inputs=sources, command=command)
@@ -173,17 +173,10 @@ def add_gate(commands: Any) -> None:
         "--rule", choices=["evidence", "drop"], default="evidence", help="what makes a run worse (default: evidence)"
     )
     parser.add_argument("--strict", action="store_true", help="fail where a criterion is undecided, too")
-    parser.add_argument(
-        "--bounds",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="say undecided, not worse, where judging the unjudged documents could undo the loss",
-    )
-    parser.add_argument(
-        "--ledger",
-        metavar="FILE",
-        help="append each look to this file (JSON lines), and keep alpha over all looks together",
-    )
+    words = "say undecided, not worse, where judging the unjudged documents could undo the loss"
+    parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
+    words = "append each look to this file (JSON lines), and keep alpha over all looks together"
+    parser.add_argument("--ledger", metavar="FILE", help=words)
     parser.add_argument("--release", metavar="RUN", help="run file of the last release, a second baseline")
     parser.add_argument(
         "--queries", type=int, default=10, metavar="N", help="how many lost queries to list (default: 10)"
@@ -200,9 +193,8 @@ def run_gate(options: Options) -> int:
     rule = options.rule
     if rule == "evidence":
         if options.strict and not options.bounds:
-            raise ValueError(
-                "--strict fails what is undecided, too, so that bounds excuse nothing; leave out --no-bounds"
-            )
+            said = "--strict fails what is undecided, too, so that bounds excuse nothing; leave out --no-bounds"
+            raise ValueError(said)
         rule = "strict" if options.strict else "evidence" if options.bounds else "judged"
     options.runs = [options.baseline, options.candidate]
     inputs = Inputs(options)

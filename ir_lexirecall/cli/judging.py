@@ -30,9 +30,8 @@ def add_to_judge(commands: Any) -> None:
     parser.add("rel", "cutoff")
     parser.add("baseline", help="only what decides between this run and the others")
     parser.add("allow_empty", "depth", "max_rel")
-    _add_texts(
-        parser, "-o pool.csv and pool.html", " (by default those of the collection, where they are on this machine)"
-    )
+    default = " (by default those of the collection, where they are on this machine)"
+    _add_texts(parser, "-o pool.csv and pool.html", default)
     add_output(parser)
 
 
@@ -62,17 +61,14 @@ def run_to_judge(options: Options) -> None:
     else:
         page = Page(options)
         page.add_table(table)
-        if page.for_people and not len(table):
+        if not len(table):
             page.add_sentences("No unjudged document can change who is better.")
         page.finish()
 
 
 def _add_texts(parser: Parser, where: str, default: str) -> None:
-    parser.add_argument(
-        "--texts",
-        metavar="FILE",
-        help=f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}",
-    )
+    words = f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}"
+    parser.add_argument("--texts", metavar="FILE", help=words)
     parser.add_argument("--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}")
     parser.add_argument(
         "--labels",
@@ -95,18 +91,10 @@ def add_merge_judged(commands: Any) -> None:
         example="merge-judged judged-ada.qrels judged-ben.qrels -o agreed.qrels --disagreements again.html",
     )
     parser.add_argument("judged", nargs=2, metavar="JUDGED", help="what a judge judged")
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="write what they agree on: qrels of TREC, or a table (.csv)",
-    )
-    parser.add_argument(
-        "--disagreements",
-        metavar="FILE",
-        help="write the documents with two grades: a table (.csv), or a page to judge them again (.html)",
-    )
+    words = "write what they agree on: qrels of TREC, or a table (.csv)"
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=words)
+    words = "write the documents with two grades: a table (.csv), or a page to judge them again (.html)"
+    parser.add_argument("--disagreements", metavar="FILE", help=words)
     _add_texts(parser, "--disagreements FILE.html", "")
 
 

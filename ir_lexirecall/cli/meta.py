@@ -46,9 +46,8 @@ def add_meta(commands: Any) -> None:
             study.add(*(name for name in TEST[1:] if name not in record.options))
             study.set_defaults(test=record.test.name, correction=record.test.correction or "none")
         for option_name, option in record.options.items():
-            asked = {"metavar": option.shown, "required": option.required or None}
-            if option.several:
-                asked["nargs"] = "+"
+            several = "+" if option.several else None
+            asked = {"metavar": option.shown, "required": option.required or None, "nargs": several}
             how = _KINDS[option.kind] | {key: value for key, value in asked.items() if value is not None}
             # What is not given is left to the function.
             flag = f"--{option_name.replace('_', '-')}"

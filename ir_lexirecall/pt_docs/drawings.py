@@ -154,7 +154,6 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
     ax.set_yticks([0.5, len(rankings) - 0.5], ["best", "worst"])
     ax.set_xticks([0.5, width - 0.5, width + 1.3], ["rank 1", str(width), "value"])
     ax.xaxis.tick_top()
-    ax.tick_params(colors=INK)
 
 
 # -- comparisons -----------------------------------------------------------------------------------------------------------
