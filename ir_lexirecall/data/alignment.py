@@ -182,10 +182,10 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         rows = np.bincount(query, weights=length).astype(np.int64)
         query = query[np.sort(first)]
         length = rows[query]
-    return [_part_of_table(judgments, query[some], length[some], table[rows]) for some, rows in _portions(length)]
+    return [_part_of_table(judgments, query[some], length[some], table[rows]) for some, rows in portions(length)]
 
 
-def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
+def portions(length: Ints) -> Iterator[tuple[slice, slice]]:
     """Consecutive queries with about ``_ROWS`` rows together: which queries, and which rows."""
     end = np.cumsum(length)
     start = end - length
@@ -271,7 +271,7 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
         return _align_rows(judgments, [run_table(given)])  # which names the offender
     return [
         _part_of_dict(judgments, query[some], length[some], rankings[some], score[rows])
-        for some, rows in _portions(length)
+        for some, rows in portions(length)
     ]
 
 

@@ -22,7 +22,7 @@ from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
-from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, values
+from ir_lexirecall.meta.made_up_rankings import Ranking, aspect_ends, values
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Symbols
 from ir_lexirecall.present.findings import Finding
@@ -158,21 +158,17 @@ def axioms(
         scored, falling = _values(name, measure, searches), smaller_is_better(measure)
         for law in PROPERTIES:
             result, counterexample = NOT_APPLICABLE, ""
-            if law not in searches:
-                words = "the measure names its aspects; the constraint is about subtopics"
-            else:
-                search = searches[law]
+            words = "the measure names its aspects; the constraint is about subtopics"
+            if search := searches.get(law):
                 words = f"{search.words}; {GAINS[law.gains]}" if GAINS[law.gains] else search.words
-                if search.claims:
-                    value = scored[law.kind]
-                    broken = search.broken(value, falling)
-                    result = HOLDS if broken is None else FAILS
-                    if broken is not None:
-                        counterexample = law.describe(broken, value, falling=falling)
-                        if law.around is not None and 0 < search.space.cutoff < broken.depth:
-                            counterexample += " (reaches below the cutoff)"
-                else:
+                if not search.claims:
                     words = f"no case is that small: {words}"
+                elif (broken := search.broken(scored[law.kind], falling)) is None:
+                    result = HOLDS
+                else:
+                    result, counterexample = FAILS, law.describe(broken, scored[law.kind], falling=falling)
+                    if law.around is not None and 0 < search.space.cutoff < broken.depth:
+                        counterexample += " (reaches below the cutoff)"
             rows.append((name, law.source, law.name, result, counterexample, words))
     table = pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"])
     listed_grades = None if grades is None else list(grades)
@@ -180,7 +176,7 @@ def axioms(
 
 
 def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
-    aspects = len(measure["aspects"]) if has_aspects(measure) else 0
+    aspects = len(aspect_ends(measure))
     if grades is not None and not isinstance(grades, Iterable):
         raise ValueError(f"grades must be 0 and some larger integers in order, not {grades!r}")
     rel = _number(measure, "rel")
@@ -219,7 +215,7 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
     >>> with_gains(RBU, "full", 2)
     RBU(gain='linear',max_rel=2)
     """
-    if gains == "own" or has_aspects(measure):
+    if gains == "own" or aspect_ends(measure):
         return measure
     if "max_rel" not in measure.SUPPORTED_PARAMS:
         if "base" not in measure.SUPPORTED_PARAMS:
@@ -240,20 +236,15 @@ def _values(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) 
     scored: dict[Kind, dict[Ranking, float]] = {}
     for kind in dict.fromkeys(law.kind for law in searches):
         of_kind = {law: search for law, search in searches.items() if law.kind == kind}
-        must_be_numbers: dict[Ranking, bool] = {}
-        for law, search in of_kind.items():
-            required = law.needs != "number"
-            must_be_numbers |= {r: required or must_be_numbers.get(r, False) for r in search.rankings}
-        top = max((search.space.top for search in of_kind.values()), default=1)
-        scaled = with_gains(measure, kind[2], top)
+        must_be_numbers = {r for law, search in of_kind.items() if law.needs != "number" for r in search.rankings}
+        scaled = with_gains(measure, kind[2], max(search.space.top for search in of_kind.values()))
         by_labels: dict[int, list[Ranking]] = {}  # a grade per document, or several: they are scored apart
-        for ranking in must_be_numbers:
+        for ranking in dict.fromkeys(r for search in of_kind.values() for r in search.rankings):
             first = (*ranking.retrieved, *ranking.missing)[0]
             by_labels.setdefault(1 if isinstance(first, int) else len(first), []).append(ranking)
         for rankings in by_labels.values():
             found = values(scaled, rankings, weights=_WEIGHTS if kind[1] else ())
-            undefined = [r for r, value in zip(rankings, found, strict=True) if np.isnan(value) and must_be_numbers[r]]
-            if undefined:
+            if undefined := [rankings[i] for i in np.flatnonzero(np.isnan(found)) if rankings[i] in must_be_numbers]:
                 raise ValueError(f"{name} is not a number for {undefined[0]}; there is nothing to check")
             scored.setdefault(kind, {}).update(zip(rankings, found.tolist(), strict=True))
     return scored

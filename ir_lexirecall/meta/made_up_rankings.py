@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -18,13 +18,13 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import portions
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.qrels import AspectRows
 from ir_lexirecall.measures import scoring
 
 Label = int | tuple[int, ...]
 """Of a document: its grade, or its grade for each of several aspects."""
-
-_DOCUMENTS = 2**18  # that are scored at once
 
 
 class Ranking(NamedTuple):
@@ -37,6 +37,13 @@ class Ranking(NamedTuple):
     def size(self) -> int:
         """Judged documents of the topic."""
         return len(self.retrieved) + len(self.missing)
+
+    @property
+    def highest(self) -> int:
+        """The highest grade of any of them, for any aspect."""
+        labels: Any = (*self.retrieved, *self.missing)
+        highest = max(labels)
+        return max(map(max, labels)) if isinstance(highest, tuple) else highest
 
     def __str__(self) -> str:
         """Labels from rank 1 on; what is missing stands behind a bar; four or more equal ones in a row are counted."""
@@ -67,22 +74,17 @@ def made_up_run(
     first = np.searchsorted(query, query)
     doc_ids = _names(np.arange(len(query)) - first)
     grade = grade.astype(np.float64)
-    ids = {"query_id": query_ids[query], "doc_id": doc_ids}
-    if grade.ndim == 1:
-        judgments = Judgments(query_ids.tolist(), query, doc_ids.tolist(), grade)
-    elif columns:
-        aspects = {name: grade[:, t] for t, name in enumerate(columns)}
-        table = {name: column.tolist() for name, column in ids.items()}
-        judgments = Judgments.from_qrels(pl.DataFrame({**table, "relevance": grade.max(axis=1), **aspects}))
-    else:  # subtopics: T rows per document
-        documents, subtopics = grade.shape
-        table = {name: np.tile(column, subtopics).tolist() for name, column in ids.items()}
-        of_subtopics = {
-            "relevance": grade.T.ravel(),
-            "subtopic_id": np.repeat([f"t{t}" for t in range(subtopics)], documents).tolist(),
-            "weight": np.repeat(np.array(weights or [1.0] * subtopics, dtype=np.float64), documents),
-        }
-        judgments = Judgments.from_qrels(pl.DataFrame({**table, **of_subtopics}))
+    top = grade if grade.ndim == 1 else grade.max(axis=1)
+    judgments = Judgments(query_ids.tolist(), query, doc_ids.tolist(), top)
+    if columns:
+        aspects = dict(zip(columns, grade.T, strict=True))
+        judgments = judgments.with_grades(aspects.pop("relevance", top)).with_labels(aspects)
+    elif grade.ndim > 1:  # subtopics: T rows per document
+        row, subtopics = np.arange(grade.size), grade.shape[1]
+        doc, subtopic = np.divmod(row, subtopics)
+        names = [f"t{t}" for t in _names(np.arange(subtopics))]
+        further = {"weight": pl.Series(np.array(weights or [1.0] * subtopics, dtype=np.float64)[subtopic])}
+        judgments = replace(judgments, table=AspectRows(doc, subtopic, grade.ravel(), names, further, row, row))
     there = np.flatnonzero(rank > 0)
     return AlignedRun(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
 
@@ -102,27 +104,26 @@ def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence
     """
     depth = np.array([len(ranking.retrieved) for ranking in rankings], dtype=np.int64)
     size = np.array([ranking.size for ranking in rankings], dtype=np.int64)
-    columns = list(measure["aspects"]) if has_aspects(measure) else []
-    parts, start = [np.zeros(0)], 0
-    while start < len(rankings):  # in batches of few documents
-        end = start + max(1, int(np.searchsorted(np.cumsum(size[start:]), _DOCUMENTS, side="right")))
-        query = np.repeat(np.arange(end - start), size[start:end])
+    ends = aspect_ends(measure)
+    parts = [np.zeros(0)]
+    for some, _ in portions(size):
+        query = np.repeat(np.arange(some.stop - some.start), size[some])
         rank = position_in_segment(query) + 1
-        labels = np.array([x for r in rankings[start:end] for x in (*r.retrieved, *r.missing)], dtype=np.float64)
-        if columns:
-            top = np.broadcast_to(labels[:, None], (len(labels), len(columns))) if labels.ndim == 1 else labels
-            ends = [(min(x), max(x)) if isinstance(x, dict) else (0, x) for x in measure["aspects"].values()]
-            labels = np.where(top > 0, [float(highest) for _, highest in ends], [float(lowest) for lowest, _ in ends])
-        rank = np.where(rank <= depth[start:end][query], rank, 0)
-        run = made_up_run(query, rank, labels, depth[start:end], columns=columns, weights=weights)
+        labels = np.array([x for r in rankings[some] for x in (*r.retrieved, *r.missing)], dtype=np.float64)
+        if ends:
+            top = np.broadcast_to(labels[:, None], (len(labels), len(ends))) if labels.ndim == 1 else labels
+            lowest, highest = np.array(list(ends.values()), dtype=np.float64).T
+            labels = np.where(top > 0, highest, lowest)
+        rank = np.where(rank <= depth[some][query], rank, 0)
+        run = made_up_run(query, rank, labels, depth[some], columns=list(ends), weights=weights)
         parts.append(scoring.values(measure, run))
-        start = end
     return np.concatenate(parts)
 
 
-def has_aspects(measure: IRMeasure) -> bool:
-    """Whether the measure names the aspects it judges."""
-    return "aspects" in measure.SUPPORTED_PARAMS
+def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:
+    """The lowest and the highest label of each aspect that the measure names; empty for a measure that names none."""
+    scales = measure["aspects"].items() if "aspects" in measure.SUPPORTED_PARAMS else ()
+    return {name: (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale) for name, scale in scales}
 
 
 _MOST = 2**53  # documents: ranks that floats tell apart

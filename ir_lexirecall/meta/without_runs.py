@@ -22,7 +22,7 @@ from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.recall import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
-from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, made_up_run, values
+from ir_lexirecall.meta.made_up_rankings import Ranking, aspect_ends, made_up_run, values
 from ir_lexirecall.meta.records import Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines
 
@@ -217,23 +217,20 @@ def orientation(
         raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
-        for size in sizes:
-            for few in relevant:
-                # The best ranking, the worst, the worst with its first up, and the best with its last down.
-                i = np.arange(1, few + 1)
-                worst_ranks = size - few + i
-                rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]
-                grade = np.full(4 * few, float(measure.params.get("rel", 1)))
-                columns = list(measure["aspects"]) if has_aspects(measure) else []
-                if columns:
-                    tops = [scale if isinstance(scale, int) else max(scale) for scale in measure["aspects"].values()]
-                    grade = np.tile(np.array(tops, dtype=np.float64), (4 * few, 1))
-                run = made_up_run(np.repeat(np.arange(4), few), rank, grade, np.full(4, size), columns=columns)
-                extremes = scoring.values(measure, run)
-                best, worst, first_up, last_down = rising(measure, extremes).tolist()
-                scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
-                precision, recall = (first_up - worst) / scale, (best - last_down) / scale
-                rows.append((name, size, few, precision, recall, *extremes.tolist()))
+        tops = {aspect: highest for aspect, (_, highest) in aspect_ends(measure).items()}
+        top = np.array([*tops.values()] or measure.params.get("rel", 1), dtype=np.float64)
+        for size, few in product(sizes, relevant):
+            # The best ranking, the worst, the worst with its first up, and the best with its last down.
+            i = np.arange(1, few + 1)
+            worst_ranks = size - few + i
+            rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]
+            grade = np.full((4 * few, *top.shape), top)
+            run = made_up_run(np.repeat(np.arange(4), few), rank, grade, np.full(4, size), columns=[*tops])
+            extremes = scoring.values(measure, run)
+            best, worst, first_up, last_down = rising(measure, extremes).tolist()
+            scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
+            precision, recall = (first_up - worst) / scale, (best - last_down) / scale
+            rows.append((name, size, few, precision, recall, *extremes.tolist()))
     names = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
     facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": _DIAZ}
     return recorded(pd.DataFrame(rows, columns=names), "orientation", **facts)
@@ -290,7 +287,7 @@ def balancing_index(
     parsed, sizes = parse_measures_for(measures), check_integers("n", n)
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
-        if has_aspects(measure):
+        if aspect_ends(measure):
             raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
         params = measure.params
         scale = _ERR_TOP if measure.NAME == "ERR" else params.get("max_rel", params.get("rel", 1))

@@ -115,7 +115,7 @@ def test_labels_of_named_aspects_are_the_ends_of_their_scales() -> None:
 def test_values_do_not_depend_on_how_rankings_are_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
     rankings = [Ranking((0,) * i + (1,), (1,) * (i % 3)) for i in range(20)]
     whole = values(irl.LR, rankings)
-    monkeypatch.setattr("ir_lexirecall.meta.made_up_rankings._DOCUMENTS", 7)
+    monkeypatch.setattr("ir_lexirecall.data.alignment._ROWS", 7)
     assert (values(irl.LR, rankings) == whole).all()
 
 

@@ -5,7 +5,6 @@ Documents are added at the end of a ranking, never within it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from functools import partial
 
@@ -20,6 +19,7 @@ from ir_lexirecall.meta.laws.properties import (
     nonrelevant_appended,
     replaced,
     swapped,
+    swaps,
     weak_and_strict,
 )
 from ir_lexirecall.meta.made_up_rankings import Ranking
@@ -31,10 +31,8 @@ _MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more
 
 def _swaps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
     """A relevant document changes places with a nonrelevant one above it, also from below the retrieved ones."""
+    yield from swaps(ranking, space)
     labels = ranking.retrieved
-    for i, j in itertools.combinations(range(len(labels)), 2):
-        if labels[i] == 0 != labels[j]:
-            yield more(swapped(ranking, i, j), ranking)
     if ranking.missing:
         first, *others = ranking.missing
         for i in range(len(labels)):

@@ -287,7 +287,7 @@ class Search:
         if drawn:
             words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
         across: list[Claim] = []  # of rankings with the last documents across the cutoff, above them the first label
-        placed = documents_across(labels)
+        placed = max(n for n in range(2, _ACROSS + 1) if n == 2 or len(labels) ** n <= _RANKINGS)
         if small < space.cutoff + 2 <= space.longest:
             across = [
                 claim._replace(
@@ -302,30 +302,12 @@ class Search:
         return Search(law, claims + drawn + across, words, space)
 
 
-def documents_across(labels: list[Label]) -> int:
-    """How many documents are placed across the cutoff: at least two, and as many as keep the rankings few.
-
-    >>> documents_across([0, 1]), documents_across([(a, b) for a in range(3) for b in range(3)])
-    (4, 2)
-    """
-    return max(size for size in range(2, _ACROSS + 1) if size == 2 or len(labels) ** size <= _RANKINGS)
-
-
 def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
     """The claims around a ranking, in topics with relevant documents: without one, every ranking scores 0."""
     assert law.around is not None
-    claims = []
-    for claim in law.around(ranking, space):
-        seen: set[int] = set()  # rankings of one topic are of one size
-        for _, one in claim.terms:
-            if one.size not in seen:
-                seen.add(one.size)
-                labels: Any = (*one.retrieved, *one.missing)
-                largest = max(labels)
-                if isinstance(largest, tuple):
-                    largest = max(map(max, labels))
-                if largest < space.least:
-                    break
-        else:
-            claims.append(claim)
-    return claims
+    return [
+        claim
+        for claim in law.around(ranking, space)
+        # Rankings of one topic are of one size: one of them is looked at.
+        if all(one.highest >= space.least for one in {one.size: one for _, one in claim.terms}.values())
+    ]
