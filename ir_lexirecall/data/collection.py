@@ -260,13 +260,11 @@ def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()
         return _Demo(DEMO, ASPECTS["DemoQrel"], True, known, reading)
     import ir_datasets
 
-    if dataset_id not in ir_datasets.registry:
-        try:
-            ir_datasets.load(dataset_id)  # ids that are made from patterns
-        except KeyError:
-            hint = did_you_mean(dataset_id, [*ir_datasets.registry, DEMO])
-            raise ValueError(f"ir_datasets has no data set {dataset_id!r}{hint}") from None
-    dataset = ir_datasets.load(dataset_id)
+    try:
+        dataset = ir_datasets.load(dataset_id)  # its id may also be made from a pattern
+    except KeyError:
+        hint = did_you_mean(dataset_id, [*ir_datasets.registry, DEMO])
+        raise ValueError(f"ir_datasets has no data set {dataset_id!r}{hint}") from None
     if not dataset.has_qrels():
         raise ValueError(f"the ir_datasets data set {dataset_id!r} has no qrels")
 

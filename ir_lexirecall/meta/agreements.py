@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import stats
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
 from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Matrix
@@ -178,9 +179,9 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     rows = []
     for label, measure in self.labels.items():
         signs = self.signs(label)
-        same = [*map(str, self.labels.values())].count(str(measure))  # labels of this very measure
-        no_fall = signs[falling == same * (signs < 0)]
-        no_rise = signs[rising == same * (signs > 0)]
+        labels = [*map(str, self.labels.values())].count(str(measure))  # of this very measure
+        no_fall = signs[falling == labels * (signs < 0)]
+        no_rise = signs[rising == labels * (signs > 0)]
         unanimous = len(no_fall) + len(no_rise)
         joint = float((no_fall > 0).sum() + (no_rise < 0).sum() + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -208,6 +209,13 @@ def coefficient_of(name: str, x: Floats, y: Floats) -> float:
     if name == "pearson" and not (np.isfinite(x).all() and np.isfinite(y).all()):
         return float("nan")
     return float(COEFFICIENTS[name](x, y).statistic)
+
+
+def order_of(means: Floats, pairs: tuple[Ints, Ints]) -> Signs:
+    """Which run of each pair has the larger mean, or neither if they differ by rounding only: ``(S, R)`` to ``(P, R)``."""
+    first, second = (means[runs] for runs in pairs)
+    signs: Signs = np.where(same(first, second), 0, np.sign(first - second)).astype(np.int8)
+    return signs
 
 
 def tau_b(x: Signs, y: Signs) -> Floats:

@@ -251,17 +251,10 @@ def stability(
                     row["agreement"], row["ci_low"], row["ci_high"] = interval(agreement, alpha)
                     row["decided"], row["decided_low"], row["decided_high"] = interval(of_decided, alpha)
                     rows.append(row | ({"p": two_sided_p(of_decided)} if b else counts[a]))
-    facts = {
-        "groups": {name: resamples.groups[group] for name, group in zip(self.names, resamples.of_run, strict=True)},
-        "contrasts": [tuple(pair) for pair in contrasts],
-        "n_resamples": n_resamples,
-        "alpha": alpha,
-        "seed": seed,
-        **self.provenance,
-        "fractions": shares,
-        "policies": list(policies),
-        "n_samples": n_samples,
-    }
+    by_name = {name: resamples.groups[group] for name, group in zip(self.names, resamples.of_run, strict=True)}
+    facts = {"groups": by_name, "contrasts": [tuple(pair) for pair in contrasts], "n_resamples": n_resamples}
+    facts |= {"alpha": alpha, "seed": seed, **self.provenance}
+    facts |= {"fractions": shares, "policies": list(policies), "n_samples": n_samples}
     return recorded(pd.DataFrame(rows), "stability", **facts)
 
 

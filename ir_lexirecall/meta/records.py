@@ -187,9 +187,7 @@ def finding(table: pd.DataFrame) -> Finding:
     if ends := ranking.dropna().to_dict("records"):
         said = [
             f"{place} {joint.join(str(row[subject]) for subject in subjects)} ({format_number(row['number'], 4)})"
-            for place, row in list(zip((headline.largest, headline.smallest), (ends[0], ends[-1]), strict=True))[
-                : len(ends)
-            ]
+            for place, row in zip((headline.largest, headline.smallest), (ends[0], *ends[1:][-1:]), strict=False)
         ]
         sentences.append(f"{meaning}: {', '.join(said)}.")
     shown = ranking.rename(columns={"number": headline.column})

@@ -12,12 +12,11 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.verdicts import UNDECIDED
-from ir_lexirecall.meta.agreements import tau_b
-from ir_lexirecall.meta.decisions import Decisions, Signs
+from ir_lexirecall.meta.agreements import order_of, tau_b
+from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Bars, Lines, Matrix
 from ir_lexirecall.preferences.naming import Preference
@@ -115,16 +114,9 @@ def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bo
         significant = table["verdict"] != UNDECIDED
         tables.append(table.assign(measure=label, place=table.index + 1, significant=significant))
     columns = ["measure", "place", "run_a", "run_b", "difference", "p", "p_corrected", "significant"]
-    return recorded(
-        pd.concat(tables, ignore_index=True)[columns],
-        "achieved_significance",
-        test=tested.name,
-        alpha=tested.alpha,
-        correction=tested.counted_correction,
-        n_resamples=tested.n_resamples if tested.resampled else None,
-        seed=tested.seed if tested.resampled else None,
-        **self.provenance,
-    )
+    facts = {"test": tested.name, "alpha": tested.alpha, "correction": tested.counted_correction}
+    facts |= {name: getattr(tested, name) if tested.resampled else None for name in ("n_resamples", "seed")}
+    return recorded(pd.concat(tables, ignore_index=True)[columns], "achieved_significance", **facts, **self.provenance)
 
 
 @study(
@@ -190,7 +182,7 @@ def split_half(self: Decisions, *, n_queries: int | None = None, n_splits: int =
     with progress_bar(self.progress, total=total, desc="splits") as bar:
         for first, second in _splits(queries, size, n_splits, np.random.default_rng(seed)):
             before, after = (
-                {label: _order(of_label, half, self.pairs) for label, of_label in values.items()}
+                {label: order_of(of_label[:, half].mean(axis=2), self.pairs) for label, of_label in values.items()}
                 for half in (first, second)
             )
             for a, b in sums:
@@ -225,11 +217,3 @@ def _splits(queries: int, size: int, most: int, rng: np.random.Generator) -> Ite
         some_queries = np.tile(np.arange(queries), (min(step, most - start), 1))
         order = rng.permuted(some_queries, axis=1)
         yield order[:, :size], order[:, size : 2 * size]
-
-
-def _order(values: Floats, queries: Ints, pairs: tuple[Ints, Ints]) -> Signs:
-    """Which run of each pair has the larger mean over the queries of each split, shape ``(P, splits)``."""
-    a, b = pairs
-    mean = values[:, queries].mean(axis=2)
-    signs: Signs = np.where(same(mean[a], mean[b]), 0, np.sign(mean[a] - mean[b])).astype(np.int8)
-    return signs

@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.meta.agreements import tau_b
+from ir_lexirecall.meta.agreements import order_of, tau_b
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.missing_labels import interval, times_drawn
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
@@ -164,21 +164,12 @@ def judges(
             row = {"measure": name, **facts, **_orders(comparisons, name, n_resamples, seed), "pairs": len(x)}
             rows.append(row | {conclusion: int(np.sum(pairs)) for conclusion, pairs in conclusions.items()})
     rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
-    return recorded(
-        pd.DataFrame(rows),
-        "judges",
-        measures=list(self.labels),
-        runs=self.names,
-        queries=len(ids),
-        test={name: tested.named(measure=isinstance(what, IRMeasure)).name for name, what in self.labels.items()},
-        correction=tested.counted_correction,
-        alpha=tested.alpha,
-        n_resamples=n_resamples,
-        seed=seed,
-        confusion=confusion(grades_a, grades_b),
-        kappa_of_grades=_kappa(grades_a, grades_b, weights="linear"),
-        alpha_of_grades=_alpha(grades_a, grades_b, "ordinal"),
-    )
+    tests = {name: tested.named(measure=isinstance(what, IRMeasure)).name for name, what in self.labels.items()}
+    about = {"measures": list(self.labels), "runs": self.names, "queries": len(ids), "test": tests}
+    about |= {"correction": tested.counted_correction, "alpha": tested.alpha, "n_resamples": n_resamples, "seed": seed}
+    kappa, alpha = _kappa(grades_a, grades_b, weights="linear"), _alpha(grades_a, grades_b, "ordinal")
+    about |= {"confusion": confusion(grades_a, grades_b), "kappa_of_grades": kappa, "alpha_of_grades": alpha}
+    return recorded(pd.DataFrame(rows), "judges", **about)
 
 
 def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
@@ -200,12 +191,10 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
     a, b = one.standings[:, place], other.standings[:, other_place]
     weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
     means = a @ weights, b @ weights
-    i, j = np.triu_indices(len(a), 1)
+    pairs = np.triu_indices(len(a), 1)
+    tau = tau_b(*(order_of(x, pairs) for x in means))
     columns: dict[str, float] = {}
-    for what, values in {
-        "tau": tau_b(*(np.where(same(x[i], x[j]), 0, np.sign(x[i] - x[j])).astype(np.int8) for x in means)),
-        "tau_ap": tau_ap(*means),
-    }.items():
+    for what, values in (("tau", tau), ("tau_ap", tau_ap(*means))):
         columns[what], columns[f"{what}_low"], columns[f"{what}_high"] = interval(values, 0.05)
     return columns
 
