@@ -104,9 +104,8 @@ def benchmark(
     if values is None and runs is None and is_source(collections):
         source = read_source(collections)
         given: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "test": test, "groups": groups}
-        given["predicted"] = predicted
-        given |= {"missing": None if missing == "error" else missing, "smaller_is_better": smaller_is_better}
-        given |= {"allow_empty": allow_empty or None}
+        given |= {"predicted": predicted, "smaller_is_better": smaller_is_better, "allow_empty": allow_empty or None}
+        given |= {"missing": None if missing == "error" else missing}
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
         if test is not None and source.options.get("cluster"):
             asked["test"] = replace(SignificanceTest.by_name(test), cluster=True)

@@ -19,7 +19,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
-from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
+from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, group_units
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.closed_form import group_interval_holds
 from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
@@ -288,13 +288,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         self, by: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
     ) -> pd.DataFrame:
         alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
-        resamples = inference.Resamples(both.mean[:size], both.error[:size])
-        mean = inference.macro_means(values)
-        low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
+        mean, error = inference.macro_means(values), inference.macro_error(values, over)
+        low, high, _ = inference.studentised_interval(mean, error, both[:size], alpha)
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
         low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
-        rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
+        rank_from, rank_to = inference.rank_interval(sign * both.mean[:size], alpha)
         columns: dict[str, Any] = {"criterion": by}
         if directions := self._first.provenance["direction"]:
             columns["direction"] = directions.get(by, "")
@@ -317,13 +316,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if single:
             numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
             return table.merge(numbers, on="run", how="left")
-        of_differences = inference.Resamples(both.mean[size:], both.error[size:])
         mean, (least, most) = inference.macro_means(differences), self.criterion(by).range
         bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
         error = inference.macro_error(differences, over)
-        low, high, p = inference.studentised_interval(mean, error, of_differences, alpha)
-        effect = effect_of_mean(np.concatenate(differences, axis=1))
-        tested = agreeing(TestResult(mean, low, high, p, effect), alpha, bounds)
+        low, high, p = inference.studentised_interval(mean, error, both[size:], alpha)
+        tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
         columns = {
             "run": self._others,
@@ -338,16 +335,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
             variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
             combined = inference.random_effects(means, variance, alpha)
-            columns |= {
-                "effect": combined.mean,
-                "effect_low": np.clip(combined.low, *bounds),
-                "effect_high": np.clip(combined.high, *bounds),
-                "next_low": np.clip(combined.next_low, *bounds),
-                "next_high": np.clip(combined.next_high, *bounds),
-                "tau2": combined.tau2,
-                "i2": combined.i2,
-                "p_heterogeneity": heterogeneity(differences, self.test.seed)[1],
-            }
+            columns |= {name: np.clip(x, *bounds) if name.endswith(_ENDS) else x for name, x in vars(combined).items()}
+            columns["p_heterogeneity"] = heterogeneity(differences, self.test.seed)[1]
         unknown, ends = self._withheld(by, self.differences_of), [name for name in columns if name.endswith(_ENDS)]
         columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}
         return table.merge(pd.DataFrame(columns), on="run", how="left")
@@ -448,7 +437,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         means = criterion.sign * levelled(means, SUM).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
-        mean_rank = np.stack([inference.ranks(row) for row in means]).mean(axis=0)
+        mean_rank = inference.ranks(means.T).mean(axis=1)
         return {
             "criterion": criterion.name,
             "chi2": chi2,

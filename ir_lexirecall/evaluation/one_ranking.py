@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import inf
+from math import inf, isfinite, nan
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -21,8 +21,6 @@ from ir_lexirecall.measures.scoring import dcg, function_of_ranks, is_plain_ndcg
 
 Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
 """What is relevant to a query: ids of documents, their grades, or for each document its grades for subtopics."""
-
-_FIRST = np.zeros(1, dtype=np.int64)
 
 
 class Scorer:
@@ -46,7 +44,7 @@ class Scorer:
         self._of_ranks, self._is_ndcg = function_of_ranks(parsed), is_plain_ndcg(parsed)
         self._rel, self._top = parsed.params.get("rel", 1), parsed.params.get("cutoff")
         self._cutoff = self._top or inf
-        self._kept: tuple[Any, _Judged] | None = None
+        self._kept: tuple[Any, Any] = (None, None)  # the last query's relevant documents, as given and checked
 
     def __repr__(self) -> str:
         return f"scorer({str(self.measure)!r})"
@@ -61,31 +59,31 @@ class Scorer:
         Raises:
             ValueError: a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
         """
-        kept = self._kept
-        if (
-            kept is not None and type(relevant) is dict and kept[0] == relevant
-        ):  # the same query often comes with several rankings
-            judged = kept[1]
-        else:
-            judged = _Judged(relevant)
+        known, judged = self._kept
+        if type(relevant) is not dict or known != relevant:  # the same query often comes with several rankings
+            judged = _Judged(relevant, self._rel, self._cutoff)
             if type(relevant) is dict:
                 copy = {doc: dict(grade) if isinstance(grade, dict) else grade for doc, grade in relevant.items()}
                 self._kept = (copy, judged)
         ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
-            hits = judged.relevant(self._rel)
+            hits = judged.relevant
             ranks = [rank for rank, doc in enumerate(ids[: self._top], 1) if doc in hits]
             return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
         if self._is_ndcg:
-            best, gains = judged.ideal_dcg(self._cutoff), judged.gains
+            best, gains = judged.ideal_dcg, judged.gains
             ranked = [(rank, gains[doc]) for rank, doc in enumerate(ids[: self._top], 1) if doc in gains]
             return dcg(ranked, self._cutoff) / best if best else 0.0
-        rows, ranks_of_rows = _places(ids, judged.place)
-        query = np.zeros(len(rows), dtype=np.int64)
-        value = self._score(
-            AlignedRun(judged.judgments, query, rows, ranks_of_rows, np.array([len(ids)]), None, _FIRST)
-        )
-        return float((value.value if isinstance(value, Utility) else value)[0])
+        place = judged.place
+        found = [(0, place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in place]
+        return float(self._values(judged.judgments, found, [len(ids)])[0])
+
+    def _values(self, judgments: Judgments, found: list[tuple[int, int, int]], depth: list[int]) -> Floats:
+        """The value of each ranking, by the query, row and rank of the judged documents in them."""
+        rows = np.array(found, dtype=np.int64).reshape(-1, 3)
+        query, doc, rank = rows[:, 0], rows[:, 1], rows[:, 2]
+        value = self._score(AlignedRun(judgments, query, doc, rank, np.array(depth), None, np.arange(len(depth))))
+        return value.value if isinstance(value, Utility) else value
 
     def batch(self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]) -> Floats:
         """The values of several rankings, in one computation.
@@ -98,25 +96,18 @@ class Scorer:
             raise ValueError(f"{len(rankings)} rankings, but relevant documents for {len(relevant)}")
         if not len(rankings):
             return np.zeros(0)
-        parts, ranked = [_Judged(part) for part in relevant], [_distinct(ranking) for ranking in rankings]
-        placed = [_places(ids, part.place) for ids, part in zip(ranked, parts, strict=True)]
-        queries, counts = np.arange(len(parts)), [len(rows) for rows, _ in placed]
-        first = np.cumsum([0, *(len(part.place) for part in parts)])[:-1]
-        run = AlignedRun(
-            _joined(parts),
-            np.repeat(queries, counts),
-            np.concatenate([rows for rows, _ in placed]) + np.repeat(first, counts),
-            np.concatenate([ranks for _, ranks in placed]),
-            np.array([len(ids) for ids in ranked], dtype=np.int64),
-            None,
-            queries,
-        )
-        value = self._score(run)
-        return np.asarray(value.value if isinstance(value, Utility) else value, dtype=np.float64)
+        parts = [_Judged(part, self._rel, self._cutoff) for part in relevant]
+        ranked, start = [_distinct(ranking) for ranking in rankings], 0
+        found: list[tuple[int, int, int]] = []
+        for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
+            found += [(q, start + part.place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in part.place]
+            start += len(part.place)
+        values = self._values(_joined(parts), found, [len(ids) for ids in ranked])
+        return np.asarray(values, dtype=np.float64)
 
 
 class _Judged:
-    """What is relevant to one query, checked.
+    """What is relevant to one query, checked, for a measure with this ``rel`` and ``cutoff``.
 
     Attributes:
         grades: of each document; sorted by document.
@@ -124,7 +115,8 @@ class _Judged:
         rows: a document's row, a subtopic, and its grade for it, in order; None where grades are not for subtopics.
     """
 
-    def __init__(self, relevant: Relevant) -> None:
+    def __init__(self, relevant: Relevant, rel: float, cutoff: float) -> None:
+        self._rel, self._cutoff = rel, cutoff
         if isinstance(relevant, str):
             raise ValueError(
                 f"expected ids of relevant documents, their grades, or grades for subtopics, got {relevant!r}"
@@ -145,8 +137,7 @@ class _Judged:
                         f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all documents such grades"
                     )
                 for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
-                    _check_grade(grade, f"document {doc!r} for {name!r}")
-                    self.rows.append((row, name, float(grade)))
+                    self.rows.append((row, name, _checked_grade(grade, f"document {doc!r} for {name!r}")))
             # A document's own grade is the highest, or that of the aspect "relevance", as of qrels.
             named = any(name == "relevance" for _, name, _ in self.rows)
             top: dict[int, float] = {}
@@ -155,27 +146,22 @@ class _Judged:
                     top[row] = max(grade, top.get(row, grade))
             self.grades = {doc: top.get(row, 0.0) for row, doc in enumerate(self.grades)}
         else:
-            for doc, grade in self.grades.items():
-                _check_grade(grade, f"document {doc!r}")
-        self._relevant: dict[float, frozenset[str]] = {}
-        self._ideal: dict[float, float] = {}
+            self.grades = {doc: _checked_grade(grade, f"document {doc!r}") for doc, grade in self.grades.items()}
 
-    def relevant(self, rel: float) -> frozenset[str]:
+    @cached_property
+    def relevant(self) -> frozenset[str]:
         """The documents of at least grade ``rel``."""
-        if rel not in self._relevant:
-            self._relevant[rel] = frozenset(doc for doc, grade in self.grades.items() if grade >= rel)
-        return self._relevant[rel]
+        return frozenset(doc for doc, grade in self.grades.items() if grade >= self._rel)
 
     @cached_property
     def gains(self) -> dict[str, float]:
         """The grades above 0."""
-        return {doc: float(grade) for doc, grade in self.grades.items() if grade > 0}
+        return {doc: grade for doc, grade in self.grades.items() if grade > 0}
 
-    def ideal_dcg(self, k: float) -> float:
-        """DCG down to rank k of the best ranking."""
-        if k not in self._ideal:
-            self._ideal[k] = dcg(list(enumerate(sorted(self.gains.values(), reverse=True), start=1)), k)
-        return self._ideal[k]
+    @cached_property
+    def ideal_dcg(self) -> float:
+        """DCG of the best ranking, down to the cutoff."""
+        return dcg(list(enumerate(sorted(self.gains.values(), reverse=True), start=1)), self._cutoff)
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -232,20 +218,14 @@ def _distinct(ranked_ids: Iterable[Any]) -> list[str]:
     return ids
 
 
-def _places(ids: Sequence[str], place: Mapping[str, int]) -> tuple[Ints, Ints]:
-    """Rows and ranks of the judged documents in a ranking, by rank."""
-    found = [(place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in place]
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def _check_grade(value: Any, where: str) -> None:
+def _checked_grade(value: Any, where: str) -> float:
     try:
-        finite = bool(np.isfinite(float(value)))
+        grade = float(value)
     except (TypeError, ValueError, OverflowError):
-        finite = False
-    if not finite:
+        grade = nan
+    if not isfinite(grade):
         raise ValueError(f"the grade of {where} is {shown(value)}, not a finite number")
+    return grade
 
 
 def _joined(parts: Sequence[_Judged]) -> Judgments:
@@ -255,10 +235,8 @@ def _joined(parts: Sequence[_Judged]) -> Judgments:
     if any(part.rows is not None for part in parts):
         rows = []
         for start, part in zip(np.cumsum([0, *sizes]).tolist(), parts, strict=False):
-            plain = part.rows
-            if plain is None:
-                plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
-            rows += [(start + row, name, grade) for row, name, grade in plain]
+            plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
+            rows += [(start + row, name, grade) for row, name, grade in (plain if part.rows is None else part.rows)]
         names, line = sorted({name for _, name, _ in rows}), np.arange(len(rows))
         code = {name: i for i, name in enumerate(names)}
         doc = np.array([doc for doc, _, _ in rows], dtype=np.int64)

@@ -29,7 +29,6 @@ from ir_lexirecall.measures.scoring import aggregate, check_judgments, values
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
 _PATHS = (str, os.PathLike)
-_DEEPEST = 2**31 - 1
 _MOST_DOCUMENTS = 5_000_000  # of all runs, that are read again without being asked for
 _READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
@@ -80,8 +79,8 @@ class ScoredRuns(Memoised):
         judgments = Judgments.from_qrels(qrels)
         check_judgments(measures.values(), judgments)
         aligned: dict[str, AlignedRun] = {}
-        columns: dict[str, list[Floats]] = {name: [] for name in measures}
         sources: dict[str, Any] = {str(name): rereadable_rows(run) for name, run in runs.items()}
+        columns: dict[str, list[Floats]] = {name: [] for name in measures}
         with ExitStack() as stack:
             bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
             # Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
@@ -97,11 +96,9 @@ class ScoredRuns(Memoised):
                     columns[column].append(values(measure, run))
                 run.forget()
                 bar.update()
-        empty = np.zeros((0, len(judgments)))
-        values_of = {column: np.stack(rows) if rows else empty for column, rows in columns.items()}
-        said = {name: metadata_of(run) for name, run in sources.items()}
-        metadata = {name: text for name, text in said.items() if text}
-        return cls(judgments, aligned, dict(measures), values_of, metadata, sources)
+        scored = {column: np.reshape(rows, (len(sources), len(judgments))) for column, rows in columns.items()}
+        metadata = {name: text for name, run in sources.items() if (text := metadata_of(run))}
+        return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
     def warn_of_hardly_judged(self) -> None:
         """Warn of runs with far fewer judged documents than the others, where no caveats stand beside the result."""
@@ -117,7 +114,7 @@ class ScoredRuns(Memoised):
         """
         if self.judgments.judged_only:
             raise ValueError("judged_only removed the unjudged documents: none is left to judge")
-        return self.cached(("pool", min(depth or _DEEPEST, _DEEPEST)), partial(self._pooled, depth))
+        return self.cached(("pool", depth), partial(self._pooled, depth))
 
     def _pooled(self, depth: int | None) -> Any:
         if missing := [name for name in self.runs if name not in self.sources]:
@@ -129,7 +126,7 @@ class ScoredRuns(Memoised):
     @property
     def can_be_read_again(self) -> bool:
         """Whether all runs are there as they were given."""
-        return all(name in self.sources for name in self.runs)
+        return self.runs.keys() <= self.sources.keys()
 
     @property
     def has_unjudged(self) -> bool:

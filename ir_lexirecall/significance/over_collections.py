@@ -16,14 +16,14 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.outcomes import Resampled, corrected, kth_largest, most_extreme
+from ir_lexirecall.significance.outcomes import Arrays, Resampled, corrected, kth_largest, most_extreme
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 _DRAWS = Resampled()
 
 
 @dataclass(frozen=True)
-class Resamples:
+class Resamples(Arrays):
     """Macro means of B resamples, with their standard errors."""
 
     mean: Floats  # shape ``(S, B)``
@@ -208,9 +208,9 @@ def ranks(means: Floats) -> Floats:
 class RandomEffects:
     """Random-effects means of per-collection differences, and how much these differ beyond chance; shape ``(P,)`` each."""
 
-    mean: Floats  # over all tasks like these, and its interval
-    low: Floats
-    high: Floats
+    effect: Floats  # mean over all tasks like these, and its interval
+    effect_low: Floats
+    effect_high: Floats
     next_low: Floats  # of the difference on one more collection like these
     next_high: Floats
     tau2: Floats  # variance of the true differences between collections
@@ -242,7 +242,7 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     1992, doi 10.1111/j.2517-6161.1992.tb01876.x.
 
     >>> result = random_effects(np.array([[0.05, 0.02, 0.08]]), np.full((1, 3), 0.0004))
-    >>> result.mean.round(3), result.low.round(3), result.high.round(3), result.next_low.round(3)
+    >>> result.effect.round(3), result.effect_low.round(3), result.effect_high.round(3), result.next_low.round(3)
     (array([0.05]), array([-0.025]), array([0.125]), array([-0.099]))
     """
     collections = effect.shape[1]
@@ -305,7 +305,7 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
     collections, runs = means.shape
     if runs < 2:
         return np.nan, np.ones((runs, runs))
-    mean_rank = np.stack([ranks(row) for row in means]).mean(axis=0)
+    mean_rank = ranks(means.T).mean(axis=1)
     error = np.sqrt(runs * (runs + 1) / (6 * collections))
     distance = np.abs(mean_rank[:, None] - mean_rank) / error * np.sqrt(2)
     p = np.clip(stats.studentized_range.sf(distance, runs, np.inf), 0.0, 1.0)

@@ -231,9 +231,8 @@ class SignificanceTest:
         if not self.procedure.at_once:
             raise ValueError(f"{self.name} tests pairs of systems; call of_pairs with their differences")
         queries, systems = values.shape
-        if queries == 0:
-            return agreeing(_untested((systems, systems)), self.alpha, bounds)
-        return agreeing(tukey_hsd(values, self.alpha, self.resampling), self.alpha, bounds)
+        found = tukey_hsd(values, self.alpha, self.resampling) if queries else _untested((systems, systems))
+        return agreeing(found, self.alpha, bounds)
 
 
 def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
@@ -247,8 +246,7 @@ def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
 
 def _untested(shape: tuple[int, ...]) -> TestResult:
     """Without any query: nothing is estimated and nothing rejected."""
-    unknown, end = np.full(shape, np.nan), np.full(shape, np.inf)
-    return TestResult(unknown, -end, end, np.ones(shape), unknown)
+    return TestResult(*(np.full(shape, number) for number in (np.nan, -np.inf, np.inf, 1.0, np.nan)))
 
 
 def smallest_p(test: SignificanceTest, queries: int) -> float:

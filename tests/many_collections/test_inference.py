@@ -155,7 +155,7 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
     low, high, _ = inference.studentised_interval(mean, inference.macro_error(x, "collections"), resamples, 0.05)
     assert ((low < 0.3) & (high > 0.3)).all()
     combined = inference.random_effects(np.array([[0.3, 0.3]]), np.array([[0.016, 0.013]]))
-    assert combined.low[0] < -0.5 < 1.1 < combined.high[0]  # t with one degree of freedom
+    assert combined.effect_low[0] < -0.5 < 1.1 < combined.effect_high[0]  # t with one degree of freedom
     assert combined.i2[0] == combined.tau2[0] == 0
 
 
@@ -193,22 +193,22 @@ def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise
     effect[2] = 0.03 + effect[2] / 100  # agree better than by chance
     found = inference.random_effects(effect, variance)
     for row in range(2):
-        for end, c in ((found.low[row], stats.t.ppf(0.975, 6)), (found.high[row], stats.t.ppf(0.025, 6))):
-            t = (found.mean[row] - end) / stats.sem(effect[row])
+        for end, c in ((found.effect_low[row], stats.t.ppf(0.975, 6)), (found.effect_high[row], stats.t.ppf(0.025, 6))):
+            t = (found.effect[row] - end) / stats.sem(effect[row])
             a = stats.skew(effect[row]) / (3 * np.sqrt(7))
             assert t + a * (t**2 + 0.5) + a**2 * t**3 / 3 == pytest.approx(c)
         few = inference.random_effects(effect[:, :3], variance[:, :3] / 100)
         ends = stats.ttest_1samp(effect[row, :3], 0).confidence_interval()
-        assert (few.low[row], few.high[row]) == pytest.approx(tuple(ends))
+        assert (few.effect_low[row], few.effect_high[row]) == pytest.approx(tuple(ends))
         peer = combine_effects(effect[row], variance[row], method_re="dl")  # alike where variances are
         assert (found.tau2[row], found.i2[row]) == pytest.approx((peer.tau2, peer.i2))
         further = stats.t.ppf(0.975, 6) * effect[row].std(ddof=1) * np.sqrt(1 + 1 / 7)
-        assert found.next_high[row] - found.mean[row] == pytest.approx(further)
+        assert found.next_high[row] - found.effect[row] == pytest.approx(further)
     assert found.tau2[2] == found.i2[2] == 0
     alike = inference.random_effects(np.array([[0.02, 0.03, 0.04, 0.03, 0.02, 0.03, 0.04]]), variance[:1])
-    assert alike.high - alike.mean == pytest.approx(stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7))
-    assert np.isnan(inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).mean).all()
-    assert np.isnan(inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).low).all()
+    assert alike.effect_high - alike.effect == pytest.approx(stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7))
+    assert np.isnan(inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).effect).all()
+    assert np.isnan(inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).effect_low).all()
 
 
 def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
@@ -322,7 +322,7 @@ def test_collections_that_agree_but_for_rounding_are_not_skewed() -> None:
     """An interval does not move by the last bits of what it is computed from."""
     rounded = np.array([[0.1 + 0.2, 0.3, 0.3, 0.3, 0.3], [0.3] * 5, [0.3] * 4 + [0.3 + 1e-9]])
     result = inference.random_effects(rounded, np.full((3, 5), 0.0004))
-    for end in (result.low, result.high):
+    for end in (result.effect_low, result.effect_high):
         assert end == pytest.approx(np.full(3, end[1]), abs=1e-8)
 
 

@@ -284,7 +284,7 @@ def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
                     y = np.stack([part[3:].mean(axis=1) for part in both], axis=1)
                     v = np.stack([inference.macro_error([part[3:]], "queries") ** 2 for part in both], axis=1)
                     combined = inference.random_effects(y, v)
-                    of_effects.append(((combined.low <= truth[3:]) & (truth[3:] <= combined.high)).mean())
+                    of_effects.append(((combined.effect_low <= truth[3:]) & (truth[3:] <= combined.effect_high)).mean())
             setting = f"over {over}: {len(queries)} x {queries[0]} queries"
             reason = FEW_COLLECTIONS if over == "collections" else ""
             yield covers("macro mean", setting, np.array(of_means), reason)
@@ -384,7 +384,7 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
                 )
             found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
             setting = f"{collections} x {queries} queries, {kind}, differing by {between:g}"
-            holds = (found.low <= real[1]) & (real[1] <= found.high)
+            holds = (found.effect_low <= real[1]) & (real[1] <= found.effect_high)
             yield replace(covers("random effects: mean", setting, holds, FEW_COLLECTIONS), instead=MORE_COLLECTIONS)
             holds = (found.next_low <= real[0]) & (real[0] <= found.next_high)
             yield replace(covers("random effects: next collection", setting, holds, NEXT), instead=MORE_COLLECTIONS)

@@ -323,7 +323,9 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
         x = np.array([[every[r][rng.integers(len(every[r]), size=queries)] for r in some[:-1]] for some in drawn_pairs])
         found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
         setting = f"real pairs as collections, {collections} x {queries} queries, AP"
-        row = covers("random effects: mean", setting, holds(found.low, means.mean(), found.high), FEW_COLLECTIONS)
+        row = covers(
+            "random effects: mean", setting, holds(found.effect_low, means.mean(), found.effect_high), FEW_COLLECTIONS
+        )
         yield replace(row, instead=MORE_COLLECTIONS)
         row = covers(
             "random effects: next collection",
