@@ -104,18 +104,17 @@ def write_pool_page(
     ranks = [column for column in table.columns if str(column).startswith(_RANK)]
     ids = table[["query_id", "doc_id"]].to_numpy().tolist()
     places = table[ranks].astype(object).where(table[ranks].notna(), None).to_numpy().tolist()
-    meanings = [labels[grade] if grade < len(labels) else "" for grade in range(max_rel + 1)]
     pool = {
         "fingerprint": hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()[:16],
         "runs": [str(column).removeprefix(_RANK) for column in ranks],
-        "grades": meanings if labels else ["not relevant", *[""] * max_rel],
+        "grades": [*(labels or ["not relevant"]), *[""] * max_rel][: max_rel + 1],
         "queries": {query: of_queries[query] for query in table["query_id"].unique() if query in of_queries},
         "documents": [
             {"query": query, "doc": doc, "text": of_docs.get(doc), "ranks": place}
             for (query, doc), place in zip(ids, places, strict=True)
         ],
     }
-    page = template.render(title=title, pool=_json(pool))
+    page = template.render(title=title, pool=pool)
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     return Path(path)
@@ -171,18 +170,6 @@ def _texts(
     return of_docs, texts_of(sources[1], map(str, table["query_id"].unique()), QUERIES)
 
 
-def _json(value: Any) -> str:
-    r"""JSON that can stand in a page: nothing in it ends the element.
-
-    >>> _json("</script>")
-    '"\\u003c/script\\u003e"'
-    """
-    text = json.dumps(value)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
 def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     """Judgments with those of ``more`` (in any form) added; a document that both judge needs the same grade in both.
 
@@ -202,18 +189,8 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
     if unknown:
         raise ValueError(f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}")
-    parts = [
-        pl.DataFrame(
-            {
-                "query_id": pl.Series([each.query_ids[q] for q in each.query.tolist()], dtype=pl.String),
-                "doc_id": each.doc_id,
-                "relevance": each.grade,
-            }
-        )
-        for each in (judgments, added)
-    ]
     with naming(name):
-        both = Judgments.from_qrels(pl.concat(parts))
+        both = Judgments.from_qrels(pl.concat([_rows(judgments), _rows(added)]))
     # Queries without any judged document stay.
     query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[both.query]
     both = replace(both, query_ids=judgments.query_ids, query=query)
@@ -239,21 +216,23 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     >>> agreed.values.tolist(), differ.values.tolist()
     ([['q', 'd', 1], ['q', 'f', 1]], [['q', 'e', 0, 2]])
     """
-    tables = []
-    for source in (a, b):
-        judged = Judgments.from_qrels(_graded(source))
-        whole = bool(np.all(judged.grade == np.round(judged.grade)))
-        grade = judged.grade.astype(np.int64) if whole else judged.grade
-        ids = [judged.query_ids[q] for q in judged.query.tolist()]
-        tables.append(pd.DataFrame({"query_id": ids, "doc_id": list(judged.doc_id), "grade": grade}))
-    if {*tables[0]["query_id"]}.isdisjoint(tables[1]["query_id"]):
+    judged = [Judgments.from_qrels(_graded(source)) for source in (a, b)]
+    first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in judged)
+    if {*first["query_id"]}.isdisjoint(second["query_id"]):
         raise ValueError("the two judges have no query in common; are these judgments of the same pool?")
-    both = tables[0].merge(tables[1], on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True)
-    numbers = tables[0]["grade"].dtype if tables[0]["grade"].dtype == tables[1]["grade"].dtype else np.float64
+    both = first.merge(second, on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True)
+    both = both.rename(columns={"relevance_a": "grade_a", "relevance_b": "grade_b"})
+    numbers = np.int64 if all(np.all(one.grade == np.round(one.grade)) for one in judged) else np.float64
     differ = both["grade_a"].notna() & both["grade_b"].notna() & (both["grade_a"] != both["grade_b"])
     agreed = both[~differ].assign(relevance=lambda rows: rows["grade_a"].fillna(rows["grade_b"]).astype(numbers))
     disputed = both[differ].astype({"grade_a": numbers, "grade_b": numbers}).reset_index(drop=True)
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
+
+
+def _rows(judgments: Judgments) -> pl.DataFrame:
+    """The judged documents and their grades, a row each."""
+    query_id = pl.Series(judgments.query_ids, dtype=pl.String).gather(judgments.query)
+    return pl.DataFrame({"query_id": query_id, "doc_id": judgments.doc_id, "relevance": judgments.grade})
 
 
 def _graded(source: QrelsLike) -> QrelsLike:
