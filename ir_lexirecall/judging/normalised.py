@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, running_sum
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ranges, ratio, running_sum
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.data.judgments import Judgments
@@ -71,9 +71,9 @@ def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Int
         best_j = (lost[some] + guess[:, None] * j).argmin(axis=1)
         numerator = gained[some, best_i] - lost[some, best_j]
         denominator = m[some] + best_i + best_j + np.where(guess < 0, outside[some], 0)
-        return np.divide(numerator, denominator, out=np.zeros(len(some)), where=denominator > 0)
+        return ratio(numerator, denominator)
 
-    guess = np.divide(gained[:, 0] - lost[:, 0], m, out=np.zeros(len(m)), where=m > 0)
+    guess = ratio(gained[:, 0] - lost[:, 0], m)
     return raised(guess, np.flatnonzero((most_i > 0) | (most_j > 0) | (outside > 0)), best)
 
 
@@ -122,11 +122,8 @@ class AveragePrecision:
         if not best:
             u = u[::-1][np.argsort(case[u][::-1], kind="stable")]  # the last one of each case first
         j = position_in_segment(case[u]) + 1
-        others = j - 1 if best else np.zeros(len(u))
-        lifted = below[u]
-        if not best:
-            lifted = lifted + running_sum(case[u], inverse[u]) - inverse[u]
-        gained = (i[u] + others + 1) * inverse[u] + lifted
+        lifted = below[u] if best else below[u] + running_sum(case[u], inverse[u]) - inverse[u]
+        gained = (i[u] + (j if best else 1)) * inverse[u] + lifted
         count = np.bincount(case[u], minlength=len(pairs))
         sums = np.zeros((len(pairs), int(count.max(initial=0)) + 1))
         sums[:, 0] = of_judged
@@ -163,7 +160,7 @@ class NestedLexirecall:
         count = np.bincount(case[is_open], minlength=len(pairs))
         known = np.bincount(case[~is_open], minlength=len(pairs))
         # The open documents of each case in the order in which they are admitted, and the last rank of the first j.
-        number = position_in_segment(case[is_open]) if is_open.any() else np.zeros(0, dtype=np.int64)
+        number = position_in_segment(case[is_open])
         admitted = np.full(len(row), -1)
         admitted[is_open] = number if outside is None else count[case[is_open]] - 1 - number
         last_known, last_open = (
@@ -171,7 +168,7 @@ class NestedLexirecall:
         )
         first = np.cumsum(count + 1) - (count + 1)
         of = np.repeat(np.arange(len(pairs)), count + 1)
-        j = np.arange(len(of)) - first[of]
+        j = position_in_segment(of)
         last = np.where(j > 0, last_open[of], 0.0)
         if outside is None:
             last[first[case[is_open]] + number + 1] = at[is_open]
@@ -186,7 +183,7 @@ class NestedLexirecall:
             some = np.flatnonzero(least <= np.minimum.reduceat(most, first)[of] * (1 + SUM))
         start, size = np.searchsorted(case, of[some]), (count + known)[of[some]]
         tried = np.repeat(np.arange(len(some)), size)
-        place = start[tried] + np.arange(len(tried)) - np.repeat(np.cumsum(size) - size, size)
+        place = ranges(start, start + size)
         taken = admitted[place] < j[some][tried]
         value = _nested(tried[taken], at[place[taken]], r[some], last[some], m[some])
         out = np.full(len(pairs), -np.inf if outside is None else np.inf)
@@ -204,7 +201,7 @@ def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
     def log_binomial(n: Any, k: Any) -> Floats:
         return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
 
-    level = position_in_segment(case) + 1.0 if len(case) else np.zeros(0)
+    level = position_in_segment(case) + 1.0
     placements = log_binomial(np.maximum(last, 1) - 1, np.maximum(r, 1) - 1.0)
     counts = (level < r[case]) & (rank > level)  # C(p_i - 1, i) is 0 where p_i = i
     case, rank, level = case[counts], rank[counts], level[counts]

@@ -13,7 +13,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.algorithms import Judgings, bounded
 from ir_lexirecall.judging.bounds import ValueBounds, WinBounds, bounds_of_differences, bounds_of_wins
-from ir_lexirecall.judging.ranking_pairs import Places, Weight
+from ir_lexirecall.judging.ranking_pairs import Places, Weight, weighed
 from ir_lexirecall.judging.sums_and_cascades import WeightedSum
 from ir_lexirecall.preferences.naming import Preference
 
@@ -51,12 +51,7 @@ def decides(
     """
     weight, not_additive = _weight(criterion, pool.judgments, judgings)
     rank, shallow = pool.ranks_within(judgings.depth_of(criterion), criterion.params.get("cutoff"))
-    w = np.stack(
-        [
-            np.where(r > 0, weight(np.maximum(r, 1).astype(np.int64), n), 0.0)
-            for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)
-        ]
-    )
+    w = np.stack([weighed(weight, r, n) for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)])
     # Which pairs are open on which queries, shape ``(P, Q)``. By a preference: either run can win, or one can and they tie today. By a
     # measure: the mean's sign can change, and the query can still move it. Without bounds: wherever there are unjudged documents.
     a, b = places
@@ -113,10 +108,7 @@ def _weight(criterion: IRMeasure | Preference, judgments: Judgments, judgings: J
         return known.algorithm.weight, False
     if criterion.NAME in ("RR", "ERR", "GERR", "Success"):
         return power(-1), True
-    return power(0 if criterion.NAME in _OF_RETRIEVAL else -0.25), True
-
-
-_OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
+    return power(0 if criterion.NAME in ("R", "SetR", "TSE", "LexiRecall", "SL3") else -0.25), True
 
 
 def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.DataFrame:

@@ -42,6 +42,10 @@ class Retrieved:
         """Which documents it retrieved."""
         return self.rank > 0
 
+    def only(self, row: Ints, cases: Ints) -> Retrieved:
+        """What it has of some documents, and is worth in some cases."""
+        return replace(self, rank=self.rank[row], documents=self.documents[cases], value=self.value[cases])
+
     @classmethod
     def nothing(cls, ranks: Ranks, cases: int) -> Retrieved:
         """No ranking, beside one of these ranks."""
@@ -81,19 +85,10 @@ class RankingPairs:
             sides = [
                 Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel()) for runs in both
             ]
-            cases = len(both[0]) * queries
-            yield (
-                some,
-                cls(
-                    case=pair * queries + pool.query[row],
-                    a=sides[0],
-                    b=Retrieved.nothing(sides[0].rank, cases) if b is None else sides[1],
-                    is_open=reduce(or_, [top[runs[pair], row] for runs in both]),
-                    grade=pool.grade[row],
-                    query=np.tile(np.arange(queries), len(both[0])),
-                    elsewhere=np.full(cases, unretrieved),
-                ),
-            )
+            case, query = pair * queries + pool.query[row], np.tile(np.arange(queries), len(both[0]))
+            other = Retrieved.nothing(sides[0].rank, len(query)) if b is None else sides[1]
+            is_open, elsewhere = reduce(or_, [top[runs[pair], row] for runs in both]), np.full(len(query), unretrieved)
+            yield some, cls(case, sides[0], other, is_open, pool.grade[row], query, elsewhere)
 
     def __len__(self) -> int:
         return len(self.query)
@@ -106,10 +101,7 @@ class RankingPairs:
         """Some of the cases, by their numbers, in the order given; one may be taken several times."""
         first, end = (np.searchsorted(self.case, cases, side=side) for side in ("left", "right"))
         row = ranges(first, end)
-        a, b = (
-            replace(one, rank=one.rank[row], documents=one.documents[cases], value=one.value[cases])
-            for one in (self.a, self.b)
-        )
+        a, b = self.a.only(row, cases), self.b.only(row, cases)
         case, of_rows = np.repeat(np.arange(len(cases)), end - first), (self.is_open[row], self.grade[row])
         return RankingPairs(case, a, b, *of_rows, self.query[cases], self.elsewhere[cases])
 
@@ -130,10 +122,7 @@ class RankingPairs:
 
     def moves(self, weight: Weight) -> Floats:
         """w(rank in A) - w(rank in B) of every document, 0 for a rank that is none, shape ``(N,)``."""
-        w_a, w_b = (
-            np.where(one.has, weight(np.maximum(one.rank, 1).astype(np.int64), one.documents[self.case]), 0.0)
-            for one in (self.a, self.b)
-        )
+        w_a, w_b = (weighed(weight, one.rank, one.documents[self.case]) for one in (self.a, self.b))
         return w_a - w_b
 
     def in_order(self, one: Retrieved, which: Bools) -> Ints:
@@ -144,6 +133,11 @@ class RankingPairs:
     def count(self, which: Bools) -> Ints:
         """How many of each case's documents are so, shape ``(C,)``."""
         return per_query_count(self.case[which], len(self))
+
+
+def weighed(weight: Weight, rank: Ranks, documents: Ints) -> Floats:
+    """w(rank) of documents, 0 for a rank that is none; of rankings of so many documents."""
+    return np.where(rank > 0, weight(np.maximum(rank, 1).astype(np.int64), documents), 0.0)
 
 
 def segment_max(case: Ints, values: Floats, least: Floats) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, ratio
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Retrieved, Weight, segment_max
 from ir_lexirecall.measures.discounts import Discount, cwl, expected_reciprocal_rank
 
@@ -48,7 +48,7 @@ def recall(rel: float, m: Ints, pairs: RankingPairs) -> Largest:
     z = pairs.count(pairs.is_open & (in_a == in_b)) + pairs.elsewhere
     most = d + x
     m = m[pairs.query] + x + np.where(most < 0, z, 0)
-    high = np.divide(most, m, out=np.zeros(len(pairs)), where=m > 0)
+    high = ratio(most, m)
     # Where no document could move it, the value is today's, to the last bit.
     return np.where((x == 0) & ((most >= 0) | (z == 0)), pairs.difference, high), np.ones(len(pairs), dtype=bool)
 
@@ -73,6 +73,7 @@ def shares_of_top(weight: Weight, top: float, of_query: Floats, pairs: RankingPa
     return np.where(np.isinf(cheapest), pairs.difference, high), np.ones(len(pairs), dtype=bool)
 
 
+_BEYOND = 2**32 - 1  # above every rank
 _MOST_SHARED = 6  # open documents of both rankings whose 2^s judgings are all looked at
 
 
@@ -113,23 +114,13 @@ def last(exposure: Callable[[Floats], Floats], rel: float, m: Ints, pairs: Ranki
         judged = segment_max(pairs.case[relevant], one.rank[relevant].astype(np.float64), np.zeros(len(pairs)))
         judged = np.where(pairs.count(relevant) < m[pairs.query], np.inf, judged)
         deepest = np.maximum(at[u], judged[case])
-        value += sign * exposure(deepest if one is pairs.a else _running_max(case, deepest))
+        if one is pairs.b:  # the largest rank so far, in each case
+            so_far = np.maximum.accumulate((case << 32) | np.minimum(deepest, _BEYOND).astype(np.int64)) & _BEYOND
+            deepest = np.where(so_far == _BEYOND, np.inf, so_far)
+        value += sign * exposure(deepest)
         bottom += sign * lowest
     high = segment_max(case, value, pairs.difference)
     return np.where(pairs.elsewhere > 0, np.maximum(high, bottom), high), np.ones(len(pairs), dtype=bool)
-
-
-def _running_max(case: Ints, values: Floats) -> Floats:
-    """Running maximum within every run of equal values of ``case``, which rises.
-
-    >>> _running_max(np.array([0, 0, 0, 2, 2]), np.array([1.0, np.inf, 2.0, 1.0, 3.0]))
-    array([ 1., inf, inf,  1.,  3.])
-    """
-    order = np.argsort(values, kind="stable")
-    place = np.empty(len(values), dtype=np.int64)
-    place[order] = np.arange(len(values))
-    top = np.maximum.accumulate(case * len(values) + place) - case * len(values)
-    return values[order][top]
 
 
 def cascade(gain: Gain, best: float, pairs: RankingPairs) -> Largest:
