@@ -15,7 +15,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -79,23 +79,21 @@ class Gate:
         result = self.comparison
         table = result.table()
         table["holds"] = result.verdicts(holds=True)["holds"]
-        table["test"] = [result.test_of(name).name for name in table["criterion"]]
-        table["queries"] = [len(result.by[name].query_ids) for name in table["criterion"]]
-        table["margin"] = [(result.margins or {})[name] for name in table["criterion"]]
+        for fact in ("test", "queries", "margin"):
+            table[fact] = [result.provenance[fact][name] for name in table["criterion"]]
         if self.rule != "drop":
             if self.rule != "judged":
                 excused = (table["verdict"] == WORSE) & (table["holds"] == UNDONE)
                 table["verdict"] = table["verdict"].mask(excused, UNDECIDED)
             return table.assign(fails=table["verdict"] == WORSE)
         by = [result.by[name] for name in table["criterion"]]
-        gain = np.array([c.sign for c in by]) * table["difference"].to_numpy()
+        signs, margin = np.array([c.sign for c in by]), table["margin"].to_numpy()
+        loss = -signs * table["difference"].to_numpy()
         scale = table[["mean_a", "mean_b"]].abs().max(axis=1).fillna(1.0).to_numpy()
+        fallen = (loss > margin) & ~same(loss, margin, np.maximum(scale, margin))  # and by more than rounding
         reject = (table["p_corrected"] <= result.test.alpha).to_numpy()
-        against = np.array(two_sided(reject, np.array([c.sign for c in by]) * table["estimate"].to_numpy())) == WORSE
-        margin = table["margin"].to_numpy()  # fallen by more than it, and by more than rounding
-        fallen = (-gain > margin) & ~same(-gain, margin, np.maximum(scale, margin))
-        falls = np.where([c.is_measure for c in by], fallen, against)
-        return table.assign(fails=pd.Series(falls, dtype=bool))
+        against = np.array(two_sided(reject, signs * table["estimate"].to_numpy())) == WORSE
+        return table.assign(fails=np.where([c.is_measure for c in by], fallen, against))
 
     @property
     def failed(self) -> list[str]:
@@ -225,18 +223,15 @@ def gate(
                 judges = [result] if result.predicted is None else [result, result.predicted]
                 standings = b"".join(c.standings[place].tobytes() for judge in judges for c in judge.by.values())
                 digests[run] = hashlib.sha256(standings).hexdigest()[:16]
-        tests = {name: results[0].test_of(name).name for name in results[0].criteria}
         margins = [dict(result.margins or {}) for result in results]
-        look = Look.claim(ledger, {"runs": digests, "margins": margins, "tests": tests}, alpha)
+        look = Look.claim(ledger, {"runs": digests, "margins": margins, "tests": results[0].provenance["test"]}, alpha)
     test = replace(design.test, alpha=(alpha if look is None else look.spent) / len(results))
-    results = [replace(result, test=test) for result in results]
-    beside = Gate(results[1], rule) if release is not None else None
-    found = Gate(results[0], rule, beside, look)
+    found, *beside = (Gate(replace(result, test=test), rule) for result in results)
+    found = replace(found, release=beside[0] if beside else None, look=look)
     if look is not None:
+        tables = {one.baseline: one.table for one in (found, *beside)}
         verdicts = {
-            one.baseline: dict(one.table[["criterion", "verdict"]].to_numpy().tolist())
-            for one in (found, beside)
-            if one
+            name: dict(zip(table["criterion"], table["verdict"], strict=True)) for name, table in tables.items()
         }
         look.record({"outcome": found.outcome, "verdicts": verdicts})
     return found
@@ -294,18 +289,15 @@ class Look:
                 if number == 1 and not text.startswith("{"):
                     said = f"is not a ledger of gate: its first line is {shown(text)}"
                     raise ValueError(f"{shown(name)} {said}; name a new file")
-                try:
+                line: Any = {}
+                with suppress(json.JSONDecodeError):
                     line = json.loads(text)
-                except json.JSONDecodeError:
-                    line = {}
                 if not isinstance(line, dict) or not {"look", "data"} <= line.keys():
                     line = {}  # where a crash broke it off: it counts as a look at unknown data
                 for key, is_right in (("look", is_integer), ("alpha", is_number)):
                     if not is_right(line.get(key, 1)):
-                        said = f"{key} must be a number, not {shown(line[key])}"
-                        raise ValueError(
-                            f"line {number} of the ledger {shown(name)}: {said}; mend it, or name a new file"
-                        )
+                        said = f"{key} must be a number, not {shown(line[key])}; mend it, or name a new file"
+                        raise ValueError(f"line {number} of the ledger {shown(name)}: {said}")
                 if line.get("alpha", alpha) != alpha:
                     said = f"was begun with alpha {line['alpha']:g}; keep that alpha"
                     raise ValueError(f"the ledger {shown(name)} {said}, or name a new file")
