@@ -23,11 +23,11 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
     CriteriaLike,
-    Wanted,
     compare_runs,
     comparison_of_values,
     parse_criteria,
     refuse_costs,
+    wanted_values,
     with_predictions,
 )
 from ir_lexirecall.data.collection import Collection
@@ -116,8 +116,8 @@ def benchmark(
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        wanted = Wanted(by, smaller_is_better, missing)
-        tables = read_collections(values, **wanted.options)
+        wanted, reading = wanted_values(by, smaller_is_better, missing)
+        tables = read_collections(values, **reading)
         lacking = _lacking({name: table.runs for name, table in tables.items()}, missing, design.baseline)
         if groups is not None and all(table.per_task for table in tables.values()):
             raise ValueError(
@@ -136,7 +136,7 @@ def benchmark(
                     f"collection {name!r} has no values of {lost[0]}, which others have; name those to compare with by="
                 )
         if predicted is not None:
-            names = list(first.criteria) if wanted.values is None else wanted.values
+            names = first.criteria if wanted is None else wanted
             options: dict[str, Any] = {"smaller_is_better": smaller_is_better, "groups": groups, "missing": missing}
             every = benchmark(values=predicted, by=names, test=test, **options)
             if lost := [name for name in results if name not in every]:

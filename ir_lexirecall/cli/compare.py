@@ -14,7 +14,7 @@ from ir_lexirecall.cli.arguments import BOUNDS, JUDGMENTS, TEST, Inputs, Options
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design
-from ir_lexirecall.comparison.comparing import Wanted, compare_runs, compare_values, parse_criteria
+from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria, wanted_values
 from ir_lexirecall.comparison.gating import gate
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.present.text import provenance_line
@@ -129,7 +129,8 @@ def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int 
     )
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
-        return compare_values(values, Wanted(by or None, options.smaller_is_better, options.missing or "error"), design)
+        wanted = wanted_values(by or None, options.smaller_is_better, options.missing or "error")
+        return compare_values(values, wanted, design)
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
 

@@ -183,15 +183,13 @@ class ComparedRuns(Memoised):
             raise ValueError(
                 "the groups are the units of the tests; compare without cluster=True for a table per group"
             )
-        for criterion in self.by.values():
-            self._check_defined(criterion)
+        self.check_defined()
         predicted = {} if self.predicted is None or self.predicted.groups is None else self.predicted.by_group
         parts = {}
-        for code, group in enumerate(self.groups.names):
+        for group, some in self.groups:
             by: dict[str, Criterion] = {}
             for name, criterion in self.by.items():
                 if isinstance(criterion, PreferenceCriterion):
-                    some = np.flatnonzero(self.groups.code == code)
                     by[name] = replace(criterion, preferences=replace(criterion.preferences, some=some))
                     continue
                 queries = np.flatnonzero(np.array(self.labels_of(criterion), dtype=object) == group)
@@ -200,9 +198,8 @@ class ComparedRuns(Memoised):
                 means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
                 query_ids = [criterion.query_ids[q] for q in queries]
                 by[name] = replace(criterion, values=values, query_ids=query_ids, means=means)
-            parts[group] = replace(
-                self, by=by, groups=None, predicted=predicted.get(group), members=self.groups.members(group)
-            )
+            members = [self.groups.query_ids[q] for q in some]
+            parts[group] = replace(self, by=by, groups=None, predicted=predicted.get(group), members=members)
         return parts
 
     def differences_of(self, by: str, places: Places) -> Floats:
@@ -287,6 +284,8 @@ class ComparedRuns(Memoised):
         """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
         return self.groups is not None and not self.test.cluster
 
-    def _check_defined(self, criterion: Criterion) -> None:
-        if isinstance(criterion, MeasureCriterion) and self.scored is not None:
-            self.scored.with_measures([criterion.name]).check_defined()
+    def check_defined(self, by: str | None = None) -> None:
+        """Refuse values of a measure, or of all, that are not finite numbers; those that were given are."""
+        if self.scored is not None:
+            names = [name for name in self._names(by) if name in self.measures]
+            self.scored.with_measures(names).check_defined()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +13,6 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
-from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.result import Comparison
@@ -113,19 +112,18 @@ def compare(
       criterion  wins  losses  difference
     0        AP     1       0       0.085
     """
-    tested = SignificanceTest.by_name(test)
-    design = Design(run_name(baseline), margin, tested, predicted, groups, allow_empty)
+    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), predicted, groups, allow_empty)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        return compare_values(values, Wanted(by, smaller_is_better), design)
+        return compare_values(values, wanted_values(by, smaller_is_better), design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     refuse_costs(smaller_is_better)
     result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
-    for by_judge in (result, result.predicted):
-        if by_judge is not None and by_judge.scored is not None:
-            by_judge.scored.check_defined()
+    result.check_defined()
+    if result.predicted is not None:
+        result.predicted.check_defined()
     return result
 
 
@@ -135,22 +133,19 @@ def compare_runs(qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, de
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = distinct_criteria(by, judgments.threshold)
-    if design.predicted is None:
-        predicted, of_all = None, design.groups_of(judgments.query_ids, qrels)
-        design = replace(design, groups=of_all)
-    else:
-        predicted = Judgments.from_qrels(design.predicted)
+    predicted = None if design.predicted is None else Judgments.from_qrels(design.predicted)
+    if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:
             raise ValueError("predicted needs the whole random sample of queries; leave out queries='relevant'")
-        for what, of_people, of_program in (
-            ("exclude", judgments.excluded, predicted.excluded),
-            ("judged_only", judgments.judged_only, predicted.judged_only),
-        ):
-            if bool(of_people) and not of_program:
-                raise ValueError(f"{what} was given for the qrels, but not for predicted; load both alike")
-        of_all = design.groups_of(predicted.query_ids, design.predicted)
-        design = replace(design, groups=of_all and of_all.only(judgments.query_ids))
+        alone = "was given for the qrels, but not for predicted; load both alike"
+        if judgments.excluded and not predicted.excluded:
+            raise ValueError(f"exclude {alone}")
+        if judgments.judged_only and not predicted.judged_only:
+            raise ValueError(f"judged_only {alone}")
+    table, whole = (qrels, judgments) if predicted is None else (design.predicted, predicted)
+    of_all = design.groups_of(whole.query_ids, table)
+    design = replace(design, groups=of_all and of_all.only(judgments.query_ids))
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     how: dict[str, Any] = {"allow_empty": design.allow_empty, "progress": design.test.progress}
     scored = ScoredRuns.from_runs(measures, judgments, runs, **how)
@@ -182,9 +177,8 @@ def comparison_of(
             continue
         values = np.ascontiguousarray(scored.values[name][:, counted])
         means = np.array([mean(criterion, row) for row in values])
-        criteria[name] = MeasureCriterion(
-            name, values, query_ids, means, is_cost(criterion), range=known_of(criterion)[:2]
-        )
+        limits = known_of(criterion)[:2]
+        criteria[name] = MeasureCriterion(name, values, query_ids, means, is_cost(criterion), range=limits)
     margins, names = design.margins(criteria, scored.names), scored.names
     return Comparison(names, criteria, design.baseline, design.test, margins, scored=scored, groups=design.groups)
 
@@ -192,43 +186,37 @@ def comparison_of(
 # -- values ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is asked of values: which measures, of which the smaller value is better, and ``missing`` as in ``read_values``."""
+Wanted: TypeAlias = tuple[Mapping[str, str] | None, Mapping[str, Any]]
+"""What values the criteria are, by the name of the criterion (None for all), and how ``read_values`` is to read these."""
 
-    by: CriteriaLike | None = None
-    smaller_is_better: str | Iterable[str] | None = None
-    missing: str = "error"
 
-    @cached_property
-    def values(self) -> dict[str, str] | None:
-        """What values the criteria are, by the name of the criterion; None for all."""
-        wanted = None if self.by is None else {label: str(item) for label, item in by_label(self.by).items()}
-        for name in (wanted or {}).values():
-            if parse_preference(name) is not None:
-                raise ValueError(
-                    f"the preference {name!r} compares rankings, not values; name measures, or give qrels and runs"
-                )
-        return wanted
+def wanted_values(by: CriteriaLike | None, costs: str | Iterable[str] | None, missing: str = "error") -> Wanted:
+    """What is asked of values.
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """How ``read_values`` is to read these.
+    Args:
+        by: the criteria; None: all.
+        costs: those of which the smaller value is better.
+        missing: as in ``read_values``.
 
-        >>> Wanted({"effort": "clicks", "AP": "map"}, "effort").options
-        {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks'], 'missing': 'error'}
-        """
-        wanted, costs = self.values, self.smaller_is_better
-        if costs is not None and not isinstance(costs, Iterable):
-            raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
-        named = [costs] if isinstance(costs, str) else list(costs or ())
-        named = [(wanted or {}).get(str(name), str(name)) for name in named]
-        if wanted and (beside := [name for name in named if name not in wanted.values()]):
+    >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]
+    {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks'], 'missing': 'error'}
+    """
+    named = None if by is None else {label: str(item) for label, item in by_label(by).items()}
+    for name in (named or {}).values():
+        if parse_preference(name) is not None:
             raise ValueError(
-                f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(wanted)}"
+                f"the preference {name!r} compares rankings, not values; name measures, or give qrels and runs"
             )
-        measures = None if wanted is None else [*wanted.values()]
-        return {"measures": measures, "smaller_is_better": named, "missing": self.missing}
+    if costs is not None and not isinstance(costs, Iterable):
+        raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
+    smaller = [costs] if isinstance(costs, str) else list(costs or ())
+    smaller = [(named or {}).get(str(name), str(name)) for name in smaller]
+    if named and (beside := [name for name in smaller if name not in named.values()]):
+        raise ValueError(
+            f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(named)}"
+        )
+    measures = None if named is None else [*named.values()]
+    return named, {"measures": measures, "smaller_is_better": smaller, "missing": missing}
 
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
@@ -237,12 +225,14 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
     Raises:
         ValueError: predicted values are of other runs, lack a measure, or a value is missing; and what ``Comparison`` refuses.
     """
-    result = comparison_of_values(read_values(values, **wanted.options), wanted, design, values)
+    named, options = wanted
+    result = comparison_of_values(read_values(values, **options), named, design, values)
     if design.predicted is None:
         return result
-    asked = Wanted(list(result.by) if wanted.values is None else wanted.values, wanted.smaller_is_better)
+    named = {name: name for name in result.by} if named is None else named
+    wanted = named, {**options, "measures": [*named.values()], "missing": "error"}
     with naming("predicted"):
-        every = compare_values(design.predicted, asked, Design(test=result.test, groups=design.groups))
+        every = compare_values(design.predicted, wanted, Design(test=result.test, groups=design.groups))
     return with_predictions(result, every)
 
 
@@ -251,12 +241,6 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
         raise ValueError(f"predicted holds values of other runs than values: {shown_names(other)} in one of them only")
-    for which, comparison in (("values", result), ("predicted", every)):
-        for name, criterion in comparison.by.items():
-            if len(criterion.query_ids) < len(comparison.query_ids):
-                raise ValueError(
-                    f"{which}: {name} lacks values of some queries; predicted needs the whole random sample"
-                )
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {
         name: replace(criterion, values=criterion.values[order], means=criterion.means[order])
@@ -272,31 +256,27 @@ def refuse_costs(smaller_is_better: object) -> None:
         raise ValueError("smaller_is_better is about values=; a measure of rankings knows which value is better")
 
 
-def comparison_of_values(table: ValueTable, wanted: Wanted, design: Design, source: Any) -> Comparison:
+def comparison_of_values(table: ValueTable, named: Mapping[str, str] | None, design: Design, source: Any) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
 
     Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups may be the name of a column of the
     ``source`` that was read, which is no measure then.
     """
-    groups = design.groups
-    design = replace(design, groups=design.groups_of(table.query_ids, source))
-    values = {name: array for name, array in table.values.items() if not isinstance(groups, str) or name != groups}
+    column, groups = design.groups, design.groups_of(table.query_ids, source)
+    values = {name: array for name, array in table.values.items() if not isinstance(column, str) or name != column}
     table = replace(table, values=values, costs=table.costs & values.keys())
     design.check_runs(dict.fromkeys(table.runs))
-    if (named := wanted.values) is None:
-        measures = {name: known_measure(name) for name in values}
-        counts = [name for name, measure in measures.items() if measure is not None and is_added_up(measure)]
+    if named is None:
+        counts = [name for name in values if (one := known_measure(name)) is not None and is_added_up(one)]
         named = {name: name for name in values if name not in counts or len(counts) == len(values)}
     criteria: dict[str, Criterion] = {}
     for label, name in named.items():
-        costs, about = table.is_cost(name), known(name)
+        x, cost, about = values[name], table.is_cost(name), known(name)
         limits = (-np.inf, np.inf) if about is None else about[:2]
-        means = values[name].mean(axis=1)
-        criteria[label] = MeasureCriterion(
-            label, values[name], table.query_ids, means, bool(costs), costs is None, limits
-        )
+        means, query_ids = x.mean(axis=1), table.query_ids
+        criteria[label] = MeasureCriterion(label, x, query_ids, means, bool(cost), cost is None, limits)
     margins, names = design.margins(criteria, table.runs), table.runs
-    return Comparison(names, criteria, design.baseline, design.test, margins, given=table, groups=design.groups)
+    return Comparison(names, criteria, design.baseline, design.test, margins, given=table, groups=groups)
 
 
 # -- criteria --------------------------------------------------------------------------------------
@@ -313,6 +293,9 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     """
     if isinstance(by, Mapping):
         named = dict(by)
+        for label, item in named.items():
+            if meant := _meant_by(label, item):
+                raise ValueError(f"{label!r} is the name of {meant}; give {item} another name")
     else:
         items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
         named = {}
@@ -323,10 +306,6 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
                 raise ValueError(f"the measure {getattr(item, 'NAME', item)} has no parameter {error}") from None
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
-    if isinstance(by, Mapping):
-        for label, item in named.items():
-            if meant := _meant_by(label, item):
-                raise ValueError(f"{label!r} is the name of {meant}; give {item} another name")
     preferences = {name: found for name, item in named.items() if (found := parse_preference(item)) is not None}
     try:
         measures = parse_measures({name: item for name, item in named.items() if name not in preferences})

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
@@ -69,13 +69,13 @@ class MeasureCriterion:
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """value_a - value_b of pairs of runs by their places, some pairs ``(p, Q)`` at a time."""
-        for some in _blocks(len(a), len(self.query_ids)):
+        for some in row_blocks(len(a), len(self.query_ids), _BLOCK):
             yield self.levelled[a[some]] - self.levelled[b[some]]
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """On how many queries the first run of each pair is better, worse, and not comparable."""
-        wins, losses = (np.zeros(len(a), dtype=np.int64) for _ in range(2))
-        for some, x in zip(_blocks(len(a), len(self.query_ids)), self.differences(a, b), strict=True):
+        wins, losses = np.zeros((2, len(a)), dtype=np.int64)
+        for some, x in zip(row_blocks(len(a), len(self.query_ids), _BLOCK), self.differences(a, b), strict=True):
             wins[some], losses[some] = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
         return (losses, wins, wins * 0) if self.smaller_is_better else (wins, losses, wins * 0)
 
@@ -152,8 +152,3 @@ class PreferenceCriterion:
 
 
 Criterion: TypeAlias = MeasureCriterion | PreferenceCriterion
-
-
-def _blocks(pairs: int, queries: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, queries))
-    return (slice(start, min(pairs, start + step)) for start in range(0, pairs, step))

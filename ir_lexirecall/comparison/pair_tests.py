@@ -68,7 +68,7 @@ class TestedRuns(ComparedRuns):
         effect sizes are missing.
         """
         criterion, test = self.by[by], self.test_of(by)
-        self._check_defined(criterion)
+        self.check_defined(criterion.name)
         columns = [part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])]
         adjusted, reject = _family([part["p"] for part in columns], test)
         for part, p, rejected in zip(columns, adjusted, reject, strict=True):
@@ -89,8 +89,7 @@ class TestedRuns(ComparedRuns):
             tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
         else:
             if test.procedure.at_once:
-                least, most = criterion.bounds or (0.0, 0.0)
-                bounds = (least - most, most - least) if criterion.bounds and queries else None
+                bounds = (-2.0, 2.0) if criterion.bounds and queries else None  # of differences of mean preferences
                 tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
                 if criterion.sign < 0:
                     ends = -tested.estimate, -tested.high, -tested.low
@@ -146,7 +145,7 @@ class TestedRuns(ComparedRuns):
 
     def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
         """The one-sided tests of every pair's difference against 0 and a margin, on all queries or in each group."""
-        self._check_defined(self.by[by])
+        self.check_defined(by)
         test, tested = self.test_of(by), []
         for part in self.by_group.values() if in_groups else [self]:
             criterion = part.by[by]

@@ -11,11 +11,10 @@ import numpy as np
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison import missing_judgments
-from ir_lexirecall.comparison.pair_tests import TestedRuns, best_first
-from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
+from ir_lexirecall.comparison.missing_judgments import PooledRuns
+from ir_lexirecall.comparison.pair_tests import best_first
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
 from ir_lexirecall.evaluation.scored_runs import run_name
-from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.predicted import sequential_signs
 from ir_lexirecall.significance import (
     Planned,
@@ -34,7 +33,7 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(TestedRuns):
+class Comparison(PooledRuns):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
@@ -193,7 +192,7 @@ class Comparison(TestedRuns):
         """
         criterion = self.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
-        self._check_defined(criterion)
+        self.check_defined(criterion.name)
         test, x = self.test_of(criterion.name), criterion.standings
         x = x if test.groups is None else group_units(x, test.groups)
         draws = test.resampling
@@ -240,7 +239,7 @@ class Comparison(TestedRuns):
         check_number("power", power, above=0, below=1)
         if self.test.cluster:
             raise ValueError("planning counts queries that are independent of each other; compare without cluster=True")
-        self._check_defined(criterion)
+        self.check_defined(criterion.name)
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
         parts = [plan(x, *named.values(), power, self.test.alpha) for x in criterion.differences(*self.places)]
@@ -261,65 +260,6 @@ class Comparison(TestedRuns):
         margins = self.margins if name == self.baseline else None  # they are those of a baseline
         return replace(self, baseline=name, margins=margins)
 
-    # -- missing judgments -------------------------------------------------------------------------
-
-    def undecided(self, name: str) -> missing_judgments.Undecided | None:
-        """What missing judgments leave open by one criterion; None where that is not known, or takes long."""
-        return missing_judgments.undecided(self, name)
-
-    def too_many(self, name: str) -> bool:
-        """Whether ``undecided`` does not look at a criterion because that takes long."""
-        return missing_judgments.too_many(self, name)
-
-    def holds(self, name: str) -> tuple[int | None, list[str]]:
-        """How the sign of each pair's difference holds, and down to which depth."""
-        return missing_judgments.holds(self, name)
-
-    @entry
-    def bounds(
-        self, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None, unretrieved: int = 0
-    ) -> pd.DataFrame:
-        """What any judging of the retrieved unjudged documents can make of each pair: a row per criterion and pair.
-
-        An unjudged document counts as not relevant; here it may have any grade, the same in both rankings, so that what both
-        retrieved at the same rank cancels. Of a preference, of all queries of the qrels: ``certain_wins`` (queries on which ``run_a`` can
-        win under some judging and ``run_b`` cannot), ``certain_losses``, ``open`` (either can; where no relevant document is known,
-        and nobody wins as it is, one of them), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
-        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too, and the interval that ``table`` has of the mean
-        difference (by the sign and Wilcoxon's test, which estimate something else, that of the t-test; missing with ``cluster=True``). ``exact``: whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
-
-        Args:
-            depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
-            max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
-            unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
-
-        Raises:
-            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
-        """
-        table = missing_judgments.bounds_table(self, self._names(by), Judgings(depth, max_rel, unretrieved))
-        if self.test.cluster and "ci_low" in table:
-            table[["ci_low", "ci_high"]] = np.nan  # of independent queries
-        table.attrs = {**self.provenance, **table.attrs}
-        return table
-
-    @entry
-    def to_judge(
-        self, n: int = 100, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None
-    ) -> pd.DataFrame:
-        """The n unjudged documents whose judgment decides most between the runs, by one criterion.
-
-        Columns: ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), ``rank_NAME`` for every run. Documents that
-        cannot change who is better are left out: judging all of them leaves nothing open.
-
-        Args:
-            n: how many at most.
-            depth, max_rel: as in ``bounds``.
-        """
-        judgings = Judgings(depth, max_rel)
-        table = self._frame(missing_judgments.next_to_judge(self, self.criterion(by).name, n, judgings))
-        table.attrs["texts"] = self.texts
-        return table
-
     @entry
     def sequential(self, by: str | None = None, alpha: float | None = None, seed: int = 0) -> pd.DataFrame:
         """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
@@ -339,15 +279,13 @@ class Comparison(TestedRuns):
         criterion, alpha = self.criterion(by), self.test.alpha if alpha is None else alpha
         differences = np.concatenate(list(criterion.differences(*self.places)))
         signs = sequential_signs(criterion.sign * differences, alpha, seed, correct=self.test.correction is not None)
-        queries, decided = differences.shape[1], signs.decided_after > 0
-        last = np.where(decided, signs.decided_after, queries) - 1
-        row = np.arange(len(last))
+        decided = signs.decided_after > 0
         columns = {
-            "verdict": [{1: BETTER, -1: WORSE}.get(way, UNDECIDED) for way in (signs.sign * decided).tolist()],
+            "verdict": two_sided(decided, signs.sign),
             "decided_after": np.where(decided, signs.decided_after, np.nan),
-            "queries": queries,
-            "e": signs.e[row, last] if queries else np.ones(len(last)),
-            "e_corrected": signs.e_corrected[row, last] if queries else np.ones(len(last)),
+            "queries": differences.shape[1],
+            "e": signs.e,
+            "e_corrected": signs.e_corrected,
         }
         table = self._frame(self.of_pairs | columns)
         correction = None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 
 BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED = "better", "worse", "within margin", "not worse", "undecided"
 ANY_JUDGING, UNDONE, NOT_BOUNDED = "under any judging", "could be undone", "not bounded"
@@ -16,7 +16,7 @@ ANY_JUDGING, UNDONE, NOT_BOUNDED = "under any judging", "could be undone", "not 
 _TURNED = {BETTER: WORSE, WORSE: BETTER, WITHIN: WITHIN}
 
 
-def two_sided(reject: Bools, gain: Floats) -> list[str]:
+def two_sided(reject: Bools, gain: Floats | Ints) -> list[str]:
     """Verdicts without a margin: better or worse where the corrected test rejects, by the sign of what it estimates.
 
     >>> two_sided(np.array([True, True, False]), np.array([0.1, -0.2, 0.3]))

@@ -283,11 +283,6 @@ class QueryGroups:
     def __len__(self) -> int:
         return len(self.names)
 
-    def members(self, group: str) -> list[str]:
-        """The queries of a group."""
-        place = self.names.index(group)
-        return [query_id for query_id, code in zip(self.query_ids, self.code.tolist(), strict=True) if code == place]
-
     def only(self, query_ids: Sequence[str]) -> QueryGroups:
         """The groups of some of the queries, those without any of them included."""
         place = {query_id: q for q, query_id in enumerate(self.query_ids)}

@@ -68,13 +68,11 @@ class Judgings:
 
     def top_grade(self, judgments: Judgments, measure: IRMeasure | None = None) -> int:
         """The top grade that an unjudged document can get; ``max_rel`` must not be below a grade that was given."""
-        own = None if measure is None else measure.params.get("max_rel")
         if self.max_rel is not None:
             judgments.check_top_grade(self.max_rel, "max_rel")
             return int(self.max_rel)
-        return (
-            int(own) if own is not None else max(1, math.ceil(judgments.highest_grade)) if len(judgments.grade) else 1
-        )
+        own = None if measure is None else measure.params.get("max_rel")
+        return math.ceil(max(1, judgments.highest_grade)) if own is None else int(own)
 
 
 Algorithm = Callable[[RankingPairs], Largest]
@@ -86,15 +84,9 @@ class Bounded:
     """A measure and what bounds it."""
 
     algorithm: Algorithm
+    depth: int | None  # down to which rank open documents can move the measure; None: all
     cutoff: int | None  # below which documents count as not retrieved; None: nowhere
-    can_gain: bool  # whether the top grade is a gain at all: else no open document matters
-    needs_all: bool  # whether relevant documents below the cutoff count, too
-
-    def depth(self, depth: int | None) -> int | None:
-        """The depth without the open documents that cannot move the measure."""
-        if not self.can_gain:
-            return 0
-        return depth if self.cutoff is None or self.needs_all else self.cutoff
+    unretrieved: int  # relevant documents of each query, at most, that neither run retrieved
 
 
 def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bounded | None:
@@ -105,14 +97,14 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
     >>> bounded(ir_measures.P @ 10, judgments, Judgings()).cutoff, bounded(ir_measures.Bpref, judgments, Judgings())
     (10, None)
     """
-    if not is_native(measure) or optional(measure, "judged_only"):
-        return None
     rel, k = optional(measure, "rel"), optional(measure, "cutoff")
-    if rel is not None and rel <= 0:  # unjudged documents would be less than any judged one
+    # By a rel of 0, unjudged documents would be less than any judged one.
+    if not is_native(measure) or optional(measure, "judged_only") or (rel is not None and rel <= 0):
         return None
     top = judgings.top_grade(judgments, measure)
     if optional(measure, "unjudged") == "best":
         return None
+    not_negative = partial(np.maximum, 0.0)
     match measure.NAME:
         case "P" | "Unjudged":
             algorithm: Algorithm = sums.WeightedSum(
@@ -120,28 +112,20 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
             )
         case "NumRet":
             algorithm = sums.WeightedSum(lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0)
-        case "Judged" | "SetP":  # over the documents retrieved, or k if that is smaller
-            most = k or np.iinfo(np.int64).max
-            if optional(measure, "relative"):
-                return None
-            algorithm = sums.WeightedSum(
-                lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64), 1.0
-            )
+        case "Judged" | "SetP" if not optional(measure, "relative"):
+            # Over the documents retrieved, or k if that is smaller.
+            algorithm = sums.WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0)
         case "R" | "SetR":
             algorithm = partial(sums.recall, rel, judgments.m(rel))
         case "AP":
             algorithm = AveragePrecision(rel, judgments.m(rel))
-        case "LexiRecall":
-            if measure["form"] != "nested":
-                return None
+        case "LexiRecall" if measure["form"] == "nested":
             algorithm = NestedLexirecall(rel, judgments.m(rel))
         case "RR":
             algorithm = partial(sums.first, lambda rank: 1 / rank)
         case "Success":
             algorithm = partial(sums.first, lambda rank: np.ones(len(rank)))
-        case "TSE":
-            if measure["normalize"] or measure["impute"] != "pessimistic":
-                return None
+        case "TSE" if not measure["normalize"] and measure["impute"] == "pessimistic":
             exposure = recall.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
             algorithm = partial(sums.last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
@@ -149,10 +133,10 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
             exponential = measure["dcg"] == "exp-log2"
             if optional(measure, "gains") or (exponential and max(top, judgments.highest_grade) >= 512):
                 return None
-            of_grade = (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else _not_negative
+            of_grade = (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else not_negative
             algorithm = Normalised(k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments)
         case "nDCG_JK":
-            algorithm = Normalised(k, partial(trec_eval_10.log_discount, a=measure["a"]), _not_negative, top, judgments)
+            algorithm = Normalised(k, partial(trec_eval_10.log_discount, a=measure["a"]), not_negative, top, judgments)
         case "RBP" if rel is None or k is not None:
             algorithm = sums.WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
         case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
@@ -173,21 +157,20 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
             algorithm = sums.WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1])
         case "ERR" | "GERR":
             algorithm = partial(sums.cascade, *_gains(measure, top))
-        case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11":
-            if judgments.has_fractions:
-                return None  # a grade below 1 is a gain where something else is relevant
+        case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11" if not judgments.has_fractions:
+            # A grade below 1 would be a gain where something else is relevant.
             algorithm = partial(sums.expected_utility, *_gains(measure, top), measure.discount(), k or math.inf)
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
             end = min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
             algorithm = partial(sums.expected_utility, *_gains(measure, top), nerr_discount(measure), end)
         case _:
             return None
-    can_gain = measure.NAME in ("Judged", "Unjudged") or top >= (1 if rel is None else rel)
-    return Bounded(algorithm, k, can_gain, measure.NAME in ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK"))
-
-
-def _not_negative(grade: Floats) -> Floats:
-    return np.maximum(grade, 0.0)
+    depth = judgings.depth_of(measure)
+    if measure.NAME not in ("Judged", "Unjudged") and top < (1 if rel is None else rel):
+        return Bounded(algorithm, 0, k, 0)  # no open document gains anything
+    if k is not None and measure.NAME not in ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK"):
+        depth = k  # relevant documents below the cutoff do not count
+    return Bounded(algorithm, depth, k, judgings.unretrieved)
 
 
 def _gains(measure: IRMeasure, top: int) -> tuple[Gain, float]:

@@ -39,11 +39,10 @@ class ValueBounds:
     high: Floats  # largest difference (or value)
     exact: Bools  # whether some judging reaches both
 
-    def mean(self, queries: Ints, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Bounds of the mean over some queries, and an interval that holds sampling of queries, too; shape ``(P,)`` each."""
-        low, high = self.low[:, queries], self.high[:, queries]
-        means = (end.sum(axis=1) / max(1, len(queries)) for end in (low, high))
-        return (*means, *imbens_manski(low, high, alpha))
+    def mean(self, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """Bounds of the mean over the queries, and an interval that holds sampling of queries, too; shape ``(P,)`` each."""
+        low, high = (end.sum(axis=1) / max(1, end.shape[1]) for end in (self.low, self.high))
+        return (low, high, *imbens_manski(self.low, self.high, alpha))
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,7 @@ def bounds_of_differences(
     if known is None:
         return None
     a, b = places if isinstance(places, tuple) else (places, None)
-    queries = len(pool.judgments)
-    looked_at = known.depth(judgings.depth_of(measure)), known.cutoff, judgings.unretrieved if known.can_gain else 0
+    queries, looked_at = len(pool.judgments), (known.depth, known.cutoff, known.unretrieved)
     low, high = np.empty((2, len(a), queries))
     exact = np.ones((len(a), queries), dtype=bool)
     if (
@@ -124,9 +122,8 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
     """Whether any run has below the depth a document that is open for another one; of a measure with a proven algorithm."""
     known = bounded(measure, pool.judgments, judgings)
     assert known is not None
-    depth = known.depth(judgings.depth_of(measure))
-    pool = pool.only(~pool.is_judged & pool.within(depth))
-    rank, top = pool.ranks_within(depth, known.cutoff)
+    pool = pool.only(~pool.is_judged & pool.within(known.depth))
+    rank, top = pool.ranks_within(known.depth, known.cutoff)
     return bool(((rank > 0) & ~top).any())
 
 
@@ -157,8 +154,8 @@ def _by_run(
         run, row = np.nonzero(is_top | ((place > 0) & ~unjudged))
         one = Retrieved(place[run, row], pool.retrieved[:, q], values[:, q])
         nothing = Retrieved.nothing(one.rank, len(place))
-        number = np.full(len(place), q)
-        runs = RankingPairs(run, one, nothing, unjudged[row], pool.grade[here][row], number, nothing.documents)
+        grade, query = pool.grade[here][row], np.full(len(place), q)
+        runs = RankingPairs(run, one, nothing, unjudged[row], grade, query, nothing.documents)
         of_a, of_b, is_shared = a[pair], b[pair], shared[a, b][pair] > 0
         beside_a, beside_b = (is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b))
         exact[pair, q] = False
@@ -166,10 +163,7 @@ def _by_run(
             some = np.flatnonzero(~is_shared)
             exact[pair[some], q] = True
             best, worst = (algorithm.sums(runs, one, best=is_best) for is_best in (True, False))
-            m, beside = (
-                algorithm.m[np.full(len(some), q)].astype(np.float64),
-                (beside_a - shared.diagonal()[of_b])[some],
-            )
+            m, beside = np.full(len(some), float(algorithm.m[q])), (beside_a - shared.diagonal()[of_b])[some]
             for end, sign, x, y in ((high, 1, of_a[some], of_b[some]), (low, -1, of_b[some], of_a[some])):
                 end[pair[some], q] = sign * largest_ratio(best.of(x), worst.of(y), m, beside)
             pair, of_a, of_b, beside_a, beside_b = (x[is_shared] for x in (pair, of_a, of_b, beside_a, beside_b))
@@ -287,19 +281,13 @@ def judgment_bounds(
         pool = Pool.from_runs(judgments, {"run": source}, depth)
     of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
-    columns: dict[tuple[str, str], Floats] = {}
-    for name in parsed:
-        ends = (np.full(len(judgments), np.nan),) * 2
-        if name in bounds:  # 0 where only rounding keeps an end from that
-            low, high = bounds[name].low[0], bounds[name].high[0]
-            size = np.maximum(np.abs(low), np.abs(high))
-            ends = settled(low, size), settled(high, size)
-        columns[name, "low"], columns[name, "high"] = ends
-    table = pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
-    table.columns = pd.MultiIndex.from_tuples(list(columns), names=["measure", "bound"])
-    table.attrs.update(
-        {"depth": depth, "unretrieved": unretrieved, "no_algorithm": [name for name in parsed if name not in bounds]}
-    )
+    ends = {name: np.full((2, len(judgments)), np.nan) for name in parsed}
+    ends |= {name: np.stack([found.low[0], found.high[0]]) for name, found in bounds.items()}
+    columns = [settled(both, np.abs(both).max(axis=0)) for both in ends.values()]  # 0 where only rounding keeps from it
+    names = pd.MultiIndex.from_product([list(parsed), ["low", "high"]], names=["measure", "bound"])
+    table = pd.DataFrame(np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names)
+    lacking = [name for name in parsed if name not in bounds]
+    table.attrs.update({"depth": depth, "unretrieved": unretrieved, "no_algorithm": lacking})
     return table
 
 

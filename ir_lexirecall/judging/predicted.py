@@ -149,13 +149,12 @@ def human_queries(human: Sequence[str], predicted: Sequence[str]) -> Ints:
 
 @dataclass(frozen=True)
 class SequentialSigns:
-    """What the sign test says after each query, in the order in which they were judged: P pairs."""
+    """What the sign test says of P pairs, arrays of shape ``(P,)``: when it has seen enough, or at the end."""
 
-    order: Ints  # the queries, shape ``(Q,)``
-    e: Floats  # e-values after each of them, shape ``(P, Q)``
+    decided_after: Ints  # number of queries after which ``e_corrected`` reached 1 / alpha, 0: never
+    sign: Ints  # of wins - losses then
+    e: Floats  # e-values then
     e_corrected: Floats  # the same, corrected over the pairs (``e_holm``)
-    decided_after: Ints  # number of queries after which ``e_corrected`` reached 1 / alpha, 0: never; shape ``(P,)``
-    sign: Ints  # of wins - losses then, or at the end; shape ``(P,)``
 
 
 def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
@@ -211,13 +210,10 @@ def sequential_signs(x: Floats, alpha: float = 0.05, seed: int = 0, *, correct: 
     """
     check_number("alpha", alpha, above=0, below=1)
     order = np.random.default_rng(seed).permutation(x.shape[1])
-    wins, losses = (np.cumsum(signs[:, order], axis=1) for signs in (x > 0, x < 0))
+    # Before the first query there is no evidence: e = 1.
+    wins, losses = (np.cumsum(np.pad(ahead[:, order], ((0, 0), (1, 0))), axis=1) for ahead in (x > 0, x < 0))
     e = e_value(wins, losses)
     adjusted = e_holm(e) if correct else e
-    enough = adjusted >= 1 / alpha
-    decided = enough.any(axis=1)
-    after = np.where(decided, enough.argmax(axis=1) + 1, 0)
-    last = np.where(decided, after, x.shape[1]) - 1
-    row = np.arange(len(x))
-    sign = np.sign(wins[row, last] - losses[row, last]) if x.shape[1] else np.zeros(len(x), dtype=np.int64)
-    return SequentialSigns(order, e, adjusted, after, sign)
+    decided_after = (adjusted >= 1 / alpha).argmax(axis=1)
+    then = np.arange(len(x)), np.where(decided_after > 0, decided_after, x.shape[1])
+    return SequentialSigns(decided_after, np.sign(wins[then] - losses[then]), e[then], adjusted[then])

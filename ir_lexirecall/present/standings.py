@@ -163,7 +163,7 @@ class Standing:
     def unsure(self) -> list[set[str]] | None:
         """The pairs that differ significantly, but not for certain under any judging; None where nothing is bounded."""
         left = self.result.undecided(self.name)
-        if left is None or not left.bounded.any():
+        if left is None or not left.bounded:
             return None
         found = zip(self.verdicts.pairs.items(), left.holds, strict=True)
         return [{*pair} for (pair, verdict), word in found if verdict in SIGNS and word != ANY_JUDGING]

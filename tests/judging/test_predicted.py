@@ -361,13 +361,14 @@ def test_a_table_of_decisions_is_corrected_over_its_pairs_and_says_so() -> None:
 def test_orders_are_seeded_ties_say_nothing_and_stopping_is_reported() -> None:
     x = np.array([[1.0, 0.0] * 20, [0.0] * 40, [-1.0] * 40])
     one, again = (sequential_signs(x, seed=3, correct=False) for _ in range(2))
-    assert one.order.tolist() == again.order.tolist() != sequential_signs(x, seed=4).order.tolist()
+    assert one.decided_after.tolist() == again.decided_after.tolist()
+    assert one.decided_after.tolist() != sequential_signs(x, seed=4, correct=False).decided_after.tolist()
     assert one.decided_after[1] == 0
-    assert one.e[1].tolist() == [1.0] * 40
     assert one.decided_after[2] == 7
     assert one.sign.tolist() == [1, 0, -1]
-    decided = one.decided_after[0]
-    assert one.e[0, decided - 1] >= 20 > one.e[0, decided - 2]
+    assert one.e.tolist() == e_value(np.array([7, 0, 0]), np.array([0, 0, 7])).tolist()
+    assert one.e[0] >= 20 > e_value(np.array(6), np.array(0))
+    assert sequential_signs(x[:, :0]).e_corrected.tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.0015, 0.0005])

@@ -312,4 +312,4 @@ def test_means_of_graded_preferences_are_not_bounded_by_who_wins(name: str) -> N
     assert set(result.verdicts(holds=True)["holds"]) <= {"not bounded"}
     assert not any("could undo" in note for note in result.diagnostics)
     by_sign = irl.compare({q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="sign")
-    assert by_sign.undecided(name).bounded.all()
+    assert by_sign.undecided(name).bounded
