@@ -59,15 +59,14 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
                 return function(*args, **kwargs)
             except TypeError:
                 known = inspect.signature(function).parameters
-                if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+                unknown = next((argument for argument in kwargs if argument not in known), None)
+                if unknown is None or any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
                     raise
-                for argument in (argument for argument in kwargs if argument not in known):
-                    names = [parameter for parameter in known if parameter not in ("self", "cls")]
-                    hint = did_you_mean(argument, names) or f"; it takes {', '.join(names) or 'none'}"
-                    if argument in _MOVED and {"by", "qrels"} & {*known}:
-                        hint = f"; {_MOVED[argument]}"
-                    raise TypeError(f"{name}: unexpected argument {argument!r}{hint}") from None
-                raise
+                names = [parameter for parameter in known if parameter not in ("self", "cls")]
+                hint = did_you_mean(unknown, names) or f"; it takes {', '.join(names) or 'none'}"
+                if unknown in _MOVED and {"by", "qrels"} & {*known}:
+                    hint = f"; {_MOVED[unknown]}"
+                raise TypeError(f"{name}: unexpected argument {unknown!r}{hint}") from None
 
     return call
 

@@ -227,25 +227,19 @@ def split_measures(words: str | Sequence[str] | None) -> list[str]:
     """
     parts: list[str] = []
     for word in [words] if isinstance(words, str) else words or []:
-        current, depth, quote = "", 0, ""
-        for character in word + " ":
-            if not quote and not depth and character in " \t\n,;":
-                if current:
-                    parts.append(current)
+        current, depth = "", 0
+        for token in re.findall(r"""'[^']*'?|"[^"]*"?|.""", word + " ", re.DOTALL):  # what is quoted is one
+            if not depth and token in " \t\n,;":
+                parts.append(current)
                 current = ""
                 continue
-            current += character
-            if quote:
-                quote = "" if character == quote else quote
-            elif character in "'\"":
-                quote = character
-            else:
-                depth += (character in "({[") - (character in ")}]")
-                if depth < 0:
-                    raise ValueError(f"measures: {character!r} has no opening bracket in {current!r}")
+            current += token
+            depth += (token in "({[") - (token in ")}]")
+            if depth < 0:
+                raise ValueError(f"measures: {token!r} has no opening bracket in {current!r}")
         if current.strip():
             raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
-    return parts
+    return [part for part in parts if part]
 
 
 def parse_margin(text: str | None) -> MarginLike | None:

@@ -242,8 +242,7 @@ def run_explain_measure(options: Options) -> None:
     try:
         page = descriptions.describe(options.measure)
     except ValueError as error:
-        said = str(error).replace("describe: ", "explain-measure: ", 1)
-        raise ValueError(f"{said}; `ir-lexirecall measures` lists those of this library") from None
+        raise ValueError(f"{error}; `ir-lexirecall measures` lists those of this library") from None
     emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 

@@ -127,9 +127,7 @@ class Page:
             self.parts += map(texts.printable, lines)
 
     def add_finding(self, finding: Finding, *, ranking: bool = True) -> None:
-        """Add what a result says, to tables for people only: sentences, the caveats, and the ranking unless left out."""
-        if not self.for_people:
-            return
+        """Add what a result says to people: sentences, the caveats, and the ranking unless left out."""
         if self._shortens:
             self._short |= texts.short_names(finding.names)
             finding = finding.in_short()
@@ -155,8 +153,7 @@ class Page:
     def add_short_names(self) -> None:
         """Add what short names of measures stand for, a line each; ``finish`` does where it has not been said yet."""
         names, self._short = self._short, {}
-        for name, short in names.items():
-            self.add_sentences(f"({texts.explained_names({name: short})})")
+        self.add_sentences(*(f"({texts.explained_names({name: short})})" for name, short in names.items()))
 
     def finish(self) -> None:
         """Print everything, or write it into the file that was asked for."""
