@@ -279,13 +279,6 @@ def test_json_has_no_numbers_that_json_does_not_know() -> None:
 # -- names -------------------------------------------------------------------------------------------
 
 
-def test_the_exit_codes_are_documented(cli: Cli) -> None:
-    for words in (("--help",), ("eval", "--help"), ("compare", "--help"), ("report", "--help"), ("meta", "--help")):
-        said = cli(*words)
-        assert said.code == 0
-        assert "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted" in said.out
-
-
 def test_main_leaves_the_process_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import warnings
 

@@ -71,6 +71,8 @@ def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[st
         (["to-judge", "-m", "AP"], "one criterion orders the documents; choose one of nDCG@10, AP"),
         (["to-judge", "-n", "0"], "n must be an integer of at least 1"),
         (["eval", "--judged", "nowhere.qrels"], "nowhere.qrels"),
+        (["compare", "--missing", "skip"], "--missing is about values"),
+        (["compare", "--baseline", "bm25", "--margin", "=0.1"], "--margin '=0.1' must be one number"),
         (["compare", "--predicted", "people.csv"], "query 'q01' is judged, but has no predicted judgments"),
     ],
 )
@@ -148,12 +150,8 @@ def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str
     docs.rename(columns={"doc_id": "docno"}).to_csv("docs.tsv", sep="\t", index=False)
     topics = "".join(f"<top>\n<num> Number: {q}\n<title> {text}\n</top>\n" for q, text in demo.queries().values)
     Path("topics.trec").write_text(topics)
-    words = [
-        "to-judge",
-        "all.csv",
-        *files,
-        *["-n", "3", "--depth", "20", "--texts", "docs.tsv", "--queries", "topics.trec"],
-    ]
+    words = ["to-judge", "all.csv", *files, "-n", "3", "--depth", "20"]
+    words += ["--texts", "docs.tsv", "--queries", "topics.trec"]
     assert cli(*words, "-o", "pool.html", "--labels", "no, somewhat").code == 0
     pool = pool_of("pool.html")
     assert pool["grades"] == ["no", "somewhat", "", ""]
@@ -197,15 +195,8 @@ def test_from_the_command_to_the_page_to_the_next_comparison(cli: Cli, files: li
     assert agreed == dict(zip(documents[:3], "201", strict=True))
     differ = pd.read_csv("d.csv")
     assert differ.to_numpy().tolist() == [[*documents[3], 0, 2]]
-    again = [
-        "merge-judged",
-        "judged-ada.qrels",
-        "judged-ben.qrels",
-        "-o",
-        "agreed.csv",
-        "--disagreements",
-        "again.html",
-    ]
+    again = ["merge-judged", "judged-ada.qrels", "judged-ben.qrels", "-o", "agreed.csv"]
+    again += ["--disagreements", "again.html"]
     assert cli(*again, "--texts", DEMO, "--queries", DEMO).code == 0
     assert pool_of("again.html")["documents"][0]["text"]
     assert pd.read_csv("agreed.csv")["relevance"].tolist() == [int(agreed[pair]) for pair in sorted(agreed)]

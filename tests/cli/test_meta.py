@@ -91,21 +91,8 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "degrade": [
         (
             (
-                *ON_RUNS,
-                *[
-                    "-m",
-                    "LR",
-                    "--fractions",
-                    "0.5",
-                    "0.8",
-                    "--policy",
-                    "pool",
-                    "--n-samples",
-                    "2",
-                    "--seed",
-                    "1",
-                    "--aggregate",
-                ],
+                *(*ON_RUNS, "-m", "LR", "--fractions", "0.5", "0.8"),
+                *("--policy", "pool", "--n-samples", "2", "--seed", "1", "--aggregate"),
             ),
             lambda q, r: studies.Study("LR", q, r).degrade(
                 [0.5, 0.8], policy="pool", n_samples=2, seed=1, aggregate=True
@@ -257,6 +244,7 @@ def test_the_rel_of_a_collection_is_its_own(meta: Meta, monkeypatch: pytest.Monk
         (("correlation", "QRELS", "-m", "AP"), "RUN"),
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--test", "foo"), "foo"),
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--resamples", "2"), "--resamples"),
+        (("stability", *ON_RUNS, "-m", "AP", "--groups", "bm25"), "'bm25' must look like RUN=GROUP"),
         (("power", *ON_RUNS, "-m", "AP"), "power"),
         ((), "STUDY"),
     ],

@@ -195,7 +195,10 @@ def pairs_of(said: Said) -> list[dict[str, str]]:
 def test_compare_says_what_is_significant(cli: Cli) -> None:
     said = cli("compare", "lexirecall/demo", *RUNS.values())
     table = irl.compare("lexirecall/demo", RUNS).table()
+    heads = ["criterion", "run_a", "run_b", "wins", "losses", "ties"]
+    heads += ["difference", "95% interval", "p_corrected", "verdict", "net_wins"]  # what matters most stands first
     for row, expected in zip(pairs_of(said), table.to_dict(orient="records"), strict=True):
+        assert list(row)[: len(heads)] == heads
         assert [row[name] for name in ("criterion", "run_a", "run_b", "verdict")] == [
             expected[name] for name in ("criterion", "run_a", "run_b", "verdict")
         ]
