@@ -142,10 +142,9 @@ class GradedNRBP(Measure):
 
 def novelty(measure: Measure, run: AlignedRun, discount) -> Floats:
     """Sum over ranks and subtopics of discount x gain x (1-alpha)^c, c = earlier documents about the subtopic."""
-    aspects = run.judgments.aspects
     pair, rank, grade = rows_by_aspect(run, ANY_GAIN, None)
     r = gain(grade, top_grades(measure, run.judgments)[pair], measure["gain"])
-    return novel_utility(aspects.query[pair], pair, r * discount(rank), measure["alpha"], len(run.judgments))
+    return novel_utility(run.judgments, pair, r * discount(rank), measure["alpha"])
 
 
 MEASURES = {  # without a cutoff, which the paper takes as deep, but for P and S-Recall

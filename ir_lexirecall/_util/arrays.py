@@ -41,10 +41,6 @@ def ratio(part: Any, whole: Any) -> Floats:
     return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
 
 
-def per_query_count(query: Ints, queries: int) -> Ints:
-    return np.bincount(query, minlength=queries)
-
-
 def common(a: Bools, b: Bools) -> Ints:
     """How many columns are true in both, for every row of ``a`` and every row of ``b``.
 
@@ -111,6 +107,24 @@ def running_sum(segment: Ints, terms: Floats) -> Floats:
     array([0.5, 1. , 3. , 3. , 7. ])
     """
     return _running(np.add, 0.0, segment, terms)
+
+
+def product_before(segment: Ints, factors: Floats) -> Floats:
+    """Product of the ``factors`` above each row within its segment, 1 for the first.
+
+    >>> product_before(np.array([1, 1, 1, 2, 2]), np.array([0.5, 0.5, 2.0, 3.0, 4.0]))
+    array([1.  , 0.5 , 0.25, 1.  , 3.  ])
+    """
+    return shifted_within_segment(segment, running_product(segment, factors), 1)
+
+
+def sum_before(segment: Ints, terms: Floats) -> Floats:
+    """Sum of the ``terms`` above each row within its segment, 0 for the first.
+
+    >>> sum_before(np.array([1, 1, 1, 2, 2]), np.array([0.5, 0.5, 2.0, 3.0, 4.0]))
+    array([0. , 0.5, 1. , 0. , 3. ])
+    """
+    return shifted_within_segment(segment, running_sum(segment, terms), 0)
 
 
 def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, ranges, row_blocks
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, row_blocks
 from ir_lexirecall.data.pools import Depth, Pool, Ranks
 
 Gain = Callable[[Floats], Floats]
@@ -132,7 +132,7 @@ class RankingPairs:
 
     def count(self, which: Bools) -> Ints:
         """How many of each case's documents are so, shape ``(C,)``."""
-        return per_query_count(self.case[which], len(self))
+        return np.bincount(self.case[which], minlength=len(self))
 
 
 def weighed(weight: Weight, rank: Ranks, documents: Ints) -> Floats:

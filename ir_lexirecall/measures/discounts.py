@@ -17,6 +17,7 @@ from ir_lexirecall._util.arrays import (
     Ints,
     geometric_sum,
     per_query_sum,
+    product_before,
     running_product,
     shifted_within_segment,
 )
@@ -55,9 +56,8 @@ def in_units(g: Floats, top: Floats) -> tuple[Floats, Floats]:
     large = top >= _LARGE
     if not large.any():
         return np.exp2(g) - 1, np.exp2(top)
-    small = np.where(large, 0, top)
-    units = np.exp2(np.where(large, 0, g)) - 1
-    return np.where(large, np.exp2(g - top) - np.exp2(-top), units), np.exp2(small)
+    power = np.where(large, top, 0)
+    return np.exp2(g - power) - np.exp2(-power), np.exp2(top - power)
 
 
 class Discount(NamedTuple):
@@ -112,13 +112,11 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     """
     total, large, scale = np.zeros(np.shape(start)), start >= _ASYMPTOTIC, np.broadcast_to(scale, np.shape(start))
     if large.any():
-        a, steps, c = start[large], terms[large], scale[large]
-        endless = np.isinf(steps)
-        n = np.where(endless, 1.0, steps)
-        b = a + n
-        first, end = c / a, np.where(endless, 0.0, c / b)
-        integral = np.where(endless, first * c, first * end * n)
-        value = integral + np.where(endless, first**2, first * end * n * (1 / a + 1 / b)) / 2
+        a, n, c = start[large], terms[large], scale[large]
+        b, endless = a + n, np.isinf(n)
+        first, end = c / a, c / b
+        integral = np.where(endless, first * c, first * end * np.where(endless, 0, n))
+        value = integral + np.where(endless, first**2, integral * (1 / a + 1 / b)) / 2
         for k, bernoulli in enumerate(_BERNOULLI):
             power = -(2 * k + 1)
             value += bernoulli * (first**2 * a**power - end**2 * b**power)
@@ -127,8 +125,7 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     if len(small):
         a, n, c = start[small], terms[small], scale[small]
         # The first term alone: squares of tiny numbers have no place among floats.
-        beyond = np.where(np.isinf(n), 0, special.zeta(2, np.where(np.isinf(n), 1, n) + a))
-        total[small] = (c / a) ** 2 + c**2 * (special.zeta(2, a + 1) - beyond)
+        total[small] = (c / a) ** 2 + c**2 * (special.zeta(2, a + 1) - special.zeta(2, a + n))
     return total
 
 
@@ -226,5 +223,4 @@ def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
 
 def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:
     """ERR = sum of r_i / i times the product of (1 - r_j) over j < i (Chapelle et al., CIKM 2009)."""
-    left = shifted_within_segment(query, running_product(query, 1 - r), 1)
-    return per_query_sum(query, r * left / rank, queries)
+    return per_query_sum(query, r * product_before(query, 1 - r) / rank, queries)

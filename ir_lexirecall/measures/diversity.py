@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ir_measures
 import numpy as np
 
-from ir_lexirecall._util.arrays import (
-    Floats,
-    Ints,
-    per_query_count,
-    per_query_sum,
-    position_in_segment,
-    running_sum,
-    shifted_within_segment,
-)
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio, sum_before
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.composed import BASE, ComposedMeasure
@@ -55,12 +47,14 @@ _REPETITION = "share of its gain that a document loses with each earlier one on 
 ALPHA = Param(float, _REPETITION, default=0.5, least=0, most=1)
 
 
-class _Diversity(Measure, register=False):
+class DiversityMeasure(Measure, register=False):
+    """A measure of subtopics."""
+
     PAGE: ClassVar[str] = "diversity"
     FAMILY: ClassVar[str] = "subtopics"
 
 
-class D_nDCG(_Diversity):
+class D_nDCG(DiversityMeasure):
     """nDCG with the weighted sum of a document's grades for all subtopics as its gain.
 
     nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order of g.
@@ -96,20 +90,13 @@ class D_nDCG(_Diversity):
     params: dict[str, Any] = {"cutoff": cutoff()}
 
     def score(self, run: AlignedRun) -> Floats:
-        return d_ndcg(run, self["cutoff"])
+        aspects = run.judgments.aspects
+        part = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
+        g = per_query_sum(aspects.doc, part, len(run.judgments.query))  # per document
+        return values(ir_measures.nDCG(cutoff=self["cutoff"]), run.with_grades(g))
 
 
-def d_ndcg(run: AlignedRun, k: int | None) -> Floats:
-    """D_nDCG@k of all queries, shape ``(Q,)``."""
-    judgments = run.judgments
-    aspects = judgments.aspects
-    part = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
-    g = per_query_sum(aspects.doc, part, len(judgments.query))  # per document
-    ndcg = ir_measures.nDCG if k is None else ir_measures.nDCG @ k
-    return values(ndcg, run.with_grades(g))
-
-
-class DSharp(_Diversity):
+class DSharp(D_nDCG):
     """Subtopic recall and D-nDCG, weighted by gamma and 1 - gamma.
 
     D#-nDCG: subtopic recall and D-nDCG together, gamma StRecall@k + (1 - gamma) D_nDCG@k.
@@ -126,7 +113,6 @@ class DSharp(_Diversity):
     """
 
     PRETTY_NAME: ClassVar[str] = "D#-nDCG"
-    RANGE = UNIT
     ABOUT = About(
         formula=r"\gamma\, \mathrm{StRecall}@k + (1 - \gamma)\, \mathrm{D\_nDCG}@k",
         plain="gamma StRecall@k + (1 - gamma) D_nDCG@k",
@@ -150,12 +136,11 @@ class DSharp(_Diversity):
     }
 
     def score(self, run: AlignedRun) -> Floats:
-        gamma, k = self["gamma"], self["cutoff"]
-        recall = subtopic_recall(coverage(run, self["rel"], k))
-        return gamma * recall + (1 - gamma) * d_ndcg(run, k)
+        gamma, recall = self["gamma"], subtopic_recall(coverage(run, self["rel"], self["cutoff"]))
+        return gamma * recall + (1 - gamma) * super().score(run)
 
 
-class EU(_Diversity):
+class EU(DiversityMeasure):
     """Gain over several subtopics with diminishing returns, less effort, discounted by rank.
 
     Expected utility of reading: what is new about each subtopic, less the effort, discounted by 1 + log2 of the rank.
@@ -208,30 +193,21 @@ class EU(_Diversity):
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, k)
         r = discounts.gain(grade, top_grades(self, judgments)[pair], self["gain"])
-        utility = novel_utility(
-            aspects.query[pair], pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"], len(judgments)
-        )
+        utility = novel_utility(judgments, pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"])
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
-        return np.where(judgments.has_weight, utility - self["e"] * logarithmic_effort(looked_at), 0.0)
+        i = np.arange(1, int(looked_at.max(initial=0)) + 1)
+        # Sum of 1 / (1 + log2 i) for i = 1..looked_at.
+        effort = np.r_[0.0, np.cumsum(1 / (1 + np.log2(i)))][looked_at]
+        return np.where(judgments.has_weight, utility - self["e"] * effort, 0.0)
 
 
-def novel_utility(query: Ints, aspect: Ints, worth: Floats, alpha: float, queries: int) -> Floats:
-    """Sum of worth x (1 - alpha)^c, c = number of rows of the same aspect before; rows by query, aspect and rank."""
-    return per_query_sum(query, worth * (1 - alpha) ** position_in_segment(aspect), queries)
+def novel_utility(judgments: Judgments, pair: Ints, worth: Floats, alpha: float) -> Floats:
+    """Sum of worth x (1 - alpha)^c, c = number of rows of the same (query, aspect) ``pair`` before; rows by pair and rank."""
+    novel = worth * (1 - alpha) ** position_in_segment(pair)
+    return per_query_sum(judgments.aspects.query[pair], novel, len(judgments))
 
 
-def logarithmic_effort(looked_at: Ints) -> Floats:
-    """Sum of 1 / (1 + log2 i) for i = 1..``looked_at``.
-
-    >>> logarithmic_effort(np.array([0, 1, 2]))
-    array([0. , 1. , 1.5])
-    """
-    rank = np.arange(1, int(looked_at.max(initial=0)) + 1)
-    up_to: Floats = np.r_[0.0, np.cumsum(1 / (1 + np.log2(rank)))]
-    return up_to[looked_at]
-
-
-class CT(_Diversity):
+class CT(DiversityMeasure):
     """Gain over several subtopics per document read, until each of them is full.
 
     Cube test: how fast a ranking fills every subtopic with relevant material, until it is full.
@@ -285,12 +261,11 @@ class CT(_Diversity):
         r = discounts.gain(grade, top, self["gain"])
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
         units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
-        full = shifted_within_segment(pair, running_sum(pair, units), 0.0) / scale >= self["saturation"]
-        worth = np.where(full, 0.0, aspects.weight[pair] * r / rank)
-        return novel_utility(aspects.query[pair], pair, worth, self["alpha"], len(judgments))
+        full = sum_before(pair, units) / scale >= self["saturation"]
+        return novel_utility(judgments, pair, np.where(full, 0.0, aspects.weight[pair] * r / rank), self["alpha"])
 
 
-class SRR(_Diversity):
+class SRR(DiversityMeasure):
     """Reciprocal of the rank at which every subtopic has been covered.
 
     Subtopic reciprocal rank: 1 / (rank at which every subtopic with a relevant document is covered), 0 if never.
@@ -323,14 +298,12 @@ class SRR(_Diversity):
     def score(self, run: AlignedRun) -> Floats:
         covered = coverage(run, self["rel"], self["cutoff"])
         first = position_in_segment(covered.subtopic) == 0
-        query, subtopics = covered.query[first], covered.subtopics
-        last = np.zeros(len(subtopics), dtype=np.int64)  # rank at which the last subtopic is covered
-        np.maximum.at(last, query, covered.rank[first])
-        all_covered = (per_query_count(query, len(subtopics)) == subtopics) & (subtopics > 0)
-        return np.divide(1.0, last, out=np.zeros(len(subtopics)), where=all_covered)
+        query, last = covered.query[first], np.zeros(len(covered.subtopics))
+        np.maximum.at(last, query, covered.rank[first])  # rank at which the last subtopic is covered
+        return ratio(np.bincount(query, minlength=len(last)) == covered.subtopics, last)
 
 
-class IA(ComposedMeasure):
+class IA(ComposedMeasure, DiversityMeasure):
     """Weighted mean over subtopics of any base measure, each subtopic judged alone.
 
     Intent-aware form of any measure: its mean over the subtopics, each judged alone, IA = sum_t w_t base_t.
@@ -347,8 +320,6 @@ class IA(ComposedMeasure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Intent-Aware Measure"
-    PAGE: ClassVar[str] = "diversity"
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_t w_t\, \mathrm{base}_t",
         plain="sum_t w_t base_t",

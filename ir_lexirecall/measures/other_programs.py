@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from math import ceil, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
+from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import (
     Floats,
     Ints,
-    per_query_count,
     per_query_sum,
     position_in_segment,
     ratio,
     running_product,
     running_sum,
     shifted_within_segment,
+    starts_segment,
 )
-from ir_lexirecall.measures import discounts, trec_eval
+from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.declaration import Utility
-from ir_lexirecall.measures.trec_eval import UNLIMITED, Score, cutoff_of, number, optional
+from ir_lexirecall.measures.trec_eval import UNLIMITED, Score, computes, cutoff_of, log2_of_next, number, optional
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -32,19 +32,18 @@ if TYPE_CHECKING:
 BY_OTHERS: dict[str, Score] = {}
 """The functions of this module by the measures that they compute."""
 
-_computes = partial(trec_eval.computes, BY_OTHERS)
 PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that
 GDEVAL_MAX_REL = 4
 
 
-@_computes("Judged")
+@computes(BY_OTHERS, "Judged")
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
     """Documents with a judgment among the first k, over how many these are."""
     k = cutoff_of(measure)
     return ratio(np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k))
 
 
-@_computes("ERR")
+@computes(BY_OTHERS, "ERR")
 def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
@@ -53,13 +52,13 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
     return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
-@_computes("RBP")
+@computes(BY_OTHERS, "RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
     p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
     gain = np.maximum(run.grade, 0) if rel is None else (run.grade >= rel).astype(np.float64)
     if rel is not None and k == UNLIMITED:
-        return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0), PROGRAM_DEPTH)
+        return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0))
     terms = (1 - p) * p ** (run.rank - 1.0) * gain
     return per_query_sum(run.query, np.where(run.rank <= k, terms, 0.0), len(run.depth))
 
@@ -73,49 +72,49 @@ def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
     return np.maximum(np.maximum(run.grade, 0) - low, 0) / (high - low)
 
 
-def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
-    """Expected utility of users who look at rank i with probability ``v[i - 1]``, and end at rank ``end``.
+def _utility(utility: Floats, items: Floats, beyond: float | NDArray[Any], gained: Floats) -> Utility:
+    """Sums of V r and of V down to rank 1,000, as cwl_eval counts them.
 
-    cwl_eval leaves the users out of the total utility and cost who would look at rank 1,001: ``v[1000]``, if given.
+    It leaves the users out of the total utility and cost who would look at rank 1,001, V(1001) = ``beyond``, and have ``gained``.
     """
-    queries, top = len(run.depth), run.rank <= end
+    return Utility(utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items)
+
+
+def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
+    """Expected utility of users who look at rank i with probability ``v[i - 1]``, down to rank 1,000 or the last that v has."""
+    queries, top = len(run.depth), run.rank <= min(len(v), PROGRAM_DEPTH)
     query, gain = run.query[top], gain[top]
     utility = per_query_sum(query, v[run.rank[top] - 1] * gain, queries)
-    items = np.full(queries, v[:end].sum())
-    beyond = v[end:].sum()
-    return Utility(
-        value=utility / items,
-        expected_total_utility=utility - beyond * per_query_sum(query, gain, queries),
-        expected_total_cost=items - beyond * end,
-        expected_items=items,
-    )
+    items = np.full(queries, v[:PROGRAM_DEPTH].sum())
+    return _utility(utility, items, v[PROGRAM_DEPTH:].sum(), per_query_sum(query, gain, queries))
 
 
-@_computes("SDCG")
+@computes(BY_OTHERS, "SDCG")
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = 1 / log2(i + 1) down to rank k."""
-    k = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
-    return _weighted(
-        run, _linear_gain(measure, run), 1 / trec_eval.log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH)
-    )
+    i = np.arange(1, min(cutoff_of(measure), PROGRAM_DEPTH + 1) + 1)
+    return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(i))
 
 
-@_computes("INSQ")
+@computes(BY_OTHERS, "INSQ")
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = (2T / (i + 2T - 1))^2."""
     t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
     i = np.arange(2, PROGRAM_DEPTH + 2)
-    v = np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
-    return _weighted(run, _linear_gain(measure, run), v, PROGRAM_DEPTH)
+    return _weighted(run, _linear_gain(measure, run), np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2])
 
 
-@_computes("INST")
+@computes(BY_OTHERS, "INST")
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
     t = number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
+    # Behind the last gain of each query stands a document without gain, at rank 1,001.
+    end = np.searchsorted(query, np.arange(queries), side="right")
+    rank, gain = np.insert(rank, end, PROGRAM_DEPTH + 1), np.insert(gain, end, 0.0)
+    query = np.insert(query, end, np.arange(queries))
     total = running_sum(query, gain)
     # V falls as (b / (i + c))^2 below rank i0, with c = 2T - 1 less the gain so far, and b = i0 + c.
     first = shifted_within_segment(query, rank, 0)  # i0, where a gain was before
@@ -123,19 +122,12 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     b = np.maximum(first, 1) + c
     v = running_product(query, (b / (rank + c)) ** 2)
     between = shifted_within_segment(query, v, 1) * discounts.inverse_square_sum(b, first + 1 + c, rank - first - 1.0)
-    # Below the last gain the ranking goes on to rank 1,000.
-    last, v_last, gained = np.zeros(queries), np.ones(queries), np.zeros(queries)
-    last[query], v_last[query], gained[query] = rank, v, total  # the last row of each query stays
-    c = 2 * t - 1 - gained
-    b = np.maximum(last, 1) + c
-    below = v_last * discounts.inverse_square_sum(b, last + 1 + c, PROGRAM_DEPTH - last)
-    beyond = v_last * (b / (PROGRAM_DEPTH + 1 + c)) ** 2
-    items = per_query_sum(query, v + between, queries) + below
-    utility = per_query_sum(query, v * gain, queries)
-    return Utility(utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items)
+    last = rank > PROGRAM_DEPTH
+    items = per_query_sum(query, np.where(last, 0.0, v) + between, queries)
+    return _utility(per_query_sum(query, v * gain, queries), items, v[last], total[last])
 
 
-@_computes("BPM")
+@computes(BY_OTHERS, "BPM")
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     """The mean gain down to the rank at which the gain reaches T, or rank k."""
     t, k = number(measure, "T"), cutoff_of(measure)
@@ -144,36 +136,28 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     keep = (gain > 0) & (run.rank <= end)
     query, rank = run.query[keep], run.rank[keep]
     total = running_sum(query, gain[keep])
-    last = np.full(queries, end)
+    items, gained = np.full(queries, float(end)), np.zeros(queries)
     reached = np.flatnonzero(total >= t)[::-1]
-    last[query[reached]] = rank[reached]  # the first row of each query stays
-    gained = np.zeros(queries)
-    seen = rank <= last[query]
-    gained[query[seen]] = total[seen]  # the last row of each query stays
-    items = last.astype(np.float64)
-    # cwl_eval gives users who would look at rank 1,001 no total utility or cost.
-    stops = (np.bincount(query[reached], minlength=queries) > 0) | (end != PROGRAM_DEPTH) | (k <= PROGRAM_DEPTH)
-    return Utility(gained / items, gained * stops, items * stops, items)
+    items[query[reached]] = rank[reached]  # the first row of each query stays
+    read = rank <= items[query]
+    gained[query[read]] = total[read]  # the last row of each query stays
+    return _utility(gained, items, (gained < t) & (k > PROGRAM_DEPTH), gained)
 
 
-@_computes("NERR8", "NERR9", "NERR10", "NERR11")
+@computes(BY_OTHERS, "NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
-    k = cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else UNLIMITED
-    r, discount = _linear_gain(measure, run), nerr_discount(measure)
-    end = min(k, PROGRAM_DEPTH)
-    items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=np.zeros(len(run.depth)))
+    r, discount, k = _linear_gain(measure, run), nerr_discount(measure), cutoff_of(measure)
+    end, unjudged = min(k, PROGRAM_DEPTH), np.zeros(len(run.depth))
+    items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=unjudged)
     if k <= PROGRAM_DEPTH:
         return Utility(utility / items, utility, items, items)
-    # cwl_eval leaves the users out of the total utility and cost who would look at rank 1,001: V(1001).
     inside = run.rank <= PROGRAM_DEPTH
     query, r = run.query[inside], r[inside]
     left = np.ones(len(run.depth))
     left[query] = running_product(query, 1 - r)  # the last row of each query stays
     beyond = discount.at(np.array([PROGRAM_DEPTH + 1.0])) * left
-    return Utility(
-        utility / items, utility - beyond * per_query_sum(query, r, len(beyond)), items - beyond * PROGRAM_DEPTH, items
-    )
+    return _utility(utility, items, beyond, per_query_sum(query, r, len(beyond)))
 
 
 def nerr_discount(measure: Measure) -> discounts.Discount:
@@ -237,7 +221,7 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
     if measure.NAME == "StRecall":
         return subtopic_recall(covered)
     if measure.NAME == "P_IA":
-        return ratio(per_query_count(covered.query, queries), float(k) * covered.subtopics)
+        return ratio(np.bincount(covered.query, minlength=queries), float(k) * covered.subtopics)
     if measure.NAME == "AP_IA":
         precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
         sums = per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries)
@@ -264,7 +248,7 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
             row = np.flatnonzero(aspects.grade >= measure["rel"])
             doc, number = np.unique(aspects.doc[row], return_inverse=True)
             query = judgments.query[doc]
-            ranks = np.arange(1, int(min(depth, per_query_count(query, queries).max(initial=0))) + 1)
+            ranks = np.arange(1, int(min(depth, np.bincount(query).max(initial=0))) + 1)
             return greedy_ideal(query, number, aspects.aspect[row], queries, alpha, discount(ranks))
 
         return ratio(total, judgments.cached(("greedy ideal", str(measure)), ideal))
@@ -313,14 +297,14 @@ def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
         subtopic=subtopic,
         rank=rank,
         relevant=relevant,
-        subtopics=per_query_count(aspects.query[relevant > 0], len(run.judgments)),
+        subtopics=np.bincount(aspects.query[relevant > 0], minlength=len(run.judgments)),
     )
 
 
 def subtopic_recall(covered: Coverage) -> Floats:
     """Subtopics with a retrieved relevant document, over those with a relevant document."""
     first = position_in_segment(covered.subtopic) == 0
-    return ratio(per_query_count(covered.query[first], len(covered.subtopics)), covered.subtopics)
+    return ratio(np.bincount(covered.query[first], minlength=len(covered.subtopics)), covered.subtopics)
 
 
 def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats) -> Floats:
@@ -339,9 +323,9 @@ def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha
     total = np.zeros(queries)
     if len(doc) == 0:
         return total
-    start = np.flatnonzero(np.r_[True, doc_query[1:] != doc_query[:-1]])
+    starts = starts_segment(doc_query)
+    start, segment = np.flatnonzero(starts), np.cumsum(starts) - 1
     query = doc_query[start]
-    segment = np.repeat(np.arange(len(start)), np.diff(np.r_[start, len(doc_query)]))
     next_gain = np.ones(int(subtopic.max()) + 1)
     left = np.ones(len(doc_query), dtype=bool)
     chosen = np.zeros(len(start), dtype=np.int64)

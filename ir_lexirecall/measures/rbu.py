@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import (
-    FEW,
-    Floats,
-    Ints,
-    geometric_sum,
-    per_query_sum,
-    running_product,
-    shifted_within_segment,
-)
+from ir_lexirecall._util.arrays import FEW, Floats, Ints, geometric_sum, per_query_sum, product_before
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.diversity import BOTH, GAIN, WEIGHTS, top_grades
+from ir_lexirecall.measures.diversity import BOTH, GAIN, WEIGHTS, DiversityMeasure, top_grades
 from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param, cutoff
 
 if TYPE_CHECKING:
@@ -36,7 +27,7 @@ ONE_ASPECT = (
 """What to warn of where no query has several aspects."""
 
 
-class RBU(Measure):
+class RBU(DiversityMeasure):
     """Gain over several aspects with diminishing returns, less the effort of reading.
 
     Rank-biased utility: what a user gains over all aspects, less the effort of reading.
@@ -55,8 +46,6 @@ class RBU(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
-    PAGE: ClassVar[str] = "diversity"
-    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
         plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
@@ -115,8 +104,7 @@ class RBU(Measure):
                 order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
                 row, rank, pair = row[order], rank[order], pair[order]
             r = discounts.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
-            novelty = shifted_within_segment(pair, running_product(pair, 1 - r), 1)
-            worth = p ** rank.astype(np.float64) * aspects.weight[pair] * r * novelty
+            worth = p ** rank.astype(np.float64) * aspects.weight[pair] * r * product_before(pair, 1 - r)
             value = per_query_sum(aspects.query[pair], worth, len(judgments))
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
         value = value - self["e"] * (p * geometric_sum(p, looked_at.astype(np.float64)))  # p^1 + p^2 + ...

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,9 +51,6 @@ def computes(table: dict[str, Score], *names: str) -> Callable[[Score], Score]:
         return score
 
     return register
-
-
-_computes = partial(computes, BY_TREC_EVAL)
 
 
 def optional(measure: Measure, name: str) -> Any:
@@ -152,7 +149,7 @@ def _gain(dcg: str, grade: Floats, query: Ints, judgments: Judgments) -> Floats:
     """Gains of grades above 0, divided by a power of 2 for each query where they could be too large for a float."""
     if dcg == "log2":
         return grade
-    if judgments.grade.max(initial=0) < 512:
+    if judgments.highest_grade < 512:
         return np.exp2(grade) - 1
     top = np.zeros(len(judgments))
     np.maximum.at(top, judgments.query, np.floor(judgments.grade))
@@ -173,26 +170,25 @@ def _log2_table(bits: int) -> Floats:
     return np.fromiter(map(math.log2, range(1, 2**bits + 1)), np.float64, 2**bits)
 
 
+_READ_BY_PROGRAM: dict[str, Callable[[Any], bool]] = {
+    "RR.cutoff": lambda value: False,
+    "NumRel.rel": lambda value: bool(value == 1),
+    **dict.fromkeys(("cutoff", "rel"), lambda value: type(value) is int and 1 <= value < 2**31),
+    "dcg": lambda value: bool(value == "log2"),
+    "gains": lambda value: all(isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values()),
+    "beta": lambda value: str(value).replace(".", "").isdigit(),
+    "recall": lambda value: bool(0 <= value <= 1),
+}
+"""Values of parameters that pytrec_eval takes as they were meant."""
+
+
 def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
     """Whether ir_measures has pytrec_eval compute a measure with this parameter, and hands it on as it was meant."""
-    if (measure.NAME, name) == ("RR", "cutoff"):
-        return False
-    if (measure.NAME, name) == ("NumRel", "rel"):
-        return bool(value == 1)
-    if name in ("cutoff", "rel"):
-        return type(value) is int and 1 <= value < 2**31
-    if name == "dcg":
-        return bool(value == "log2")
-    if name == "gains":
-        return all(isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values())
-    if name == "beta":
-        return str(value).replace(".", "").isdigit()
-    if name == "recall":
-        return 0 <= value <= 1
-    return True
+    is_read = _READ_BY_PROGRAM.get(f"{measure.NAME}.{name}", _READ_BY_PROGRAM.get(name))
+    return is_read is None or is_read(value)
 
 
-@_computes("P", "R", "Success")
+@computes(BY_TREC_EVAL, "P", "R", "Success")
 def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first k: over k, over m, or whether there are any."""
     found = relevant_of(measure, run)
@@ -201,21 +197,21 @@ def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     return found.r / float(cutoff_of(measure)) if measure.NAME == "P" else ratio(found.r, found.m)
 
 
-@_computes("Rprec")
+@computes(BY_TREC_EVAL, "Rprec")
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
     found = relevant_of(measure, run)
     return ratio(np.bincount(found.query[found.rank <= found.m[found.query]], minlength=len(found.m)), found.m)
 
 
-@_computes("AP")
+@computes(BY_TREC_EVAL, "AP")
 def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
     found = relevant_of(measure, run)
     return ratio(per_query_sum(found.query, found.level / found.rank, len(found.m)), found.m)
 
 
-@_computes("RR")
+@computes(BY_TREC_EVAL, "RR")
 def _rr(measure: Measure, run: AlignedRun) -> Floats:
     """RR = 1 / p_1, and 0 where p_1 is below rank k."""
     found = relevant_of(measure, run)
@@ -224,7 +220,7 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
     return value
 
 
-@_computes("nDCG")
+@computes(BY_TREC_EVAL, "nDCG")
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
     named, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
@@ -243,24 +239,19 @@ def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(gains(ranking, dcg).dcg(k, len(judgments)), best)
 
 
-@_computes("Bpref")
+@computes(BY_TREC_EVAL, "Bpref")
 def _bpref(measure: Measure, run: AlignedRun) -> Floats:
     """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
-    rel, judgments = measure["rel"], run.judgments
+    rel = measure["rel"]
     found = run.relevant(rel)
     before = _judged_down_to(run, rel) - found.level
-    not_relevant = judgments.cached(
-        ("not relevant", rel),
-        lambda: np.bincount(
-            judgments.query[(judgments.grade >= 0) & (judgments.grade < rel)], minlength=len(judgments)
-        ),
-    )
+    not_relevant = np.maximum(run.judgments.m(0) - found.m, 0)
     m = found.m[found.query]
     lost = ratio(np.minimum(before, m), np.minimum(not_relevant[found.query], m))
     return ratio(per_query_sum(found.query, 1 - lost, len(found.m)), found.m)
 
 
-@_computes("infAP")
+@computes(BY_TREC_EVAL, "infAP")
 def _infap(measure: Measure, run: AlignedRun) -> Floats:
     """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
     rel = measure["rel"]
@@ -282,7 +273,7 @@ def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
     return total[row + 1] - total[np.searchsorted(run.query, run.query[row])]
 
 
-@_computes("IPrec")
+@computes(BY_TREC_EVAL, "IPrec")
 def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
     recall = float(f"{number(measure, 'recall'):.2f}")
@@ -294,7 +285,7 @@ def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     return value
 
 
-@_computes("SetP", "SetR", "SetAP", "SetF")
+@computes(BY_TREC_EVAL, "SetP", "SetR", "SetAP", "SetF")
 def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
     """Of all retrieved: precision P (``relative``: over the most that could be relevant), recall R, P R, (beta + 1) P R / (beta P + R)."""
     ranking = ranking_of(measure, run)
@@ -310,7 +301,7 @@ def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
     return ratio((beta + 1) * precision * recall, beta * precision + recall)
 
 
-@_computes("NumRet", "NumRel", "NumQ")
+@computes(BY_TREC_EVAL, "NumRet", "NumRel", "NumQ")
 def _counts(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved (with ``rel`` the relevant ones), relevant ones, and 1: of the queries that the run has."""
     rel, scored = optional(measure, "rel"), _scored_queries(run)
