@@ -102,11 +102,6 @@ def rel(default: float | None = 1) -> Param:
     return Param(float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0)
 
 
-def persistence(default: float, desc: str = "persistence") -> Param:
-    """A probability of going on, strictly between 0 and 1: its ``default``, and ``desc``, what lists say it is."""
-    return Param(float, desc, default=default, above=0, below=1)
-
-
 def is_share(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
     return is_number(value) and _is_float(value) and value >= 0

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ratio
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.parameters import COLLECTION_SIZE, Param, cutoff, persistence, rel
+from ir_lexirecall.measures.parameters import COLLECTION_SIZE, Param, cutoff, rel
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
@@ -45,6 +45,13 @@ class _Recall(Measure, register=False):
     PAGE: ClassVar[str] = "recall"
     RANGE = UNIT
     FAMILY: ClassVar[str] = "binary"
+
+    def in_collection(self, run: AlignedRun) -> Relevant:
+        """The retrieved relevant documents; refuses an ``n`` that is too small for all relevant ones."""
+        found = run.relevant(self["rel"], self["cutoff"])
+        if self["n"] is not None:
+            check_n(self, run, found.p_r + (found.m - found.r))
+        return found
 
 
 class TSE(_Recall):
@@ -86,7 +93,7 @@ class TSE(_Recall):
             default="AP",
             choices=EXPOSURES,
         ),
-        "p": persistence(0.8, "persistence of the exposure 'RBP'"),
+        "p": Param(float, "persistence of the exposure 'RBP'", default=0.8, above=0, below=1),
         "n": COLLECTION_SIZE,
         "impute": Param(
             str,
@@ -105,20 +112,20 @@ class TSE(_Recall):
         n, k = self["n"], self["cutoff"]
         found = run.relevant(self["rel"], k)
         m, missing = found.m, found.m - found.r
-        bottom: Any = np.inf if n is None else n  # where missing documents are
+        end = np.inf if n is None else float(n)
+        bottom: Any = end  # where missing documents are
         if self["impute"] == "optimistic":
             bottom = (run.depth if k is None else np.minimum(run.depth, k)) + missing
         p_m = np.where(missing == 0, found.p_r, bottom).astype(np.float64)
         if n is not None:
-            check_n(self, run, np.maximum(found.p_r + missing, np.where(m > 0, p_m, 0)))
+            check_n(self, run, np.maximum(found.p_r + missing, p_m))
         e, some = exposure(self["exposure"], p=self["p"], n=n), m > 0
         value = np.zeros(len(m))
         value[some] = e(p_m[some])
         if self["normalize"]:
-            worst = 0.0 if n is None else float(e(np.array([float(n)]))[0])  # e(n)
+            worst = e(np.array([end]))
             span = e(m[some].astype(np.float64)) - worst
-            meet = span == 0
-            value[some] = np.where(meet, 1.0, (value[some] - worst) / np.where(meet, 1.0, span))
+            value[some] = np.divide(value[some] - worst, span, out=np.ones(len(span)), where=span != 0)
         return value
 
 
@@ -208,11 +215,9 @@ class LexiRecall(_Recall):
             raise ValueError(f"{self}: form='weighted' needs n, the number of documents in the collection")
 
     def score(self, run: AlignedRun) -> Floats:
-        found = run.relevant(self["rel"], self["cutoff"])
         if self["form"] == "nested":
-            return nested(found)
-        check_n(self, run, found.p_r + (found.m - found.r))
-        return weighted(found, n=self["n"], eps=self["eps"])
+            return nested(run.relevant(self["rel"], self["cutoff"]))
+        return weighted(self.in_collection(run), n=self["n"], eps=self["eps"])
 
 
 class _SearchLength(_Recall, register=False):
@@ -222,12 +227,6 @@ class _SearchLength(_Recall, register=False):
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "collections"
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel(), "n": COLLECTION_SIZE}
-
-    def _relevant(self, run: AlignedRun) -> Relevant:
-        found = run.relevant(self["rel"], self["cutoff"])
-        if self["n"] is not None:
-            check_n(self, run, found.p_r + (found.m - found.r))
-        return found
 
 
 class SL3(_SearchLength):
@@ -261,7 +260,7 @@ class SL3(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        found, n = self._relevant(run), self["n"]
+        found, n = self.in_collection(run), self["n"]
         return np.where(found.r == found.m, found.p_r, np.inf if n is None else n) - found.m.astype(np.float64)
 
 
@@ -294,11 +293,10 @@ class RE(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        found, n = self._relevant(run), self["n"]
+        found, n = self.in_collection(run), self["n"]
         m, u = found.m, found.m - found.r
         bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
-        ranks = per_query_sum(found.query, found.rank, len(m)) + bottom
-        return np.divide(ranks, m, out=np.zeros(len(m)), where=m > 0) - np.where(m > 0, (m + 1) / 2, 0.0)
+        return ratio(per_query_sum(found.query, found.rank, len(m)) + bottom, m) - np.where(m > 0, (m + 1) / 2, 0.0)
 
 
 def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:

@@ -6,25 +6,23 @@ Doubles are added, multiplied and divided in the program's order, so that values
 from __future__ import annotations
 
 import math
+from functools import partial
 from math import log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio, starts_segment
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
-from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
+from ir_lexirecall.measures.parameters import Param, cutoff, rel
 from ir_lexirecall.measures.trec_eval import best_precision, cutoff_of, gains, ideal_gains
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
-_NONE = "no relevant document is retrieved, or the query has none"
+_about = partial(About, zero="no relevant document is retrieved, or the query has none", source="buckley2000")
 _RANKING = (1, 0, 0, 1)
-
-_LEVELS = tuple(i / 10 for i in range(11))
-
 
 _VERSION = Param(
     int,
@@ -60,7 +58,7 @@ class IPrec_TE(_TrecEval):
     """
 
     PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
         plain="max over i >= c of i / p_i, c = round(recall x m)",
         symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
@@ -68,7 +66,6 @@ class IPrec_TE(_TrecEval):
         ties="the same best precision from relevant document c on",
         use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and ir_measures, IPrec",
         example=Example("IPrec_TE@0.6", _RANKING, 1.0, "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4."),
-        source="buckley2000",
         see_also=("IPrec", "ElevenPt", "AP"),
     )
     AT_PARAM: ClassVar[str] = "recall"
@@ -80,8 +77,7 @@ class IPrec_TE(_TrecEval):
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
-        c = recall_point(self["recall"], found.m, self["version"])
-        return best_precision(found, c)
+        return best_precision(found, recall_point(self["recall"], found.m, self["version"]))
 
 
 class ElevenPt(_TrecEval):
@@ -99,17 +95,15 @@ class ElevenPt(_TrecEval):
     """
 
     PRETTY_NAME: ClassVar[str] = "Eleven-Point Average Precision"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
         plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
         symbols=RANKS,
-        zero=_NONE,
         ties="the same interpolated precision at all eleven recall points",
         use="to compare with papers that report the eleven-point average (trec_eval's 11pt_avg)",
         example=Example(
             "ElevenPt", _RANKING, 9.5 / 11, "c = round(2 recall) is at most 1 up to 0.7: 8 x 1, then 3 x 2/4, over 11."
         ),
-        source="buckley2000",
         see_also=("AP", "IPrec_TE"),
     )
     params: dict[str, Any] = {"version": _VERSION, "rel": rel()}
@@ -117,10 +111,9 @@ class ElevenPt(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
         total = np.zeros(len(found.m))
-        for recall in reversed(_LEVELS):  # trec_eval goes up the ranking
-            c = recall_point(recall, found.m, self["version"])
-            total += best_precision(found, c)
-        return total / len(_LEVELS)
+        for tenth in range(10, -1, -1):  # trec_eval goes up the ranking
+            total += best_precision(found, recall_point(tenth / 10, found.m, self["version"]))
+        return total / 11
 
 
 class RBP_TE(_TrecEval):
@@ -152,7 +145,7 @@ class RBP_TE(_TrecEval):
         source="moffat2008",
         see_also=("RBP", "CWL_RBP"),
     )
-    params: dict[str, Any] = {"p": persistence(0.9)}
+    params: dict[str, Any] = {"p": Param(float, "persistence", default=0.9, above=0, below=1)}
 
     def score(self, run: AlignedRun) -> Floats:
         p, queries = self["p"], len(run.judgments)
@@ -180,15 +173,13 @@ class RelP(_TrecEval):
     """
 
     PRETTY_NAME: ClassVar[str] = "Relative Precision"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
         symbols=f"{RANKS}; k: the cutoff, without one the number of documents retrieved",
-        zero=_NONE,
         ties="as many relevant documents among the first k, in whatever order",
         use="when precision should reach 1 for queries with few relevant documents, too",
         example=Example("RelP@1", _RANKING, 1.0, "One relevant document in the first 1, min(1, 2) = 1: 1/1."),
-        source="buckley2000",
         see_also=("P", "R", "Rprec"),
     )
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
@@ -238,25 +229,18 @@ class Rndcg(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         judgments, queries = run.judgments, len(run.judgments)
         ideal, actual = ideal_gains(judgments, "log2"), gains(run, "log2")
-        query, rank, grade = ideal.query, ideal.rank, ideal.gain
-        positive = np.bincount(query, minlength=queries)  # documents of a grade above 0, c_L
-        last = np.flatnonzero(  # of each grade
-            np.r_[(query[1:] != query[:-1]) | (grade[1:] != grade[:-1]), len(query) > 0]
-        )
-        level = position_in_segment(query[last])
-        ranks = []  # c_1, c_2, ... of each query, 0 where it has fewer grades; then the depth
-        for place in range(int(level.max(initial=-1)) + 1):
-            at = last[level == place]
-            c = np.zeros(queries, dtype=np.int64)
-            c[query[at]] = rank[at]
-            ranks.append(c)
-        ranks.append(np.where((run.depth > positive + 1) & (positive > 0), run.depth, 0))
-        total, levels = np.zeros(queries), np.zeros(queries, dtype=np.int64)
+        starts = starts_segment(ideal.query) | starts_segment(ideal.gain)  # the documents of a grade
+        last = np.flatnonzero(np.r_[starts, True])[1:] - 1
+        query = ideal.query[last]
+        level = position_in_segment(query)
+        ranks = np.zeros((int(level.max(initial=-1)) + 2, queries), dtype=np.int64)  # D of each query, filled up with 0
+        ranks[level, query] = ideal.rank[last]  # c_1, c_2, ...
+        c_L = np.bincount(ideal.query, minlength=queries)
+        ranks[-1] = np.where((run.depth > c_L + 1) & (c_L > 0), run.depth, 0)
+        total = np.zeros(queries)
         for k in ranks:
             total += ratio(actual.dcg(k, queries), ideal.dcg(k, queries))
-            levels += k > 0
-        relevant = judgments.m(1) > 0
-        return np.divide(total, levels, out=np.zeros(queries), where=(levels > 0) & relevant)
+        return ratio(total, np.count_nonzero(ranks, axis=0) * (judgments.m(1) > 0))
 
 
 class nDCG_JK(_TrecEval):
