@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial, reduce
 from math import lcm, log2
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -39,6 +40,7 @@ _OF_MEANS = {
     "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or 'half' (above the middle "
     f"of it); {_DEFAULTS}"
 }
+_about = partial(About, values="those of the base", meanings=_OF_MEANS)
 BASE = Param(str, "measure that scores the ranking", default="nDCG")
 
 
@@ -151,12 +153,11 @@ class TOMA(_AspectMeasure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
         plain="the base measure with w(d) for grades, w(d) = number of distinct distances above that of d's labels",
         symbols="delta(d): distance of the document's labels on all aspects to the best labels; delta: the distances of all "
         "combinations of labels",
-        values="those of the base",
         zero="that of the base: no document above the farthest labels, for most",
         ties=f"documents at the same distance are alike; else as the base; {_DROPPED}",
         use="when documents are judged for several aspects (relevance, credibility, ...) and one order of all combinations is wanted",
@@ -261,15 +262,13 @@ class CAM(_MeanMeasure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\sum_a p_a\, \mathrm{base}_a",
         plain="sum_a p_a base_a",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
-        values="those of the base",
         zero="the base is 0 for every aspect",
         ties=f"where the base ties on every aspect, or differences balance; {_DROPPED}",
         use="when aspects can make up for each other",
-        meanings=_OF_MEANS,
         example=Example(
             "CAM(aspects={'relevance':1,'quality':1},base='RR')",
             ((1, 0), (0, 1)),
@@ -302,16 +301,14 @@ class MM(_MeanMeasure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
         plain="sum_a p_a / sum_a (p_a / base_a)",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
-        values="those of the base",
         zero="the base is 0 for some aspect",
         ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0; "
         f"{_DROPPED}",
         use="when every aspect must be served: a bad one pulls the value down",
-        meanings=_OF_MEANS,
         example=Example(
             "MM(aspects={'relevance':1,'quality':1},base='RR')",
             ((1, 0), (0, 1)),
@@ -347,29 +344,22 @@ def label_weights(
     """
     unit = lcm(*(value.denominator for embedded in embedding.values() for value in embedded))
     power = 2 if distance == "euclidean" else 1
-    parts = {}  # each label's share in the distance, in integers
+    parts: dict[str, NDArray[Any]] = {}  # each label's share in the distance, in integers
     for a, embedded in embedding.items():  # lowest first: the last is the best
         shares = [int((embedded[-1] - value) * unit) ** power for value in embedded]
         parts[a] = np.array(shares, dtype=np.int64 if max(shares) < 2**48 else object)
     merge: Any = np.maximum if distance == "chebyshev" else np.add
-
-    def all_totals(parts_of_tuple: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        totals = np.zeros(1, dtype=parts_of_tuple[0].dtype)
-        for part in parts_of_tuple:
-            if len(totals) * len(part) > _MOST_TUPLES:
-                raise ValueError(
-                    f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations of labels; give the values "
-                    "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
-                )
-            totals = np.unique(merge.outer(totals, np.unique(part)))
-        return totals
-
-    above = [part[1:] if a == gate else part for a, part in parts.items()]
-    lowest = [part[:1] for part in parts.values()]
-    distinct = np.unique(np.concatenate([all_totals(above), all_totals(lowest)]))
-    is_lowest = gate is not None and labels[gate] == 0
-    total = np.zeros(len(next(iter(labels.values()))), dtype=distinct.dtype)
+    above = np.zeros(1, dtype=np.int64)  # distances of the tuples that are above the lowest label of the gate
     for a, part in parts.items():
-        total = merge(total, part[np.where(is_lowest, 0, labels[a])])
+        labelled = part[1:] if a == gate else part
+        if len(above) * len(labelled) > _MOST_TUPLES:
+            raise ValueError(
+                f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations of labels; give the values "
+                "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
+            )
+        above = np.unique(merge.outer(above, np.unique(labelled)))
+    distinct = np.unique(np.concatenate([above, reduce(merge, [part[:1] for part in parts.values()])]))
+    is_lowest = gate is not None and labels[gate] == 0
+    total = reduce(merge, [part[np.where(is_lowest, 0, labels[a])] for a, part in parts.items()])
     nearer = np.searchsorted(distinct, total)
     return len(distinct) - 1 - nearer, len(distinct)

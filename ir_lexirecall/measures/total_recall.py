@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _RANKS = "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: documents in the collection; missing ones end it"
 _RANKING = (1, 0, 0, 1)
+_about = partial(About, symbols=_RANKS, source="ferdinands2023")
 
 
 def _is_size(n: Any) -> bool:
@@ -88,10 +90,9 @@ class _TotalRecall(Measure, register=False):
         if not missing.any():
             return found, n
         query = np.repeat(np.arange(len(n)), missing)  # of the missing ones, at ranks n - missing + 1, ..., n
-        rank = (n - missing + 1)[query] + position_in_segment(query)
-        query, rank = np.r_[found.query, query], np.r_[found.rank, rank]
-        order = np.argsort(query, kind="stable")
-        return replace(found, query=query[order], rank=rank[order], r=found.m), n
+        at_end = (n - missing + 1)[query] + position_in_segment(query)
+        rank = np.insert(found.rank, np.searchsorted(found.query, query, side="right"), at_end)
+        return replace(found, query=np.repeat(np.arange(len(n)), found.m), rank=rank, r=found.m), n
 
 
 class WSS(_TotalRecall):
@@ -115,7 +116,7 @@ class WSS(_TotalRecall):
     """
 
     PRETTY_NAME: ClassVar[str] = "Work Saved over Sampling"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
         plain="WSS@r = (n - p_j) / n - (1 - r), j = ceil(r m)",
         symbols=f"{_RANKS}; r: recall to be reached",
@@ -162,16 +163,14 @@ class ATD(_TotalRecall):
     """
 
     PRETTY_NAME: ClassVar[str] = "Average Time to Discovery"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\mathrm{ATD} = \frac{1}{m} \sum_{i=1}^{m} p_i",
         plain="ATD = (1/m) sum of p_i",
-        symbols=_RANKS,
         values="(m + 1)/2 to n - (m - 1)/2; smaller is better",
         zero="the query has no relevant documents",
         ties="the same mean rank of the relevant documents",
         use="when effort counts on average over the relevant documents: how early a review meets them",
         example=Example("ATD(n=10)", _RANKING, 2.5, "Mean rank (1 + 4)/2 = 2.5."),
-        source="ferdinands2023",
         see_also=("RecallLoss", "RE", "LastRel"),
     )
     SMALLER_IS_BETTER: ClassVar[bool] = True
@@ -206,7 +205,7 @@ class RecallLoss(_TotalRecall):
 
     PRETTY_NAME: ClassVar[str] = "Loss of Recall"
     RANGE = UNIT
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
         plain="RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m))",
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
@@ -219,7 +218,6 @@ class RecallLoss(_TotalRecall):
             0.125,
             "found sums to 3 x 1 + 7 x 2 = 17, at best 1 + 9 x 2 = 19: (19 - 17)/(2 x 8).",
         ),
-        source="ferdinands2023",
         see_also=("ATD", "RE", "WSS"),
     )
     SMALLER_IS_BETTER: ClassVar[bool] = True
@@ -249,10 +247,9 @@ class LastRel(_TotalRecall):
     """
 
     PRETTY_NAME: ClassVar[str] = "Last Relevant Document"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\mathrm{LastRel} = p_m",
         plain="LastRel = p_m",
-        symbols=_RANKS,
         values="m to n; smaller is better",
         zero="the query has no relevant documents",
         ties="the last relevant document stands at the same rank",
@@ -285,7 +282,7 @@ class ERF(_TotalRecall):
     """
 
     PRETTY_NAME: ClassVar[str] = "Extra Relevant Documents Found"
-    ABOUT = About(
+    ABOUT = _about(
         formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
         plain="ERF@x = recall at rank floor(x n) - x",
         symbols=f"{_RANKS}; x: share of the collection that is read",
@@ -294,7 +291,6 @@ class ERF(_TotalRecall):
         ties="as many relevant documents among the first floor(x n)",
         use="when a share of the collection can be read, and what counts is how much that finds",
         example=Example("ERF(n=10)@0.1", _RANKING, 0.4, "One document is read, one of two is found: 1/2 - 0.1 = 0.4."),
-        source="ferdinands2023",
         see_also=("WSS", "R", "RecallLoss"),
     )
     AT_PARAM: ClassVar[str] = "x"
