@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
-from ir_lexirecall._util.lazy import Memoised, cached_property
+from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
@@ -67,55 +67,48 @@ class PreferenceCounts(Memoised):
         """Ranks of the relevant documents of all runs on these queries."""
         return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
 
+    @memoised
     def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
-
-        def counted() -> Counts:
-            size, queries = len(self.runs), len(self.queries)
-            wins, incomparable = np.zeros((2, size, size), dtype=np.int64)
+        size, queries = len(self.runs), len(self.queries)
+        wins, incomparable = np.zeros((2, size, size), dtype=np.int64)
+        if is_pairwise(preference):
             total, against_others = np.zeros((size, size)), np.zeros((queries, size))
-            if is_pairwise(preference):
-                for where, block in self.blocks(preference):
-                    wins += np.count_nonzero(block > 0, axis=0)
-                    unordered = np.isnan(block)
-                    if unordered.any():
-                        incomparable += np.count_nonzero(unordered, axis=0)
-                        block = np.where(unordered, 0, block)
-                    for of_query in block:  # one by one: the same sum however many a block holds
-                        total += of_query
-                    against_others[where] = block.sum(axis=2) / max(1, size - 1)
-            else:
-                standing = self.standing(preference)
-                wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
-                total += wins - wins.T
-                key = standing + size * np.arange(queries)
-                # How many share the standing, the run itself included.
-                alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
-                against_others = (size - 2 * standing - alike).T / max(1, size - 1)
-            losses, mean = wins.T, total / max(1, queries)
-            return Counts(wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others)
+            for where, block in self.blocks(preference):
+                wins += np.count_nonzero(block > 0, axis=0)
+                unordered = np.isnan(block)
+                if unordered.any():
+                    incomparable += np.count_nonzero(unordered, axis=0)
+                    block = np.where(unordered, 0, block)
+                for of_query in block:  # one by one: the same sum however many a block holds
+                    total += of_query
+                against_others[where] = block.sum(axis=2) / max(1, size - 1)
+        else:
+            standing = self.standing(preference)
+            wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
+            total = (wins - wins.T).astype(np.float64)
+            key = standing + size * np.arange(queries)
+            # How many share the standing, the run itself included.
+            alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
+            against_others = (size - 2 * standing - alike).T / max(1, size - 1)
+        losses, mean = wins.T, total / max(1, queries)
+        return Counts(wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others)
 
-        return self.cached(("counts", preference), counted)
-
+    @memoised
     def standing(self, preference: str) -> NDArray[np.int32]:
         """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
-
-        def standing() -> NDArray[np.int32]:
-            standing = np.empty((len(self.runs), len(self.queries)), dtype=np.int32)
-            for block in row_blocks(standing.shape[1], len(self.runs), _BLOCK):
-                standing[:, block] = STANDINGS[preference](self.positions.part(block))
-            return standing
-
-        return self.cached(("standing", preference), standing)
+        standing = np.empty((len(self.runs), len(self.queries)), dtype=np.int32)
+        for block in row_blocks(standing.shape[1], len(self.runs), _BLOCK):
+            standing[:, block] = STANDINGS[preference](self.positions.part(block))
+        return standing
 
     def blocks(self, preference: str) -> Iterable[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
         if not is_pairwise(preference):
             standing = self.standing(preference).T
-            slices = row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
             return (
                 (some, np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float))
-                for some in slices
+                for some in row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
             )
         blocks = ((queries, self.pairwise(preference, queries)) for queries in self._similar_queries)
         if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
@@ -190,10 +183,6 @@ def is_pairwise(preference: str) -> bool:
     return preference not in STANDINGS
 
 
-_FROM_THE_END = "lexirecall"
-_FROM_THE_TOP = ("lexiprecision", "rrlexiprecision")
-
-
 def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], values: Floats) -> dict[str, Any]:
     """What decided a preference between two runs, as columns with a row per query; see ``Comparison.explain``.
 
@@ -205,19 +194,15 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
     """
     positions, table = counts.positions, {}
     runs = list(counts.runs.values())
-    if preference in (_FROM_THE_END, *_FROM_THE_TOP):
-        level, tied = np.zeros((2, len(values)), dtype=np.int64)
+    if "lexi" in preference:
+        from_the_end, level = preference == "lexirecall", np.zeros(len(values), dtype=np.int64)
         for some, ranks in counts.ranks_of(pair):  # a missing document differs from any other
-            differ, m = ranks[:, :, 0] != ranks[:, :, 1], positions.m[some]
-            if preference == _FROM_THE_END:
-                level[some] = np.where(differ, np.arange(1, len(differ) + 1)[:, None], 0).max(axis=0, initial=0)
-                tied[some] = m - level[some]
-            else:
-                level[some] = np.where(differ.any(axis=0), differ.argmax(axis=0) + 1, 0)
-                tied[some] = np.where(level[some] > 0, level[some] - 1, m)
+            differ = ranks[:, :, 0] != ranks[:, :, 1]
+            decides = len(differ) - differ[::-1].argmax(axis=0) if from_the_end else differ.argmax(axis=0) + 1
+            level[some] = np.where(differ.any(axis=0), decides, 0)
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that tied before.
         table["level"] = _whole(level)
-        table["tied_levels"] = tied
+        table["tied_levels"] = np.where((level == 0) | from_the_end, positions.m - level, level - 1)
         rank, doc_id = np.zeros((2, len(level)), dtype=np.int64), np.full((2, len(level)), None, dtype=object)
         for i, s in enumerate(pair):  # rank (0: none) and document with which each run reaches the level
             there = (level > 0) & (positions.r[s] >= level)
