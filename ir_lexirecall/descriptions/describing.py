@@ -279,9 +279,7 @@ def entries(kind: str) -> dict[str, About]:
     described = {}
     for name, section in _sections(kind).items():
         more: dict[str, Any] = {text: section[text] for text in _TEXTS if text in section}
-        if (
-            "example" in section
-        ):  # grades are written as ``1, 0, None``, or for several subtopics as ``(1, 0), (0, None)``
+        if "example" in section:  # of grades such as ``1, 0, None``, or for several subtopics ``(1, 0), (0, None)``
             ranking, missing = (ast.literal_eval(f"[{section.get(grades, '')}]") for grades in ("ranking", "missing"))
             value = float(Fraction(section["value"]))
             more["example"] = Example(section["example"], ranking, value, section["working"], missing)

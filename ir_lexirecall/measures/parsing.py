@@ -20,8 +20,6 @@ MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
 """A measure, several, or several by the name of their column."""
 
-_MOST_MEANT = 2  # measures that a hint names
-
 
 def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """Measures by the name of their column: a string as it was given, an object as it prints.
@@ -122,7 +120,7 @@ def _hint(text: str) -> str:
         return f"; did you mean {names[known[cut[1]]]}@{cut[2]}?"
     close = difflib.get_close_matches(name.lower(), known, n=1)
     within = [key for key in known if len(name) > 3 and name.lower() in key]  # recal: LexiRecall
-    keys = [known[key] for key in dict.fromkeys([*close, *within][:_MOST_MEANT])]
+    keys = [known[key] for key in dict.fromkeys([*close, *within][:2])]
     also = {key: "" if names[key].lower() == key.lower() else f" ({key})" for key in keys}
     meant = dict.fromkeys(f"{names[key]}{rest}{also[key]}" for key in keys)
     return f"; did you mean {' or '.join(meant)}?" if meant else ""

@@ -13,7 +13,6 @@ import ir_measures
 import numpy as np
 from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
-from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.measures.declaration import Measure, Utility
@@ -186,21 +185,14 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
     >>> function_of_ranks(ir_measures.AP)([1, 4], 2, float("inf"))
     0.75
     """
-    defaults = {name: measure.SUPPORTED_PARAMS[name].default for name in measure.params}
-    plain = all(
-        name in ("rel", "cutoff") or value == (None if defaults[name] is NOT_PROVIDED else defaults[name])
-        for name, value in measure.params.items()
-    )
+    known = measure.SUPPORTED_PARAMS
+    plain = all(name in ("rel", "cutoff") or value == known[name].default for name, value in measure.params.items())
     return _OF_RANKS.get(type(measure).__module__.partition(".")[0] + "." + measure.NAME) if plain else None
 
 
 def is_plain_ndcg(measure: IRMeasure) -> bool:
     """Whether a measure is ir_measures' nDCG with grades as gains."""
-    return (
-        type(measure).__module__.startswith("ir_measures.")
-        and measure.NAME == "nDCG"
-        and measure.params.keys() <= {"cutoff"}
-    )
+    return type(measure) is type(ir_measures.nDCG) and measure.params.keys() <= {"cutoff"}
 
 
 def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:
