@@ -420,7 +420,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         p_u = inference.partial_conjunction(p)
         p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
-        least = inference.better_on_at_least(p_u, self.test.alpha)
+        least = np.count_nonzero(
+            p_u <= self.test.alpha, axis=1
+        )  # p_u rises with u: one run needs no further correction
         return self._frame({"run": self._others, "better_on_at_least": least, **columns})
 
     @entry
@@ -437,14 +439,14 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         means = criterion.sign * levelled(means, SUM).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
-        mean_rank = inference.ranks(means.T).mean(axis=1)
+        mean_rank = pd.Series(inference.ranks(means.T).mean(axis=1), self.runs, name="mean_rank")
         return {
             "criterion": criterion.name,
             "chi2": chi2,
             "p": p,
             "critical_difference": difference,
             "alpha": self.test.alpha,
-            "mean_rank": pd.Series(mean_rank, index=self.runs, name="mean_rank").sort_values(kind="stable"),
+            "mean_rank": mean_rank.sort_values(kind="stable"),
             "p_pairs": pd.DataFrame(pairs, index=self.runs, columns=self.runs),
             "p_wilcoxon": pd.DataFrame(inference.wilcoxon_of_pairs(means), index=self.runs, columns=self.runs),
         }

@@ -8,8 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from threading import Lock
-from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -30,6 +29,8 @@ from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.scoring import aggregate, check_judgments, score
 
 NAME = "ir_lexirecall_accelerated"
+Scored: TypeAlias = "tuple[IRMeasure, Floats | Utility, Ints | None]"
+"""A measure, its values, and the order in which they are handed out, if it is not that of the judgments."""
 
 
 class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
@@ -77,29 +78,28 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         return ir_measures.providers.registry["pytrec_eval"].evaluator(self._standard, self._qrels)
 
     @called("")
-    def _leaves(self, run: Any) -> tuple[bool, AlignedRun | ValueError | None]:
-        """Whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
+    def _leaves(self, run: Any) -> tuple[Any, bool, AlignedRun | ValueError | None]:
+        """The run, whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
+        run = _rereadable(run)
         leaves = self._leaves_all or (bool(self._standard) and not _reads_alike(run, "score", (float, int)))
         if leaves:
             _check_texts(run, "run")
             if not self._ours:
-                return True, None
+                return run, True, None
         try:
             aligned = align(self.judgments, run)
         except NotText:
             raise
         except ValueError as error:
-            return bool(self._standard), error
+            return run, bool(self._standard), error
         if isinstance(run, dict) and not all(run.values()):
             # Queries with an empty ranking count among those that the run has, as with pytrec_eval; elsewhere they are missing.
             # They are withheld from it: where the first query of a run is empty, it reads memory that it has given back.
             place = self.judgments.place
             aligned = replace(aligned, ranked=np.array([place[q] for q in run if q in place], dtype=np.int64))
-        return leaves, aligned
+        return run, leaves, aligned
 
-    def _scored(
-        self, aligned: AlignedRun | ValueError | None, leaves: bool
-    ) -> list[tuple[IRMeasure, Floats | Utility, Ints | None]]:
+    def _scored(self, aligned: AlignedRun | ValueError | None, leaves: bool) -> list[Scored]:
         """Values of the measures that are not left to pytrec_eval, and the order of the queries for each.
 
         Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the queries' order from the
@@ -118,8 +118,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Metrics of every query of the qrels, measure by measure, each in the order in which its provider has the queries."""
-        run = _rereadable(run)
-        leaves, aligned = self._leaves(run)
+        run, leaves, aligned = self._leaves(run)
         if leaves:
             yield from self._left_to.iter_calc(run)
         for measure, result, order in self._scored(aligned, leaves):
@@ -127,8 +126,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
         """Aggregate of each measure, added up in the order of ``iter_calc``."""
-        run = _rereadable(run)
-        leaves, aligned = self._leaves(run)
+        run, leaves, aligned = self._leaves(run)
         result = dict(self._left_to.calc_aggregate(run)) if leaves else {}
         for measure, array, order in self._scored(aligned, leaves):
             column = array.value if isinstance(array, Utility) else array
@@ -170,7 +168,7 @@ def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
     if isinstance(data, dict):
         rankings = data.values()
         return (
-            all(isinstance(docs, dict) for docs in rankings)
+            _are(rankings, dict)
             and _are(data, str)
             and _are(chain.from_iterable(rankings), str)
             and _are(chain.from_iterable(docs.values() for docs in rankings), kinds)
@@ -193,16 +191,9 @@ def _are(values: Iterable[Any], kinds: type | tuple[type, ...]) -> bool:
 
 def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
     """Whether a pandas column hands out values of these types; missing ones are not looked for where strings are."""
-    dtype = column.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        return issubclass(type(np.zeros(1, dtype).item()), kinds)
-    if kinds is str:
-        if hasattr(dtype, "categories"):
-            return _column_is(dtype.categories, kinds)
-        if str(dtype) != "object":
-            return bool(pd.api.types.is_string_dtype(dtype))
-        return pd.api.types.infer_dtype(column, skipna=False) == "string"
-    return _are(column, kinds)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+        return issubclass(type(np.zeros(1, column.dtype).item()), kinds)
+    return bool(pd.api.types.is_string_dtype(column)) if kinds is str else _are(column, kinds)
 
 
 class AcceleratedProvider(LexiRecallProvider):
@@ -247,9 +238,7 @@ class accelerate:
             _switch(_asked[-1]._on)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with _lock:
             _asked.remove(self)
             _switch(_asked[-1]._on if _asked else False)

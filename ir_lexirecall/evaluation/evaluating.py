@@ -90,19 +90,12 @@ def evaluate(
         if aggregate
         else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
     )
-    made = {
-        "rules": judgments.rules,
-        "metadata": metadata_of(run),
-        "diagnostics": [
-            *([f"{RISING}."] if scores_rise_with_ranks(run) else []),
-            *(
-                warning
-                for name, measure in parsed.items()
-                if aligned.ties is not None and scoring.is_native(measure)  # others would have to be computed again
-                if (warning := tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))) is not None
-            ),
-        ],
-    }
+    warnings = [f"{RISING}."] if scores_rise_with_ranks(run) else []
+    for name, measure in parsed.items():
+        if aligned.ties is not None and scoring.is_native(measure):  # others would have to be computed again
+            warning = tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))
+            warnings += [warning] if warning else []
+    made = {"rules": judgments.rules, "metadata": metadata_of(run), "diagnostics": warnings}
     table.attrs.update({what: said for what, said in made.items() if said})
     return table
 
@@ -155,11 +148,10 @@ def tie_audit(
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)
         value, moves = scored.values[name], low < high
-        # Ties decide nothing between two runs where the intervals keep apart, or neither value can move.
+        # Ties decide nothing between two runs where the intervals keep apart, or are one and the same point.
         changes = np.zeros(value.shape, dtype=bool)
         for a in range(len(value)):
-            sure = ((value[a] > value) & (low[a] > high)) | ((value[a] < value) & (high[a] < low))
-            sure |= (value[a] == value) & (low[a] == high[a]) & (low == high)
+            sure = (low[a] > high) | (high[a] < low) | ((low[a] == high) & (high[a] == low))
             sure[a] = True
             changes[a] = ~sure.all(axis=0)
         ends = {"lowest": low, "value": value, "highest": high}

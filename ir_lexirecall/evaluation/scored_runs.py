@@ -149,9 +149,7 @@ class ScoredRuns(Memoised):
     def table(self) -> pd.DataFrame:
         """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
         index = pd.Index(self.names, name="run")
-        columns = {
-            name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()
-        }
+        columns = {name: [aggregate(self.measures[name], row) for row in array] for name, array in self.values.items()}
         return pd.DataFrame(columns, index=index, dtype=float)
 
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
@@ -196,8 +194,7 @@ class ScoredRuns(Memoised):
             return
         for name, measure in self.measures.items():
             for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
-                warning = tie_warning(name, measure, low, high)
-                if warning is not None:
+                if (warning := tie_warning(name, measure, low, high)) is not None:
                     yield run, name, f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}", warning
 
     def check_defined(self) -> None:

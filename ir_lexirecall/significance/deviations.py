@@ -223,11 +223,9 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     (array([2, 2, 1]), array([3, 3, 1]))
     """
     runs, resamples = deviations.above.shape
-    k = most_extreme(resamples, alpha)
-    bound = np.inf
-    if k and 2 * deviations.least_p <= alpha:
-        furthest = deviations.above.max(axis=0)  # of any pair: one of its runs gains on the other
-        bound = kth_largest(furthest[None], k)[0] * (1 + DIFFERENCE)
+    k = most_extreme(resamples, alpha) if 2 * deviations.least_p <= alpha else 0
+    furthest = deviations.above.max(axis=0)  # of any pair: one of its runs gains on the other
+    bound = kth_largest(furthest[None], k)[0] * (1 + DIFFERENCE)
     better = np.count_nonzero(deviations.t > bound, axis=1)
     worse = np.count_nonzero(deviations.t < -bound, axis=1)
     return 1 + better, runs - worse

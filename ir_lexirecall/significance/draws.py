@@ -55,7 +55,7 @@ def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | Non
         seeds: list[Any] = [seed, *([seed, d] for d in range(1, len(sizes) + (over == "collections")))]
         generators = [np.random.default_rng(one) for one in seeds]
         for some in progress_bar(progress, list(_blocks(several)), desc="resamples"):
-            draws = Draws.following(some, sizes, over, generators)
+            draws = Draws(some, sizes, over, generators)
             for statistic in several:
                 if some.start < statistic.n_resamples:
                     statistic.take(draws)
@@ -85,7 +85,6 @@ class Appearances:
     resample: Ints
 
 
-@dataclass(frozen=True)
 class Draws:
     """A block of B resamples of D collections.
 
@@ -96,25 +95,19 @@ class Draws:
         collections: of each collection where and how it is drawn.
     """
 
-    some: slice
-    over: str
-    drawn: Ints
-    collections: list[Appearances]
-
-    @staticmethod
-    def following(some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> Draws:
-        """The next resamples."""
+    def __init__(self, some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> None:
+        """Draw the next resamples, ``some`` of them, of collections of these ``sizes``."""
+        self.some, self.over = some, over
         shape = (some.stop - some.start, len(sizes))
-        drawn = np.broadcast_to(np.arange(len(sizes)), shape)
+        self.drawn: Ints = np.broadcast_to(np.arange(len(sizes)), shape)
         if over == "collections":
-            drawn = generators[-1].integers(len(sizes), size=shape)
-        by_collection = np.argsort(drawn, axis=None, kind="stable")
-        ends = np.cumsum(np.bincount(drawn.ravel(), minlength=len(sizes)))
-        collections = []
+            self.drawn = generators[-1].integers(len(sizes), size=shape)
+        by_collection = np.argsort(self.drawn, axis=None, kind="stable")
+        ends = np.cumsum(np.bincount(self.drawn.ravel(), minlength=len(sizes)))
+        self.collections: list[Appearances] = []
         for d, (queries, here) in enumerate(zip(sizes, np.split(by_collection, ends[:-1]), strict=True)):
-            draw = generators[d].integers(queries, size=(len(here), queries))
-            collections.append(Appearances(times_drawn(draw, queries), here % len(sizes), here // len(sizes)))
-        return Draws(some, over, drawn, collections)
+            count = times_drawn(generators[d].integers(queries, size=(len(here), queries)), queries)
+            self.collections.append(Appearances(count, here % len(sizes), here // len(sizes)))
 
     def means(self, values: Sequence[Floats]) -> Floats:
         """Of the drawn collections, shape ``(D, S, B)``, from values of S runs, shape ``(S, Q_d)`` each."""

@@ -155,11 +155,13 @@ def two_sided(above: Floats, below: Floats) -> Floats:
 
 
 def kth_largest(values: Floats, k: int) -> Floats:
-    """Of each row.
+    """Of each row; of ``most_extreme`` resamples none, for k = 0, it is infinite.
 
     >>> kth_largest(np.array([[3.0, 1.0, 2.0]]), 2)
     array([2.])
     """
+    if k == 0:
+        return np.full(len(values), np.inf)
     place = values.shape[1] - k
     return np.partition(values, place, axis=1)[:, place]
 
@@ -238,8 +240,6 @@ def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestRes
 
 # -- several comparisons ---------------------------------------------------------------------------
 
-_COMMON = ("holm", "bonferroni", "fdr_bh")
-
 
 def check_correction(method: str | None) -> None:
     """Require None, 'holm', or a method of statsmodels' ``multipletests``; without statsmodels, its methods are not known.
@@ -261,8 +261,8 @@ def check_correction(method: str | None) -> None:
             return
         multitest_methods_names = multitest_alias = {}
     if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
-        names = [*_COMMON, *(name for name in multitest_methods_names if len(name) > 2 and name not in _COMMON)]
-        check_choice("correction", method, [*names, "None (no correction)"])
+        names = ["holm", "bonferroni", "fdr_bh", *(name for name in multitest_methods_names if len(name) > 2)]
+        check_choice("correction", method, dict.fromkeys([*names, "None (no correction)"]))
 
 
 @entry

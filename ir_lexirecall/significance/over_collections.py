@@ -157,11 +157,8 @@ def studentised_interval(mean: Floats, error: Floats, resamples: Resamples, alph
     t *= 1 + SUM  # the last bits must not separate equal ones
     count = resamples.mean.shape[1]
     p = np.where(np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count))
-    k = most_extreme(count, alpha)
-    half = np.full(len(mean), np.inf)
-    if k:
-        with np.errstate(invalid="ignore"):
-            half = kth_largest(t, k) * error
+    with np.errstate(invalid="ignore"):
+        half = kth_largest(t, most_extreme(count, alpha)) * error
     half[np.isinf(half) | (error == 0)] = np.nan
     return mean - half, mean + half, p
 
@@ -178,12 +175,10 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
     (array([1, 1]), array([2, 2]))
     """
     noise = SUM * np.abs(resampled).max(initial=0.0)
-    order = np.empty((2, *resampled.shape), dtype=np.int64)
-    for s, row in enumerate(resampled):
-        order[0, s] = 1 + (resampled > row + noise).sum(axis=0)  # runs of equal means share their ranks
-        order[1, s] = (resampled >= row - noise).sum(axis=0)
-    low = np.quantile(order[0], alpha / 2, axis=1, method="inverted_cdf")
-    high = np.quantile(order[1], 1 - alpha / 2, axis=1, method="inverted_cdf")
+    first = [1 + (resampled > row + noise).sum(axis=0) for row in resampled]  # runs of equal means share their ranks
+    last = [(resampled >= row - noise).sum(axis=0) for row in resampled]
+    low = np.quantile(first, alpha / 2, axis=1, method="inverted_cdf")
+    high = np.quantile(last, 1 - alpha / 2, axis=1, method="inverted_cdf")
     return low.astype(np.int64), high.astype(np.int64)
 
 
@@ -352,18 +347,3 @@ def partial_conjunction(p: Floats) -> Floats:
     """
     p = np.sort(np.where(np.isnan(p), 1.0, p), axis=1)
     return np.minimum(np.maximum.accumulate(p * np.arange(p.shape[1], 0, -1), axis=1), 1.0)
-
-
-def better_on_at_least(p_u: Floats, alpha: float = 0.05) -> Ints:
-    """On how many collections a run is better, with confidence 1 - alpha: the largest u with p_u <= alpha, shape ``(R,)``.
-
-    As p_u rises with u, no further correction is needed for one run: with a probability of at least 1 - alpha the run is
-    better on at least that many.
-
-    Args:
-        p_u: of ``partial_conjunction``, shape ``(R, D)``; corrected over runs where several are spoken of.
-
-    >>> better_on_at_least(np.array([[0.016, 0.03, 0.04, 0.3], [0.2, 0.2, 0.6, 1.0]]))
-    array([3, 0])
-    """
-    return np.count_nonzero(p_u <= alpha, axis=1)

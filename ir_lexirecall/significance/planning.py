@@ -30,7 +30,6 @@ from ir_lexirecall.significance.outcomes import Arrays, TestResult, agreeing, me
 
 MOST = 10**7  # queries beyond which nobody goes: inf
 _LARGE = 1e3  # t from which SciPy's distribution is less exact than 1e-12
-_NODES = 100  # of quadrature, exact to 1e-12
 _LEGENDRE = lru_cache(np.polynomial.legendre.leggauss)
 
 
@@ -226,7 +225,7 @@ def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
         # P(T <= t) is the mean over Z of P(chi / sqrt(df) >= (Z + noncentrality) / t), which is 1 for Z of at most -noncentrality.
         t, nc = t[large, None], noncentrality[large, None]
         low, high = np.clip(-nc, -10, 10), 10.0
-        nodes, weights = _LEGENDRE(_NODES)
+        nodes, weights = _LEGENDRE(100)  # exact to 1e-12
         z = low + (high - low) * (nodes + 1) / 2
         above = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * special.chdtrc(df, df * ((z + nc) / t) ** 2)
         p[large] = special.ndtr(low[:, 0]) + (high - low[:, 0]) / 2 * (above * weights).sum(axis=1)

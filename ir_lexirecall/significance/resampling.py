@@ -57,7 +57,7 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
     True
     """
     mean, deviation = mean_and_deviation(x)
-    sides, half = np.ones((2, *shifts.shape)), np.full(len(x), np.inf)
+    sides, half = np.ones((2, *shifts.shape)), np.empty(len(x))
     k, queries = 0 if alpha is None else most_extreme(draws.number, alpha), x.shape[1]
     for pairs in row_blocks(len(x), draws.number, 2 * _BLOCK):
         z, _ = scaled(x[pairs] - mean[pairs, None])
@@ -80,8 +80,7 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
                 least = (1 - DIFFERENCE) * np.abs(observed) - SUM * (largest + shift) / error
                 share = (1 + np.count_nonzero(t >= least[:, None], axis=1)) / (1 + draws.number) / 2
                 p[s, pairs] = np.where(observed > 0, share, 1 - share)
-        if k:
-            half[pairs] = kth_largest(t, k) * error
+        half[pairs] = kth_largest(t, k) * error
     return Sides(sides[0], sides[1], two_sided(sides[0, 0], sides[1, 0]), mean, mean - half, mean + half)
 
 
@@ -152,9 +151,8 @@ def by_randomisation(
         # Where the mean is above 0, the larger mean of the two sets always is; where it is below, the smaller.
         extreme = np.minimum(np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1))
         found.p[pairs] = (1 + extreme) / (1 + total)
-        if k:
-            found.low[pairs] = np.minimum(-kth_largest(-lower, k), mean[pairs])
-            found.high[pairs] = np.maximum(kth_largest(upper, k), mean[pairs])
+        found.low[pairs] = np.minimum(-kth_largest(-lower, k), mean[pairs])
+        found.high[pairs] = np.maximum(kth_largest(upper, k), mean[pairs])
     return found
 
 
@@ -216,8 +214,7 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     ([[False, True, True], [True, False, False], [True, False, False]], array([0.  , 0.64, 0.64]))
     """
     above, difference, spread = tukey_p(values, np.zeros(1), draws)
-    k = most_extreme(draws.number, alpha)
-    half = np.full(difference.shape, spread[draws.number - k] if k else np.inf)
+    half = np.full(difference.shape, kth_largest(spread[None], most_extreme(draws.number, alpha)))
     np.fill_diagonal(half, 0.0)
     effect = np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
     return TestResult(difference, difference - half, difference + half, np.minimum(above[0], above[0].T), effect)

@@ -29,7 +29,6 @@ from ir_lexirecall.significance.signed_rank import WILCOXON
 TESTS = {test.name: test for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)}
 
 _ALSO_CALLED = {also: test.name for test in TESTS.values() for also in (test.name, *test.also_called)}
-CLUSTERED = ("randomisation", "bootstrap")  # tests that can take groups of queries as units
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class SignificanceTest:
             raise ValueError(f"unknown test {self.name!r}; did you mean {meant!r}? Choose from {', '.join(TESTS)}")
         if self.name is not None:
             check_choice("test", self.name, TESTS)
-        if (self.cluster or self.groups is not None) and self.name not in (None, *CLUSTERED):
+        if (self.cluster or self.groups is not None) and self.name not in (None, "randomisation", "bootstrap"):
             raise ValueError(
                 f"groups of queries are units of the tests randomisation and bootstrap, not of {self.name}; name one of these"
             )
@@ -308,8 +307,7 @@ def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> Ma
     elif procedure.one_sided is not None:
         above, below = procedure.one_sided(x, shifts, test.resampling)
     else:
-        sides = test._of_means(x, shifts, None)
-        above, below = sides.above, sides.below
+        above, below, *_ = test._of_means(x, shifts, None).arrays
     return MarginTest(above[0], below[0], above[1], np.maximum(above[1], below[1]))
 
 
