@@ -32,7 +32,7 @@ from ir_lexirecall.measures.scoring import is_native, values
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import PREFERENCES, Preference, parse_preference
 from ir_lexirecall.significance import SignificanceTest
-from pyterrier_lexirecall.experiment_tables import NOTHING, Tables, measure_columns, readable
+from pyterrier_lexirecall.experiment_tables import averages, per_query, read_metrics
 
 _plain_experiment = pt.Experiment  # as it is now: who likes this one better may put it in that one's place
 
@@ -147,7 +147,6 @@ def Experiment(
     else:
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
     Design(test=tested, groups=groups)  # which refuses what does not go together
-    by_query = replace(tested, cluster=False)
     if predicted is not None and callable(test):
         raise ValueError("a test of your own sees the queries that people judged only; leave out test or predicted")
     if isinstance(retr_systems, Mapping):
@@ -159,46 +158,30 @@ def Experiment(
     else:
         raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
     several = isinstance(baseline, (list, tuple))
-    baselines: Any = [] if baseline is None else [baseline]
-    if isinstance(baseline, (list, tuple)):  # by place or name
+    baselines: Any = [] if baseline is None else [baseline]  # by place
+    if isinstance(baseline, (list, tuple)):
         baselines = [names.index(x) if isinstance(x, str) and names.count(x) == 1 else x for x in baseline]
         for given, place in zip(baseline, baselines, strict=True):
             if not is_integer(place) or not 0 <= place < len(names):
                 known = f"choose from {', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
                 raise ValueError(f"unknown baseline {given!r}; {known}")
-        baselines = list(map(int, baselines))
-        if len(set(baselines)) < len(baselines) or not baselines:
+        if not 0 < len(set(baselines)) == len(baselines):
             raise ValueError(f"baseline={list(baseline)!r} must name one system or several different ones")
-    metrics = [readable(metric) for metric in eval_metrics]
-    measures = measure_columns(metrics)
+    metrics, measures = read_metrics(eval_metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
-    run = partial(
-        _plain_experiment,
-        topics=topics,
-        qrels=qrels,
-        eval_metrics=metrics if any(measures.values()) else [*metrics, NOTHING],
-        names=names,
-        filter_by_qrels=filter_by_qrels,
-        filter_by_topics=filter_by_topics,
-        test=test if callable(test) else _paired_test(by_query),
-        correction=correction,
-        correction_alpha=tested.alpha,
-    )
+    handed = {"topics": topics, "qrels": qrels, "eval_metrics": metrics, "names": names}
+    handed |= {"filter_by_qrels": filter_by_qrels, "filter_by_topics": filter_by_topics}
+    handed |= {"correction": correction, "correction_alpha": tested.alpha}
+    handed["test"] = test if callable(test) else _paired_test(replace(tested, cluster=False))
     keepers = [_Keep(all_columns=several) for _ in systems]
     pipelines = [
         system >> keep if isinstance(system, pt.Transformer) else system
         for system, keep in zip(systems, keepers, strict=True)
     ]
+    shape = {"perquery": perquery, "dataframe": dataframe, "batch_size": batch_size, "round": round}
     with keeping_errors_of("pyterrier"):
-        result = run(
-            pipelines,
-            perquery=perquery,
-            dataframe=dataframe,
-            batch_size=batch_size,
-            baseline=baselines[0] if baselines else None,
-            round=round,
-            **options,
-        )
+        first = baselines[0] if baselines else None
+        result = _plain_experiment(pipelines, **handed, **shape, baseline=first, **options)
 
     distinct = [str(name) for name in names]
     if len(set(distinct)) < len(names):
@@ -209,104 +192,86 @@ def Experiment(
     }
     if len(systems) < 2:
         preferred = {}
+
+    def compared(table: pd.DataFrame, **design: Any) -> Comparison | None:
+        """By all measures that are numbers for every query, and by the preferences."""
+        if filter_by_topics:
+            table = table[table["qid"].isin(topics["qid"])]
+        scored = ScoredRuns.from_runs({}, Judgments.from_qrels(table), runs, allow_empty=True, progress=False)
+        by: dict[str, Any] = {}
+        of_runs: dict[str, Floats] = {}
+        for name, measure in measures.items():
+            # A user's function may read other columns than ids and scores.
+            if measure is not None and (
+                is_native(measure) or type(measure) in map(type, ir_measures.measures.registry.values())
+            ):
+                try:
+                    found = np.stack([values(measure, run) for run in scored.runs.values()])
+                except ValueError:  # of a provider that needs more than the ranks of the judged documents
+                    continue
+                if np.isfinite(found).all():
+                    by[name], of_runs[name] = measure, found
+        scored = replace(scored, measures=dict(by), values=of_runs)
+        by |= preferred
+        if not by or not len(scored.judgments):
+            return None
+        column_of = next((t for t in (topics, table) if isinstance(groups, str) and groups in t), qrels)
+        grouped = Design(groups=groups).groups_of(scored.judgments.query_ids, column_of)
+        return comparison_of(scored, by, Design(test=tested, groups=grouped, **design))
+
     comparison: Comparison | None = None
-    unranked = [name for name, run in runs.items() if not (isinstance(run, str) or {*_RANKED} <= set(run))]
-    if unranked and preferred:
-        lacking = " and ".join(column for column in _RANKED if column not in runs[unranked[0]])
-        said = f"preferences compare documents, and what system {unranked[0]!r} gives has no {lacking}"
-        warn(f"{said}: they are left out, as with preferences=None")
-        preferred = {}
+    lacking = {name: [c for c in _RANKED if c not in run] for name, run in runs.items() if not isinstance(run, str)}
+    unranked = [name for name, columns in lacking.items() if columns]
     if not unranked:
-
-        def compared(table: pd.DataFrame, **asked: Any) -> Comparison | None:
-            """By all measures that are numbers for every query, and by the preferences."""
-            if filter_by_topics:
-                table = table[table["qid"].isin(topics["qid"])]
-            judgments = Judgments.from_qrels(pt.model.to_ir_measures(table))
-            sources = {
-                name: run if isinstance(run, str) else pt.model.to_ir_measures(run) for name, run in runs.items()
-            }
-            scored = ScoredRuns.from_runs({}, judgments, sources, allow_empty=True, progress=False)
-            by: dict[str, Any] = {}
-            of_runs: dict[str, Floats] = {}
-            for name, measure in measures.items():
-                # A user's function may read other columns than ids and scores.
-                if measure is not None and (
-                    is_native(measure) or type(measure) in map(type, ir_measures.measures.registry.values())
-                ):
-                    try:
-                        found = np.stack([values(measure, run) for run in scored.runs.values()])
-                    except ValueError:  # of a provider that needs more than the ranks of the judged documents
-                        continue
-                    if np.isfinite(found).all():
-                        by[name], of_runs[name] = measure, found
-            scored = replace(scored, measures=dict(by), values=of_runs)
-            by |= preferred
-            if not by or not len(judgments):
-                return None
-            return comparison_of(scored, by, Design(test=by_query, **asked))
-
-        comparison = compared(qrels, baseline=distinct[baselines[0]] if baselines else None, margin=margin)
+        comparison = compared(qrels, baseline=None if first is None else distinct[first], margin=margin)
+    elif preferred:
+        said = f"what system {unranked[0]!r} gives has no {' and '.join(lacking[unranked[0]])}"
+        warn(f"preferences compare documents, and {said}: they are left out, as with preferences=None")
+    if comparison is None and (groups is not None or predicted is not None):
+        what, argument = ("groups need", "groups") if groups is not None else ("predicted needs", "predicted")
+        raise ValueError(f"{what} rankings: name a preference or a measure of rankings, or leave {argument} out")
     if comparison is not None:
         assert comparison.scored is not None
         comparison.scored.warn_of_hardly_judged()
-        column_of = topics if isinstance(groups, str) and groups in topics else qrels
-        grouped, by_program = Design(groups=groups).groups_of(comparison.query_ids, column_of), None
+        by_program = None
         if predicted is not None:
-            by_program = compared(predictions := _read(predicted, pt.io.read_qrels))
+            by_program = compared(_read(predicted, pt.io.read_qrels))
             if by_program is None:
                 raise ValueError("predicted holds no judgments of the topics")
             if missing := [name for name in comparison.by if name not in by_program.by]:
                 said = f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments"
                 raise ValueError(f"{said}; leave out these measures, or predicted")
-            named = column_of is topics or not isinstance(groups, str) or groups not in predictions
-            of_all = Design(groups=groups).groups_of(by_program.query_ids, column_of if named else predictions)
-            by_program = replace(by_program, groups=of_all)
         sources = TextSources(texts, topics if "query" in topics else None)
-        comparison = replace(comparison, test=tested, groups=grouped, predicted=by_program, texts=sources)
-    elif groups is not None:
-        raise ValueError("groups need rankings: name a preference or a measure of rankings, or leave groups out")
-    elif predicted is not None:
-        raise ValueError("predicted needs rankings: name a preference or a measure of rankings, or leave predicted out")
-
-    against = {}
-    for place in baselines if comparison is not None and len(systems) > 1 else ():
-        assert comparison is not None
-        margins = Design(distinct[place], margin).margins(comparison.by, distinct)
-        first = place == baselines[0]
-        against[place] = comparison if first else replace(comparison, baseline=distinct[place], margins=margins)
-        others = [name for name, measure in measures.items() if measure and name not in comparison.by]
-        if tested.cluster and others:
-            raise ValueError(f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True")
-        if predicted is not None and others:
-            raise ValueError(f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted")
+        comparison = replace(comparison, predicted=by_program, texts=sources)
 
     @cache
     def plain(place: int) -> pd.DataFrame:
-        if place == baselines[0]:
+        """The averages of ``pt.Experiment`` with a baseline."""
+        if place == first:
             return result
         frames = [pt.io.read_results(source) if isinstance(source, str) else source for source in runs.values()]
-        return run(frames, baseline=place, validate="ignore")
+        return _plain_experiment(frames, **handed, baseline=place, validate="ignore")
 
-    tables = Tables(
-        names,
-        distinct,
-        measures,
-        baselines,
-        several,
-        correction is not None,
-        callable(test),
-        round,
-        highlight,
-        comparison,
-        against,
-        plain,
-    )
+    against: dict[str, tuple[Comparison | None, Callable[[], pd.DataFrame]]] = {}
+    for place in baselines:
+        over = comparison if len(systems) > 1 else None
+        if over is not None:
+            others = [name for name, measure in measures.items() if measure and name not in over.by]
+            if tested.cluster and others:
+                raise ValueError(f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True")
+            if predicted is not None and others:
+                raise ValueError(f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted")
+            if place != first:
+                margins = Design(distinct[place], margin).margins(over.by, distinct)
+                over = replace(over, baseline=distinct[place], margins=margins)
+        against[f" ({distinct[place]})" if several else ""] = over, partial(plain, place)
+    shared = names, measures, comparison, round
+    looks: dict[str, Any] = {"corrected": correction is not None, "own_p": callable(test), "highlight": highlight}
     if perquery == "both":
-        both = tables.averages(result[0]), tables.rows(result[1])
+        both = averages(result[0], *shared, against, **looks), per_query(result[1], *shared)
         result = type(result)(*both) if dataframe else both
     else:
-        result = tables.rows(result) if perquery else tables.averages(result)
+        result = per_query(result, *shared) if perquery else averages(result, *shared, against, **looks)
     return (result, comparison) if return_comparison else result
 
 
@@ -316,13 +281,17 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
     def __init__(self, all_columns: bool) -> None:
         self.all_columns = all_columns
         self.batches: list[pd.DataFrame] = []
+        self.seen: set[Any] = set()
 
     def __repr__(self) -> str:
         return "kept"
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         if len(inp):  # else PyTerrier looks at the columns only
-            self.batches.append(inp[[column for column in inp if self.all_columns or column in _RANKED]])
+            is_new = ~inp["qid"].isin(self.seen)  # a stage may give its rows of all topics in every batch
+            columns = [column for column in inp if self.all_columns or column in _RANKED]
+            self.batches.append(inp.loc[is_new, columns])
+            self.seen.update(inp["qid"].unique())
         return inp
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
@@ -331,21 +300,17 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
     def retrieved(self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
         """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
         if self.batches:
-            seen: set[Any] = set()
-            parts = []
-            for batch in self.batches:  # each of which may hold rows of other topics, as a frame's whole rows do
-                parts.append(batch[~batch["qid"].isin(seen)] if seen else batch)
-                seen.update(batch["qid"].unique())
-            return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+            return pd.concat(self.batches, ignore_index=True)
         if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
             form = options.get("save_format", "trec")
-            ending = "res.gz" if form == "trec" else "mod" if isinstance(form, types.ModuleType) else "custom"
+            is_module = isinstance(form, types.ModuleType)
+            ending = "res.gz" if form == "trec" else "mod" if is_module else "custom"
             path = os.path.join(options["save_dir"], f"{name}.{ending}")
             if os.path.exists(path):
                 if form == "trec":
                     return path
                 with pt.io.autoopen(path, "rb") as file:
-                    return form.load(file) if isinstance(form, types.ModuleType) else form[0](file)
+                    return (form.load if is_module else form[0])(file)
         return system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -13,11 +12,19 @@ import pandas as pd
 from ir_measures import NumQ, parse_trec_measure
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.measures.scoring import is_added_up, smaller_is_better
+
+Measures = Mapping[str, IRMeasure | None]
+"""The measures by the names of their columns, in order; None for the time."""
+
+Against = Mapping[str, tuple[Comparison | None, Callable[[], pd.DataFrame]]]
+"""By how columns about a baseline end: the comparison with it, and a function that gives the averages of ``pt.Experiment`` with it."""
+
+Places = int | Mapping[str, int] | None
+"""To how many decimal places numbers are rounded: all, or those of some columns."""
 
 NOTHING = NumQ
 """Stands in where nothing but preferences is asked for: ``pt.Experiment`` needs a measure."""
@@ -38,201 +45,173 @@ WITH_MARGIN = {
 """What a margin adds to these; ``pt.Experiment``'s own p-value beside them is two-sided and uncorrected."""
 
 
-def readable(metric: Any) -> Any:
-    """A metric as ``pt.Experiment`` takes it: of texts, it knows trec_eval's names only; others are read here.
+def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasure], Measures]:
+    """Metrics as ``pt.Experiment`` takes them, and the measures by what it calls their columns.
 
-    >>> readable("map"), readable("nDCG@10")
-    ('map', nDCG@10)
+    Of texts, it knows trec_eval's names only; others are read here.
+
+    >>> from ir_lexirecall import LR
+    >>> read_metrics(["map", "LR@10", "mrt", "P_5"])[0]
+    ['map', LexiRecall@10, 'mrt', 'P_5']
+    >>> read_metrics(["map", LR @ 10, "mrt", "P_5"])[1]
+    {'map': AP, 'LexiRecall@10': LexiRecall@10, 'mrt': None, 'P_5': P@5}
 
     Raises:
         ValueError: an unknown measure.
     """
-    if not isinstance(metric, str) or metric == TIME:
-        return metric
-    try:
-        parse_trec_measure(metric)
-    except ValueError:
-        return parse_one(metric)
-    return metric
-
-
-def measure_columns(metrics: Iterable[str | IRMeasure]) -> dict[str, IRMeasure | None]:
-    """The measures by what ``pt.Experiment`` calls their columns, in their order; None for the time.
-
-    >>> from ir_lexirecall import LR
-    >>> measure_columns(["map", LR @ 10, "mrt", "P_5"])
-    {'map': AP, 'LexiRecall@10': LexiRecall@10, 'mrt': None, 'P_5': P@5}
-    """
+    taken: list[str | IRMeasure] = []
     measures: list[str | IRMeasure] = []
     names: dict[IRMeasure, str] = {}
     for metric in metrics:
-        if not isinstance(metric, str) or metric == TIME:
-            measures.append(metric)
-            continue
-        parsed = parse_trec_measure(metric)
-        if len(parsed) == 1:
-            names[parsed[0]] = metric
-        measures.extend(parsed)  # several for the name of a family, such as P
-    return {m if isinstance(m, str) else names.get(m, str(m)): None if isinstance(m, str) else m for m in measures}
+        parsed: Sequence[Any] = [metric]
+        if isinstance(metric, str) and metric != TIME:
+            try:
+                parsed = parse_trec_measure(metric)  # several for the name of a family, such as P
+            except ValueError:
+                metric = parse_one(metric)
+                parsed = [metric]
+            else:
+                names |= {measure: metric for measure in parsed if len(parsed) == 1}
+        taken.append(metric)
+        measures += parsed
+    columns = {names.get(m, str(m)): None if isinstance(m, str) else m for m in measures}
+    return taken if any(columns.values()) else [*taken, NOTHING], columns
 
 
-@dataclass
-class Tables:
-    """The tables of one experiment.
+def averages(
+    result: Any,
+    names: Sequence[Any],
+    measures: Measures,
+    comparison: Comparison | None,
+    places: Places,
+    against: Against,
+    *,
+    corrected: bool,
+    own_p: bool,
+    highlight: str | None,
+) -> Any:
+    """The averages of ``pt.Experiment``, a frame or a dict, with the comparison's numbers, further baselines and preferences.
 
-    Attributes:
-        names: of the systems, as they were given; ``distinct``: as the comparison calls them.
-        measures: by the names of their columns, in order.
-        baselines: places of the baselines; ``several``: columns about them end with their names.
+    Args:
+        result: the averages.
+        names: of the systems, as they were given.
+        measures: what is measured.
+        comparison: of the systems; None where there is none.
+        against: the same with each baseline.
         corrected: whether there are columns of corrected p-values.
         own_p: whether p-values of measures are PyTerrier's, of a function that the user gave.
-        round, highlight: as the user gave them.
-        comparison: of the systems; None where there is none.
-        against: the same with each of the baselines, by its place.
-        plain: the averages of ``pt.Experiment`` for a baseline, by its place.
+        places, highlight: how numbers of a frame are rounded, and the best of them marked.
     """
+    is_frame = isinstance(result, pd.DataFrame)
+    if not is_frame:
+        result, places = pd.DataFrame([result[name] for name in names]), None
+    columns: dict[str, Any] = {"name": list(names)}
+    better: dict[str, str] = {}  # larger or smaller values, where a column has best ones
+    shown = {name: measure for name, measure in measures.items() if name in result}
+    for name, measure in shown.items():
+        columns[name] = result[name]
+        if measure is not None and comparison is not None and name in comparison.by and not is_added_up(measure):
+            columns[name] = _rounded(name, comparison.by[name].means, places)
+        better[name] = "-" if measure is None or smaller_is_better(measure) else "+"
+    preferences, lacking = _known(comparison)
 
-    names: Sequence[Any]
-    distinct: Sequence[str]
-    measures: Mapping[str, IRMeasure | None]
-    baselines: Sequence[int]
-    several: bool
-    corrected: bool
-    own_p: bool
-    round: int | Mapping[str, int] | None
-    highlight: str | None
-    comparison: Comparison | None
-    against: Mapping[int, Comparison]
-    plain: Callable[[int], pd.DataFrame]
+    def known(over: Comparison | None, numbers: Any, nothing: Any = np.nan) -> Any:
+        """Numbers but of systems without judged documents, or of none where the baseline has none."""
+        if comparison is None or not lacking:
+            return numbers
+        nobody = over is not None and over.baseline in lacking
+        return np.where([nobody or system in lacking for system in comparison.runs], nothing, numbers)
 
-    @property
-    def preferences(self) -> list[str]:
-        """Names of the preferences that are compared."""
-        return [] if self.comparison is None else [n for n, c in self.comparison.by.items() if not c.is_measure]
+    def add_statistics(name: str, end: str, title: str) -> None:
+        """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
+        over, plain = against[end]
+        found: dict[str, Any] = {}
+        if over is not None and name in over.by:
+            rows = (over if over.margins is None else replace(over, margins=None)).table(name)
+            rows = rows.set_index("run_a").reindex(over.runs)
+            found = {kind: rows[column].to_numpy() for kind, column in KINDS.items()}
+            found["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
+            if over.margins is not None:
+                rows = over.table(name).set_index("run_a").reindex(over.runs)
+                found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
+        if name in measures and (own_p or not found):
+            table = plain()
+            kinds = [kind for kind in KINDS if f"{name} {kind}" in table and not (found and kind in "+-")]
+            found |= {kind: table[f"{name} {kind}"] for kind in kinds}
+        for kind in (*KINDS, *WITH_MARGIN):
+            if kind in found and (corrected or kind not in ("reject", "p-value corrected")):
+                nothing = {"reject": False, "verdict (corrected)": None}.get(kind, np.nan)
+                columns[f"{title} {kind}{end}"] = known(over, found[kind], nothing)
+                better[f"{title} {kind}{end}"] = kind
 
-    @cached_property
-    def unknown(self) -> list[int]:
-        """Places of systems of which nothing is judged: columns of statistics and preferences leave them out."""
-        if self.comparison is None or self.comparison.scored is None:
-            return []
-        return [place for place, run in enumerate(self.comparison.scored.runs.values()) if not len(run.doc)]
+    for end, name in product(against if is_frame else (), shown):
+        add_statistics(name, end, name)
+    of_pyterrier = {str(NOTHING), *(f"{name} {kind}" for name in (*shown, NOTHING) for kind in KINDS)}
+    for name in set(result) - of_pyterrier - set(columns):  # whatever else PyTerrier may have to say
+        columns[name] = result[name]
+    for end, name in product(against or [""], preferences):
+        over = against[end][0] if against else comparison
+        if over is not None:
+            column = f"pref:{name}{end}"
+            means = over.matrix(name)[over.baseline] if against else over.criterion(name).means
+            columns[column], better[column] = _rounded(column, known(over, means), places), "+"
+            if against and is_frame:
+                add_statistics(name, end, f"pref:{name}")
+    frame = pd.DataFrame(columns)
+    if not is_frame:
+        return dict(zip(names, frame.drop(columns="name").to_dict("records"), strict=True))
+    frame.attrs["comparison"] = comparison
+    return highlighted(frame, highlight, better)
 
-    def averages(self, result: Any) -> Any:
-        """The averages, a frame or a dict, with the comparison's numbers, further baselines and preferences."""
-        means: dict[
-            str, list[float]
-        ] = {}  # of the measures that the comparison has; counts are added up, as PyTerrier does
-        for name in self.comparison.measures if self.comparison is not None else ():
-            measure = self.measures[name]
-            if self.comparison is not None and measure is not None and not is_added_up(measure):
-                means[name] = self.comparison.by[name].means.tolist()
-        if not isinstance(result, pd.DataFrame):
-            added = {column: values for column, _, _, values in self._mean_preferences()}
-            finished = {}
-            for system, name in enumerate(self.names):
-                row = result[name] | {measure: values[system] for measure, values in means.items()}
-                finished[name] = {measure: row[measure] for measure in self.measures if measure in row}
-                finished[name] |= {column: values[system] for column, values in added.items()}
-            return finished
-        columns: dict[str, Any] = {"name": list(self.names)}
-        better: dict[str, str] = {}  # larger or smaller values, where a column has best ones
-        shown = [name for name in self.measures if name in result]
-        for name in shown:
-            measure = self.measures[name]
-            columns[name] = self._rounded(name, means[name]) if name in means else result[name]
-            better[name] = "-" if measure is None or smaller_is_better(measure) else "+"
 
-        def add_statistics(name: str, baseline: int, title: str) -> None:
-            """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
-            found: dict[str, Any] = {}
-            compared = baseline in self.against and name in self.against[baseline].by and len(self.names) > 1
-            if compared:
-                against = self.against[baseline]
-                plain = against if against.margins is None else replace(against, margins=None)
-                rows = plain.table(name).set_index("run_a").reindex(against.runs)
-                found = {kind: rows[column].to_numpy() for kind, column in KINDS.items()}
-                found["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
-                if against.margins is not None:
-                    rows = against.table(name).set_index("run_a").reindex(against.runs)
-                    found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
-            if name in self.measures and (self.own_p or not compared):
-                table = self.plain(baseline)
-                kinds = [kind for kind in KINDS if f"{name} {kind}" in table and not (compared and kind in "+-")]
-                found |= {kind: table[f"{name} {kind}"] for kind in kinds}
-            unknown = self._unknown_against(baseline)
-            for kind in (*KINDS, *WITH_MARGIN):
-                if kind in found and (self.corrected or kind not in ("reject", "p-value corrected")):
-                    nothing = {"reject": False, "verdict (corrected)": None}.get(kind, np.nan)
-                    column = f"{title} {kind}{self._ending(baseline)}"
-                    columns[column] = np.where(unknown, nothing, found[kind]) if unknown.any() else found[kind]
-                    better[column] = kind
+def per_query(
+    result: Any, names: Sequence[Any], measures: Measures, comparison: Comparison | None, places: Places
+) -> Any:
+    """The values per query, a frame or a dict, with preferences: none of a query without relevant documents.
 
-        for baseline, name in product(self.baselines, shown):
-            add_statistics(name, baseline, name)
-        known = {str(NOTHING), *(f"{name} {kind}" for name in (*shown, NOTHING) for kind in KINDS)}
-        for name in set(result) - known - set(columns):  # whatever else PyTerrier may have to say
-            columns[name] = result[name]
-        for column, preference, over, means_over in self._mean_preferences():
-            columns[column], better[column] = self._rounded(column, means_over), "+"
-            if over is not None:
-                add_statistics(preference, over, f"pref:{preference}")
-        frame = pd.DataFrame(columns)
-        frame.attrs["comparison"] = self.comparison
-        return highlighted(frame, self.highlight, better)
-
-    def rows(self, rows: Any) -> Any:
-        """The values per query, a frame or a dict, with preferences: none of a query without relevant documents."""
-        values = {}
-        if self.comparison is not None:
-            values = {f"pref:{name}": self.comparison.per_query(name) for name in self.preferences}
-        if not isinstance(rows, pd.DataFrame):
-            finished = {
-                system: {q: {m: row[m] for m in self.measures if m in row} for q, row in by_query.items()}
-                for system, by_query in rows.items()
-            }
-            for name, table in values.items():
-                for system in finished:
-                    for query_id, value in table[self.distinct[system]].items() if system not in self.unknown else ():
-                        finished[system][query_id][name] = value
-            return finished
-        rows = rows.sort_index()  # system by system, which tells systems of the same name apart
-        parts = [rows[rows["measure"].isin(list(self.measures))]]
-        for column, table in values.items():
-            for i, (name, system) in enumerate(zip(self.names, self.distinct, strict=True)):
-                if i in self.unknown:
-                    continue
-                numbers = self._rounded(column, table[system].tolist())
+    ``result`` of ``pt.Experiment``; the other arguments as of ``averages``.
+    """
+    systems, preferred = list(names), dict[str, pd.DataFrame]()
+    if comparison is not None:
+        preferences, lacking = _known(comparison)
+        systems = comparison.runs
+        preferred = {f"pref:{name}": comparison.per_query(name).drop(columns=lacking) for name in preferences}
+    order = [*measures, *preferred]
+    if not isinstance(result, pd.DataFrame):
+        for column, table in preferred.items():
+            for system, numbers in table.items():
+                for query_id, number in numbers.items():
+                    result[systems.index(system)][query_id][column] = number
+        return {
+            system: {query_id: {name: row[name] for name in order if name in row} for query_id, row in rows.items()}
+            for system, rows in result.items()
+        }
+    rows = result.sort_index()  # system by system, which tells systems of the same name apart
+    parts = [rows[rows["measure"].isin(list(measures))]]
+    for column, table in preferred.items():
+        for name, system in zip(names, systems, strict=True):
+            if system in table:
+                numbers = _rounded(column, table[system], places)
                 parts.append(pd.DataFrame({"name": name, "qid": table.index, "measure": column, "value": numbers}))
-        rows = pd.concat(parts, ignore_index=True)
-        copy = rows.groupby(["name", "qid", "measure"], dropna=False).cumcount()
-        place = {name: i for i, name in enumerate([*self.measures, *values])}
-        keys = rows.assign(copy=copy, place=rows["measure"].map(place))
-        rows = rows.loc[keys.sort_values(["name", "qid", "copy", "place"]).index].reset_index(drop=True)
-        rows.attrs["comparison"] = self.comparison
-        return rows
+    rows = pd.concat(parts, ignore_index=True)
+    copy, place = rows.groupby(["name", "qid", "measure"], dropna=False).cumcount(), rows["measure"].map(order.index)
+    keys = rows.assign(copy=copy, place=place).sort_values(["name", "qid", "copy", "place"], ignore_index=True)
+    rows = keys[list(rows)]
+    rows.attrs["comparison"] = comparison
+    return rows
 
-    def _mean_preferences(self) -> Iterator[tuple[str, str, int | None, list[float]]]:
-        """Column, preference, baseline, and each system's mean preference over the baseline, or over all others."""
-        baselines: Sequence[int | None] = self.baselines or [None]
-        for baseline, preference in product(baselines, self.preferences):
-            if self.comparison is not None:
-                over_all = self.comparison.criterion(preference).means
-                over = over_all if baseline is None else self.comparison.matrix(preference)[self.distinct[baseline]]
-                shown = np.where(self._unknown_against(baseline), np.nan, over)
-                yield f"pref:{preference}{self._ending(baseline)}", preference, baseline, shown.tolist()
 
-    def _unknown_against(self, baseline: int | None) -> Bools:
-        """Of which systems nothing can be said: those without judged documents, or all where the baseline has none."""
-        places = np.arange(len(self.names))
-        return np.isin(places, self.unknown) | (baseline in self.unknown)
+def _known(comparison: Comparison | None) -> tuple[list[str], list[str]]:
+    """Names of the preferences, and of the systems of which nothing is judged, so that nothing is known how they rank."""
+    if comparison is None or comparison.scored is None:
+        return [], []
+    lacking = [name for name, run in comparison.scored.runs.items() if not len(run.doc)]
+    return [name for name, criterion in comparison.by.items() if not criterion.is_measure], lacking
 
-    def _ending(self, baseline: int | None) -> str:
-        """How columns about this baseline end: with its name where there are several."""
-        return f" ({self.distinct[baseline]})" if self.several and baseline is not None else ""
 
-    def _rounded(self, name: str, numbers: Sequence[float]) -> list[float]:
-        places = self.round.get(name) if isinstance(self.round, Mapping) else self.round
-        return [number if places is None else round(number, places) for number in numbers]
+def _rounded(name: str, numbers: Any, places: Places) -> list[float]:
+    digits = places.get(name) if isinstance(places, Mapping) else places
+    return [number if digits is None else round(number, digits) for number in numbers.tolist()]
 
 
 def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str]) -> Any:
