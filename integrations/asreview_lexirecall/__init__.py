@@ -55,17 +55,10 @@ class EntryPoint:
 
 def _command(commands: Any, name: str, function: Any, about: str) -> Any:
     parser = commands.add_parser(name, help=about, description=about)
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="simulations or projects (.asreview), or folders of them; NAME=FILE names the model",
-    )
-    parser.add_argument(
-        "--priors",
-        action="store_true",
-        help="count the records that models were given to start with (prior knowledge), too",
-    )
+    files = "simulations or projects (.asreview), or folders of them; NAME=FILE names the model"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=files)
+    priors = "count the records that models were given to start with (prior knowledge), too"
+    parser.add_argument("--priors", action="store_true", help=priors)
     parser.set_defaults(command=function)
     return parser
 

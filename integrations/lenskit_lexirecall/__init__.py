@@ -44,7 +44,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 import ir_lexirecall
 from ir_lexirecall import measures
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, entry, is_number, needs
+from ir_lexirecall._util.errors import and_more, entry, is_number, naming, needs
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import MarginLike
@@ -103,9 +103,8 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         check_served([self.measure])
         self.rating_field = rating_field
         if rating_field is None and self._rel not in (None, 1):
-            raise ValueError(
-                f"{self.label}: rel={self._rel} needs rating_field, the field of the test items that holds their grades"
-            )
+            needs_field = "needs rating_field, the field of the test items that holds their grades"
+            raise ValueError(f"{self.label}: rel={self._rel} {needs_field}")
         RankingMetricBase.__init__(self, self.measure.params.get("cutoff"))
 
     @property
@@ -127,10 +126,22 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
                 cannot be read.
         """
         aspects = self.measure["aspects"] if "aspects" in self.measure.SUPPORTED_PARAMS else ()
-        run = _aligned(recs, test, self, [name for name in aspects if name != "relevance"])
-        grade, rel = run.judgments.grade, self._rel
-        if not (grade > 0 if rel is None else grade >= rel).any():
+        with naming(self.label):
+            _check_ranking(recs)
+            grade = _grades(test, self.rating_field)
+            labels = {name: _grades(test, name) for name in aspects if name != "relevance"}
+        if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):  # an integer is its decimal string
+            recs, test = (ItemList(each.ids().astype(str), ordered=True) for each in (recs, test))
+        last = {item: row for row, item in enumerate(test.ids().tolist())}  # an item listed twice counts once
+        once, place = list(last.values()), {item: row for row, item in enumerate(last)}
+        judgments = Judgments(["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once])
+        if not (judgments.grade > 0 if self._rel is None else judgments.grade >= self._rel).any():
             return float("nan")
+        if labels:
+            judgments = judgments.with_labels({name: label[once] for name, label in labels.items()})
+        rank = np.flatnonzero(recs.isin(test))
+        row = np.array([place[item] for item in recs.ids()[rank].tolist()], dtype=np.int64)
+        run = AlignedRun(judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)]))
         return float(values(self.measure, run)[0])
 
 
@@ -196,82 +207,55 @@ class LexiRecall(_LensKitMetric):
     MEASURE = measures.LexiRecall
 
 
-def _aligned(recs: ItemList, test: ItemList, metric: Metric, aspects: Sequence[str]) -> AlignedRun:
-    """A list and its test items as a run and judgments of one query (an item listed twice in the test counts once)."""
-    _check_ranking(recs, metric.label)
-    grade = _grades(test, metric.rating_field, metric.label)
-    labels = {name: _grades(test, name, metric.label) for name in aspects}
-    if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):  # an integer is its decimal string
-        recs, test = (ItemList(each.ids().astype(str), ordered=True) for each in (recs, test))
-    last = {item: row for row, item in enumerate(test.ids().tolist())}
-    once, place = list(last.values()), {item: row for row, item in enumerate(last)}
-    judgments = Judgments(["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once])
-    if labels:
-        judgments = judgments.with_labels({name: label[once] for name, label in labels.items()})
-    rank = np.flatnonzero(recs.isin(test))
-    row = np.array([place[item] for item in recs.ids()[rank].tolist()], dtype=np.int64)
-    return AlignedRun(judgments, np.zeros_like(rank), row, rank + 1, np.array([len(recs)]))
-
-
-def _check_ids(items: ItemList, owner: str) -> None:
+def _check_ids(items: ItemList) -> None:
     """Refuse a list of item numbers without a vocabulary: which items it holds cannot be told."""
     if items.vocabulary is None:
         try:
             items.ids()
         except RuntimeError as error:
-            raise ValueError(f"{owner}: {error}") from None
+            raise ValueError(str(error)) from None
 
 
-def _check_ranking(recs: ItemList, owner: str) -> None:
+def _check_ranking(recs: ItemList) -> None:
     """Require a ranking; refuse a list that is unordered, in another order than its ranks, or with an item twice."""
-    _check_ids(recs, owner)
+    _check_ids(recs)
     if len(recs) == 0:
         return
     if not recs.ordered:
-        raise ValueError(
-            f"{owner}: the list is not ordered, so it is not a ranking; use the output of a ranker, or "
-            "ItemList(..., ordered=True)"
-        )
+        way = "use the output of a ranker, or ItemList(..., ordered=True)"
+        raise ValueError(f"the list is not ordered, so it is not a ranking; {way}")
     ranks = recs.ranks()
     falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
     if len(falls):
-        raise ValueError(
-            f"{owner}: rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}; the list's "
-            "own order is the ranking, so sort it by rank"
-        )
+        said = f"rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}"
+        raise ValueError(f"{said}; the list's own order is the ranking, so sort it by rank")
     numbers = recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
     if len(set(numbers.tolist())) < len(recs):  # as items that the vocabulary lacks are alike: ids tell
         twice = [item for item, times in Counter(recs.ids().tolist()).items() if times > 1]
         if twice:
-            said = f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one"
-            raise ValueError(f"{owner}: {said}")
+            raise ValueError(f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one")
 
 
-def _grades(test: ItemList, rating_field: str | None, owner: str) -> Floats:
+def _grades(test: ItemList, rating_field: str | None) -> Floats:
     """Grade of every test item: 1, or its value in ``rating_field``; an item has one."""
-    _check_ids(test, owner)
+    _check_ids(test)
     if rating_field is None or len(test) == 0:
         return np.ones(len(test))
     ratings = test.field(rating_field)
     if ratings is None:
         known = [name for name in test.arrow_types(ids=False) if name != "rank"]
-        raise ValueError(
-            f"{owner}: the test items have no field {rating_field!r}; they have {', '.join(known) or 'none'}"
-        )
+        raise ValueError(f"the test items have no field {rating_field!r}; they have {', '.join(known) or 'none'}")
     items, listed = test.ids().tolist(), ratings.tolist()
     bad = np.flatnonzero(~np.isfinite(ratings)) if ratings.dtype.kind in "iufb" else np.arange(len(ratings))
     if len(bad):
-        raise ValueError(
-            f"{owner}: the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, not a finite number"
-            f"{and_more(len(bad) - 1)}"
-        )
+        said = f"the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, not a finite number"
+        raise ValueError(f"{said}{and_more(len(bad) - 1)}")
     last = dict(zip(items, listed, strict=True))
     differ = [(item, rating) for item, rating in zip(items, listed, strict=True) if rating != last[item]]
     if differ:
         item, rating = differ[0]
-        raise ValueError(
-            f"{owner}: test item {item!r} has {rating_field} {rating} and {last[item]}{and_more(len(differ) - 1)}; keep one"
-        )
+        said = f"test item {item!r} has {rating_field} {rating} and {last[item]}"
+        raise ValueError(f"{said}{and_more(len(differ) - 1)}; keep one")
     return np.asarray(ratings, dtype=np.float64)
 
 
@@ -340,18 +324,17 @@ def compare(
     elif isinstance(qrels, Judgments):
         judged, users = qrels, qrels.query_ids
     else:
-        raise ValueError(
-            f"qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
-            "the runs come second"
-        )
+        expected = "an ItemListCollection of test items, such as split.test"
+        raise ValueError(f"qrels must be {expected}, not {type(qrels).__name__}; the runs come second")
     tested, tables = SignificanceTest.by_name(test), {}
     for name, of_run in progress_bar(tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"):
         lists = {user: of_run[user] for user in users if user in of_run}
         for user, items in lists.items():
-            _check_ranking(items, f"run {name!r}, user {user!r}")
+            with naming(f"run {name!r}, user {user!r}"):
+                _check_ranking(items)
         # Scores fall with the rank, in steps that 32-bit floats hold.
         score = [-np.arange(len(items), dtype=np.float64) for items in lists.values()]
-        tables[name] = _rows(lists, score=score)
+        tables[name] = _rows(lists, "score", score)
     if baseline is not None:
         baseline = "/".join(map(str, baseline)) if isinstance(baseline, tuple) else str(baseline)
     options: dict[str, Any] = {"groups": groups, "allow_empty": allow_empty}
@@ -377,22 +360,18 @@ def _lists_by_run(
 ) -> dict[str, dict[str, ItemList]]:
     single = isinstance(runs, ItemListCollection)
     if not single and not isinstance(runs, Mapping):
-        raise ValueError(
-            f"runs must be an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
-        )
+        said = f"an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
+        raise ValueError(f"runs must be {said}")
     if not single and run_key is not None:
-        raise ValueError(
-            f"run_key={run_key!r}: a mapping names the runs itself; run_key belongs to a single collection"
-        )
+        said = "a mapping names the runs itself; run_key belongs to a single collection"
+        raise ValueError(f"run_key={run_key!r}: {said}")
     by_run: dict[str, list[tuple[Any, ItemList]]] = {}
     for owner, run in [("runs", runs)] if single else [(f"run {name!r}", run) for name, run in runs.items()]:
         if not isinstance(run, ItemListCollection):
             raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
         if missing := [field for field in user_key if field not in run.key_fields]:
-            raise ValueError(
-                f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
-                "are keyed; ItemListCollection.rename_key changes a field's name"
-            )
+            said = f"the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists are keyed"
+            raise ValueError(f"{owner}: {said}; ItemListCollection.rename_key changes a field's name")
     if not single:
         by_run = {str(name): list(run.items()) for name, run in runs.items()}
         if len(by_run) < len(runs):
@@ -401,15 +380,14 @@ def _lists_by_run(
         others = [field for field in runs.key_fields if field not in user_key]
         fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
         if unknown := [field for field in fields if field not in others]:
-            raise ValueError(
-                f"run_key: {unknown[0]!r} is not a key field that could identify a run; there are "
-                f"{', '.join(others) or 'none'} beside those of the test collection"
-            )
+            known = f"there are {', '.join(others) or 'none'} beside those of the test collection"
+            raise ValueError(f"run_key: {unknown[0]!r} is not a key field that could identify a run; {known}")
         if not fields:
-            raise ValueError(
-                f"runs: no key field identifies the run, for {', '.join(runs.key_fields)} identify the test lists; give "
-                "several collections by name, or one that ItemListCollection.add_from filled with a further field"
+            said = f"no key field identifies the run, for {', '.join(runs.key_fields)} identify the test lists"
+            way = (
+                "give several collections by name, or one that ItemListCollection.add_from filled with a further field"
             )
+            raise ValueError(f"runs: {said}; {way}")
         values: dict[str, tuple[Any, ...]] = {}
         for key, items in runs.items():
             value = tuple(getattr(key, field) for field in fields)
@@ -435,13 +413,15 @@ def _by_user(
 
 def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataFrame:
     lists = _by_user(test.items(), test.key_fields)
-    grade = [_grades(items, rating_field, f"test items of user {user!r}") for user, items in lists.items()]
-    return _rows(lists, relevance=grade)
+    grades = []
+    for user, items in lists.items():
+        with naming(f"test items of user {user!r}"):
+            grades.append(_grades(items, rating_field))
+    return _rows(lists, "relevance", grades)
 
 
-def _rows(lists: Mapping[str, ItemList], **column: Sequence[Floats]) -> pl.DataFrame:
+def _rows(lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]) -> pl.DataFrame:
     """Users and items, a row for each item of each list, and a column of one number each."""
-    [(name, numbers)] = column.items()
     query_id = pl.Series(list(lists), dtype=pl.String).gather(np.repeat(np.arange(len(lists)), list(map(len, numbers))))
     several, doc_id = [items for items in lists.values() if len(items)], pl.Series([], dtype=pl.String)
     if several:

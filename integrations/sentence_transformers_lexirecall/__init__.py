@@ -46,8 +46,7 @@ class _Measured:
 
     def _take(self, measures: MeasuresLike, primary: str | None, alpha: float) -> None:
         self.measures = parse_measures(measures)
-        first = next(iter(self.measures))
-        self.primary = first if primary is None else check_choice("primary", primary, self.measures)
+        self.primary = next(iter(self.measures)) if primary is None else check_choice("primary", primary, self.measures)
         self.alpha = check_number("alpha", alpha, above=0, below=1)
         self.per_query = self.intervals = pd.DataFrame()
 
@@ -66,13 +65,12 @@ class _Measured:
 
     def _intervals(self, table: pd.DataFrame) -> pd.DataFrame:
         """Means with the intervals that ``Comparison.means`` gives: ``measure``, ``mean``, ``ci_low``, ``ci_high``."""
-        ends = []
-        for name, measure in self.measures.items():
+        rows = []
+        for (name, measure), mean in zip(self.measures.items(), table.mean(), strict=True):
             x = table[name].to_numpy(dtype=np.float64)[None]
-            ends.append(cut_at_range(*mean_interval(x, self.alpha), known_of(measure)[:2], [x]))
-        low, high = np.concatenate(ends, axis=1)
-        means = table.mean().to_numpy()
-        return pd.DataFrame({"measure": list(self.measures), "mean": means, "ci_low": low, "ci_high": high})
+            low, high = cut_at_range(*mean_interval(x, self.alpha), known_of(measure)[:2], [x])
+            rows.append((name, mean, low[0], high[0]))
+        return pd.DataFrame(rows, columns=["measure", "mean", "ci_low", "ci_high"])
 
     def _write(self, output_path: str | None, columns: Mapping[str, float]) -> None:
         """Add columns to the row that sentence-transformers wrote last; rows without them, from before, have nothing there."""
@@ -108,10 +106,8 @@ class _Retrieval(_Measured):
     ) -> None:
         self._take(measures, primary, alpha)
         grades = {
-            query_id: {str(d): float(g) for d, g in docs.items()}
-            if isinstance(docs, Mapping)
-            else dict.fromkeys(docs, 1.0)
-            for query_id, docs in relevant_docs.items()
+            q: {str(d): float(g) for d, g in docs.items()} if isinstance(docs, Mapping) else dict.fromkeys(docs, 1.0)
+            for q, docs in relevant_docs.items()
         }
         relevant = {query_id: {doc for doc, grade in docs.items() if grade > 0} for query_id, docs in grades.items()}
         options["map_at_k"] = sorted({*options.get("map_at_k", [100]), depth})
@@ -124,17 +120,15 @@ class _Retrieval(_Measured):
     def __call__(self, model: Any, output_path: str | None = None, *args: Any, **options: Any) -> dict[str, float]:
         self._values = []
         metrics: dict[str, float] = super().__call__(model, output_path, *args, **options)  # type: ignore[misc]
-        names = list(self.score_functions)
-        tables = dict(zip(names, self._values, strict=True))
+        tables = dict(zip(self.score_functions, self._values, strict=True))
         self.per_query = pd.concat(tables, names=["score_function"])
         parts = {name: self._intervals(table) for name, table in tables.items()}
         self.intervals = pd.concat(parts, names=["score_function"]).reset_index("score_function").reset_index(drop=True)
         ours = {f"{f}-{name}": value for f, table in tables.items() for name, value in self._aggregates(table).items()}
         self._write(output_path, ours)
-        if self.main_score_function is not None:
-            selecting = str(self.main_score_function.value)
-        else:
-            selecting = max(names, key=lambda name: float(self.per_query.loc[name, self.primary].mean()))
+        selecting = getattr(self.main_score_function, "value", None)
+        if selecting is None:
+            selecting = max(tables, key=lambda name: float(tables[name][self.primary].mean()))
         self.primary_metric = f"{self._prefix}{selecting}_{self.primary}"
         return metrics
 
@@ -244,7 +238,6 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
         self.intervals = self._intervals(self.per_query)
         ours = self._aggregates(self.per_query)
         self._write(output_path, ours)
-        self.primary_metric = self._prefix + self.primary
         metrics |= {f"{self._prefix}{name}": value for name, value in ours.items()}
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
