@@ -124,6 +124,7 @@ _DEFAULT = SignificanceTest()
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
 _SWITCH: dict[str, Any] = {"action": "store_true"}
 _N: dict[str, Any] = {"type": int, "metavar": "N"}
+_FLOAT: dict[str, Any] = {"type": float}
 LIST: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "M"}
 """An option that takes one or several measures."""
 _OWN = "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
@@ -165,10 +166,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "measures": LIST,
     "preference": LIST | {"metavar": "P"},
     "baseline": {"metavar": "RUN"},
-    "rel": {
-        "type": float,
-        "help": "smallest grade that counts as relevant (default: the collection's own, else 1)",
-    },
+    "rel": _FLOAT | {"help": "smallest grade that counts as relevant (default: the collection's own, else 1)"},
     "cutoff": _N | {"help": "for preferences: treat documents below this rank as not retrieved"},
     "allow_empty": _SWITCH | {"help": "take runs that have no query, or no document, in common with the qrels"},
     "groups": {
@@ -192,7 +190,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "default": _DEFAULT.correction,
         "help": "for several comparisons; 'none' for none (default: %(default)s)",
     },
-    "alpha": {"type": float, "default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
+    "alpha": _FLOAT | {"default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
     "n_resamples": _N | {"default": _DEFAULT.n_resamples, "help": "number of resamples (default: %(default)s)"},
     "seed": {"type": int, "default": _DEFAULT.seed, "help": "random seed (default: %(default)s)"},
     "bounds": _SWITCH | {"help": "instead: the range of values under any judging of the retrieved unjudged documents"},
@@ -200,11 +198,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     | {
         "help": "treat unjudged documents below rank N as non-relevant (default: the criterion's cutoff, else whole rankings)"
     },
-    "max_rel": {
-        "type": float,
-        "metavar": "G",
-        "help": "top grade of the scale (default: the measure's own, else of the qrels)",
-    },
+    "max_rel": _FLOAT
+    | {"metavar": "G", "help": "top grade of the scale (default: the measure's own, else of the qrels)"},
     "unretrieved": _N
     | {"help": "with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)"},
 }

@@ -86,11 +86,8 @@ def run_benchmark(options: Options) -> None:
     qrels = source.qrels
     qrels |= {name: reduce(merged, files, Judgments.from_qrels(qrels[name])) for name, files in judged.items()}
     given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
-    given |= {
-        "allow_empty": options.allow_empty or None,
-        "by": options.criteria() or None,
-        "margin": parse_margin(options.margin),
-    }
+    given |= {"by": options.criteria() or None, "margin": parse_margin(options.margin)}
+    given["allow_empty"] = options.allow_empty or None
     asked = {"by": None if options.values else STANDARD} | source.arguments
     asked |= {name: value for name, value in given.items() if value is not None}
     asked |= {"test": options.significance_test(), "values": options.source if options.values else None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -117,12 +118,10 @@ def collection(cells: Sequence[Sequence[str]], family: str) -> tuple[pd.DataFram
     run = {}
     for i, ranking in enumerate(cells):
         run[f"q{i}"] = {f"d{place}": -float(place) for place in range(len(ranking))}
-        missing = sorted(c for c in cells[0] if c != ".") if family in OF_RANKS else []
+        lacking = Counter(cells[0]) - Counter(ranking) if family in OF_RANKS else Counter()
+        missing = sorted(cell for cell in lacking.elements() if cell != ".")
         if family == "subtopics" and "c" not in "".join(ranking):
             missing = ["c"]
-        for cell in ranking:
-            if family in OF_RANKS and cell in missing:
-                missing.remove(cell)
         documents = {f"d{place}": cell for place, cell in enumerate(ranking) if cell != "."}
         documents |= {f"missing{place}": cell for place, cell in enumerate(missing)}
         for doc_id, cell in documents.items():
