@@ -57,25 +57,20 @@ class Spooled(str):
 @contextlib.contextmanager
 def rereadable(path: str) -> Iterator[str]:
     """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file."""
-    try:
-        mode = os.stat(path).st_mode
-        once = not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-    except (OSError, ValueError):
-        once = path == STDIN
+    once = not (os.path.isfile(path) or os.path.isdir(path)) if os.path.exists(path) else path == STDIN
     if isinstance(path, Spooled) or not once:
         yield path
         return
+    if path == STDIN and sys.stdin is None:
+        raise ValueError(f"{path}: standard input is closed")
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
         spooled = Spooled(path)
         spooled.copy = os.path.join(folder, "content")
-        with open(spooled.copy, "wb") as copy:
-            if path == STDIN:
-                if sys.stdin is None:
-                    raise ValueError(f"{path}: standard input is closed")
-                shutil.copyfileobj(sys.stdin.buffer, copy)
-            else:
-                with open(path, "rb") as stream:
-                    shutil.copyfileobj(stream, copy)
+        with (
+            contextlib.nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb") as stream,
+            open(spooled.copy, "wb") as copy,
+        ):
+            shutil.copyfileobj(stream, copy)
         yield spooled
 
 
@@ -115,10 +110,9 @@ def is_parquet(path: str) -> bool:
     if not os.path.isfile(content) or os.path.getsize(content) < 12:
         return False
     with open(content, "rb") as stream:
-        if stream.read(4) != b"PAR1":
-            return False
+        start = stream.read(4)
         stream.seek(-4, os.SEEK_END)
-        return stream.read() == b"PAR1"
+        return start == stream.read() == b"PAR1"
 
 
 def first_line(path: str) -> str:
@@ -194,10 +188,13 @@ def json_values(text: str, path: str) -> list[tuple[int, Any]]:
 
 def kind_of_file(path: str) -> str:
     """The ending that tells a file's format, without that of the compression."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in _UNPACKERS:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+    return Path(without_compression(path)).suffix.lower()
+
+
+def without_compression(path: str) -> str:
+    """A file's name without the ending of its compression."""
+    name, ending = os.path.splitext(path)
+    return name if ending.lower() in _UNPACKERS else path
 
 
 def _open(path: str) -> BinaryIO:
@@ -225,12 +222,11 @@ def existing_file(path: str) -> str:
     content = content_path(path)
     if Path(content).is_dir():
         raise ValueError(f"{path} is a directory, not a file")
-    if glob.has_magic(content) and not Path(content).exists():
-        found = len(matching(content))
-        said = f"{found} files match this pattern; name one" if found else "no file matches this pattern"
-        raise ValueError(f"{path}: {said}")
     if not Path(content).exists():
-        raise ValueError(f"{path}: there is no such file")
+        said = "no file matches this pattern" if glob.has_magic(content) else "there is no such file"
+        if found := matching(content):
+            said = f"{len(found)} files match this pattern; name one"
+        raise ValueError(f"{path}: {said}")
     return content
 
 
@@ -292,21 +288,21 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     import secrets  # brings hash functions along
 
     target = Path(os.path.realpath(path))
-    mode = target.stat().st_mode if target.exists() else None
-    if mode is not None and stat.S_ISDIR(mode):
+    if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a directory", os.fspath(path))
-    special = mode is not None and not stat.S_ISREG(mode)
-    permissions = 0o600 if special else 0o666 if mode is None else stat.S_IMODE(mode)
+    there = target.exists()
+    special = there and not target.is_file()
+    permissions = stat.S_IMODE(target.stat().st_mode) if there else 0o666
     folder = Path(tempfile.gettempdir()) if special else target.parent
     temporary = folder / f".ir-lexirecall-{secrets.token_hex(8)}{target.suffix}"
     try:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions))
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if special else permissions))
         yield temporary
         if special:
             with open(temporary, "rb") as content, open(target, "wb") as stream:
                 shutil.copyfileobj(content, stream)
         else:
-            if mode is not None:
+            if there:
                 os.chmod(temporary, permissions)
             os.replace(temporary, target)
     except OSError as error:

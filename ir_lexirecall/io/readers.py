@@ -6,13 +6,12 @@ JSON, BEIR's qrels (TSV), folders of runs as SuiteEval and TIREx write them, and
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from ir_lexirecall.io.files import (
     parts_of,
     rereadable,
     text_of_file,
+    without_compression,
 )
 from ir_lexirecall.io.lines import (
     QREL_COLUMNS,
@@ -57,12 +57,10 @@ RANKED_SCORES = ("query_id", "rank", "score")
 _BEIR = ("query-id", "corpus-id", "score")
 _ROWS = 2**21  # of a Parquet file at a time
 LOOKED_AT = 2000  # rows of a table in which ranks are looked at
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
 _NO_RUNS = frozenset(
     ("readme.txt", "qrels.txt", "requirements.txt", "qrels.parquet", "perquery.parquet", "package.json")
 )
-_TIREX_RUN = "run.txt"
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
@@ -93,13 +91,11 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
                 yield _json_run(file)
             elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
                 table = read_lines(file, _RANKED)
-                query, rank = table["query_id"].to_list(), table["position"].to_list()
-                ranks: dict[str, set[float]] = {}
-                for query_id, position in zip(query, rank, strict=True):
-                    ranks.setdefault(query_id, set()).add(position)
-                sizes = Counter(query)
-                for query_id, seen in ranks.items():
-                    if len(seen) < sizes[query_id] or seen != set(range(1, len(seen) + 1)):
+                ranks: dict[str, list[float]] = {}
+                for query_id, rank in zip(table["query_id"].to_list(), table["position"].to_list(), strict=True):
+                    ranks.setdefault(query_id, []).append(rank)
+                for query_id, of_query in ranks.items():
+                    if sorted(of_query) != [*range(1, len(of_query) + 1)]:
                         raise ValueError(
                             f"{file}: taken for lines of query, document and rank, but the ranks of query {query_id!r} are not "
                             "1, 2, 3, ...; a TREC run has six fields: query Q0 document rank score tag"
@@ -129,27 +125,22 @@ def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
     return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
 
 
-def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_qrels(path: str) -> pl.DataFrame:
     """Qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a header, BEIR's TSV, or JSON.
 
     Args:
         path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``, a folder of Parquet files, or a
             pattern whose files are parts of one. A text file whose first line names ``query_id``, ``doc_id`` and ``relevance``
             has a header; further columns are subtopics, weights or aspects.
-        columns: names of the columns of a text file without a header.
 
     Raises:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
     """
     if parts := parts_of(path):
-        return stacked([read_qrels(part, columns) for part in parts])
+        return stacked([read_qrels(part) for part in parts])
     with rereadable(path) as file:
         if is_parquet(file):
             table = stacked([*parquet_batches(file)])
-        elif columns is not None:
-            if wrong := [name for name in (*QREL_COLUMNS, *columns) if columns.count(name) != 1]:
-                raise ValueError(f"columns: {wrong[0]} must be named once, not as in {', '.join(columns)}")
-            return read_lines(file, columns)
         else:
             line = first_line(file)
             if is_json(line):
@@ -370,10 +361,9 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
         if item.name.startswith("."):
             continue
         if item.is_dir():
-            inside = [file for file in sorted(item.iterdir()) if _without_compression(file.name) == _TIREX_RUN]
-            named = [(item.name, file) for file in inside]
+            named = [(item.name, file) for file in sorted(item.iterdir()) if _is_of_tirex(file)]
         else:
-            plain = _without_compression(item.name)
+            plain = without_compression(item.name)
             ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), "")
             name = plain[: -len(ending)] if ending else plain if plain != item.name and "." not in plain else ""
             named = [(name, item)] if name and plain.lower() not in _NO_RUNS else []
@@ -386,9 +376,8 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
     return runs
 
 
-def _without_compression(name: str) -> str:
-    ending = next((ending for ending in _COMPRESSIONS if name.lower().endswith(ending)), "")
-    return name[: len(name) - len(ending)]
+def _is_of_tirex(file: Path) -> bool:
+    return without_compression(file.name) == "run.txt"
 
 
 def run_metadata(path: str | os.PathLike[str]) -> str | None:
@@ -400,17 +389,12 @@ def run_metadata(path: str | os.PathLike[str]) -> str | None:
             lines = block[:end].decode("utf-8", "replace").splitlines()[1:]
             return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
     beside = Path(file).parent / "ir-metadata.yml"
-    if _without_compression(Path(file).name) == _TIREX_RUN and beside.is_file():
+    if _is_of_tirex(Path(file)) and beside.is_file():
         return beside.read_text(encoding="utf-8", errors="replace").rstrip("\n")
     return None
 
 
 # -- Parquet ---------------------------------------------------------------------------------------
-
-
-def parquet_columns(path: str) -> dict[str, list[Any]]:
-    """All of a Parquet file."""
-    return stacked([*parquet_batches(path)]).to_dict(as_series=False)
 
 
 def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
@@ -419,29 +403,24 @@ def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator
     Read by PyArrow, which takes damaged files for what they are. Without it, another process tries Polars first: that ends
     a process whose memory a damaged file claims.
     """
-    content = existing_file(path)
-    try:
+    content, reader = existing_file(path), None
+    with contextlib.suppress(ModuleNotFoundError):
         reader = importlib.import_module("pyarrow.parquet")
-    except ModuleNotFoundError:
-        yield from _parquet_by_polars(path, content, columns)
-        return
-    with _reading_parquet(path), reader.ParquetFile(content) as file:
-        names = file.schema_arrow.names
-        wanted = columns if columns and set(columns) <= set(names) else names
-        check_names(path, names, wanted)
-        rows = 0
-        for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
-            batch.validate(full=True)
-            rows += batch.num_rows
-            yield _of_arrow(batch)
-        if rows == 0:
-            yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
-
-
-@contextmanager
-def _reading_parquet(path: str) -> Iterator[None]:
     try:
-        yield
+        if reader is None:
+            yield _parquet_by_polars(path, content, columns)
+            return
+        with reader.ParquetFile(content) as file:
+            names = file.schema_arrow.names
+            wanted = columns if columns and set(columns) <= set(names) else names
+            check_names(path, names, wanted)
+            rows = 0
+            for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
+                batch.validate(full=True)
+                rows += batch.num_rows
+                yield _of_arrow(batch)
+            if rows == 0:
+                yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
@@ -464,7 +443,7 @@ def _of_arrow(table: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> Iterator[pl.DataFrame]:
+def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> pl.DataFrame:
     if not engine.computes():
         raise ValueError(needs(f"{path}: reading Parquet {engine.where()}", "PyArrow", "all"))
     words = [sys.executable, "-c", "import polars, sys; polars.read_parquet(sys.argv[1])", content]
@@ -472,7 +451,6 @@ def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -
     if trial.returncode:
         last = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise ValueError(f"{path} cannot be read as Parquet: {last or 'it is damaged'}")
-    with _reading_parquet(path):
-        rows = pl.scan_parquet(content)
-        names = rows.collect_schema().names()
-        yield rows.select(columns if columns and set(columns) <= set(names) else names).collect()
+    rows = pl.scan_parquet(content)
+    names = rows.collect_schema().names()
+    return rows.select(columns if columns and set(columns) <= set(names) else names).collect()

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import and_more, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.files import is_parquet, json_values, parsed_json, rereadable, text_of_file
-from ir_lexirecall.io.lines import RUN_COLUMNS, as_float, csv_rows, number, our_names
+from ir_lexirecall.io.lines import RUN_COLUMNS, as_float, csv_rows, number, our_names, stacked
 from ir_lexirecall.io.measure_names import equivalent
-from ir_lexirecall.io.readers import parquet_columns
+from ir_lexirecall.io.readers import parquet_batches
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
 QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
@@ -139,7 +139,9 @@ class Table:
 
     @classmethod
     def from_parquet(cls, path: str) -> Table:
-        columns = {name: texts(values) for name, values in parquet_columns(path).items()}
+        columns = {
+            name: texts(values.to_list()) for name, values in stacked([*parquet_batches(path)]).to_dict().items()
+        }
         return cls(columns, path, lambda row: f"{path}, row {row + 1}")
 
     def rows(self, kept: Sequence[int] | NDArray[Any]) -> Table:
@@ -151,7 +153,7 @@ class Table:
 
     def named(self, aliases: Iterable[str]) -> str | None:
         """The column that has the first of some names, whatever their case."""
-        names = {name.lower(): name for name in map(str, self.columns)}
+        names = {name.lower(): name for name in self.columns}
         return next((names[name] for name in aliases if name in names), None)
 
     def by_collection(self) -> dict[str, Table] | None:
@@ -178,12 +180,11 @@ class Table:
             measures: the columns to take if all of them are there, else all with numbers; a single one is also what values
                 are called in a table with a column per run, or in the only column, where that is ``value``.
         """
-        what, names = self.what, {name.lower(): name for name in map(str, self.columns)}
-        has = f"it has {shown_names(list(names.values()))}"
+        what, has = self.what, f"it has {shown_names(list(self.columns))}"
         label = measures[0] if measures is not None and len(measures) == 1 else None
         query, run_column, task = (self.named(aliases) for aliases in (QUERY_NAMES, RUN_NAMES, TASK_NAMES))
         if run_column is None and query is not None:
-            run_column = names.get("name")  # PyTerrier's
+            run_column = self.named(["name"])  # PyTerrier's
         if one_run:
             run_column = None
         sample = self.named(SAMPLE_NAMES) if query is None and task is None else None
@@ -198,26 +199,19 @@ class Table:
         if None in ids:
             raise ValueError(f"{self.where(ids.tolist().index(None))}: there is no {query}")
         others = [name for name in self.columns if name not in (run_column, query)]
-        measure, value = (
-            next((names[name] for name in aliases if names.get(name) in others), None)
-            for aliases in (MEASURE_NAMES, VALUE_NAMES)
-        )
-        is_long = measure is not None and value is not None
-        labels = texts(map(str, self.columns[str(measure)])) if is_long else ids
-        is_kept = [q not in SUMMARY and not (is_long and TEXT.match(m)) for q, m in zip(ids, labels, strict=True)]
-        kept = np.flatnonzero(is_kept)
+        kept = [row for row, query_id in enumerate(ids) if query_id not in SUMMARY]
+        measure, value = self.named(MEASURE_NAMES), self.named(VALUE_NAMES)
+        if measure is not None and value is not None:
+            kept = [row for row in kept if not TEXT.match(str(self.columns[measure][row]))]
         part, ids, per_task = self.rows(kept), ids[kept], query is not None and query == task
-        runs = texts([None] * len(kept) if run_column is None else part.columns[run_column])
-        runs = texts(None if run is None or run != run else str(run) for run in runs)
-        if is_long:
-            return Cells(runs, ids, labels[kept], part.floats(str(value)), part.where, per_task)
+        runs = texts([None] * len(kept))
+        if run_column is not None:
+            runs = texts(None if run is None or run != run else str(run) for run in part.columns[run_column])
+        if measure is not None and value is not None:
+            return Cells(runs, ids, texts(map(str, part.columns[measure])), part.floats(value), part.where, per_task)
         if measures is None or not set(measures) <= self.columns.keys():
-            measures = []
-            for name in others:
-                kind = part.columns[name].dtype.kind
-                if kind in "fiu" or (kind == "O" and any(as_float(value) is not None for value in part.columns[name])):
-                    measures.append(name)
-        numeric = {str(name): part.floats(name) for name in measures}
+            measures = [name for name in others if part.has_numbers(name)]
+        numeric = {name: part.floats(name) for name in measures}
         if not numeric:
             for name in others:
                 for row, text in enumerate(part.columns[name]):
@@ -244,6 +238,10 @@ class Table:
             lambda n: f"{part.where(n % len(kept))}, column {list(numeric)[n // len(kept)]!r}",
             per_task,
         )
+
+    def has_numbers(self, name: str) -> bool:
+        values = self.columns[name]
+        return values.dtype.kind in "fiu" or any(as_float(value) is not None for value in values)
 
     def floats(self, name: str) -> NDArray[np.float64]:
         """A column as floats, NaN where there is nothing."""
@@ -286,11 +284,8 @@ def table_of_frame(data: Any, what: str = "") -> Table | None:
             raise ValueError(f"the column {twice!r} occurs twice; keep one")
         for i, name in enumerate(names):
             column = data.iloc[:, i]
-            if getattr(column.dtype, "kind", "O") in "fiu" and not hasattr(column.dtype, "na_value"):
-                columns[name] = column.to_numpy()
-            else:
-                there = zip(column.tolist(), column.isna(), strict=True)
-                columns[name] = texts(None if missing else value for value, missing in there)
+            is_plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu"
+            columns[name] = column.to_numpy() if is_plain else texts(column.astype(object).where(column.notna(), None))
         index = None if type(data.index).__name__ == "RangeIndex" else texts(data.index)
     elif hasattr(data, "to_dicts"):  # Polars
         columns = {series.name: texts(series) for series in data}
@@ -330,60 +325,56 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         raise ValueError(
             f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
         )
-    rows: list[list[str]] = []
-    lines: list[int] = []
+    width, lines, rows = 0, [], []
     for line_number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) not in _LINES:
             fields = line.split()
-        if rows and len(fields) != len(rows[0]) and fields[0].startswith("relstring"):
+        width = width or len(fields)
+        if len(fields) != width and fields[0].startswith("relstring"):
             continue  # a text with blanks
-        if len(fields) not in _LINES or (rows and len(fields) != len(rows[0])):
-            wanted = _LINES.get(len(rows[0]) if rows else 0) or "; ".join(_LINES.values())
+        if len(fields) not in _LINES or len(fields) != width:
+            wanted = _LINES.get(width) or "; ".join(_LINES.values())
             raise ValueError(f"{file}, line {line_number}: {len(fields)} fields where a line has {wanted}")
-        rows.append(fields)
         lines.append(line_number)
+        rows.append(fields)
     if not rows:
         raise ValueError(f"{file}: there are no values in it")
-    width = len(rows[0])
-    measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0 if width == 4 else None)
-    if width == 4 and {row[1] for row in rows} <= {"0", "Q0"}:
+    there = [set(column) for column in zip(*rows, strict=True)]
+    measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0)
+    if width == 4 and there[1] <= {"0", "Q0"}:
         raise ValueError(f"{file}: this looks like qrels; leave out values= and give qrels and runs")
     if width == 6:
-        queries, runs, measures = ({row[i] for row in rows} for i in (0, 2, 5))
-        full = len(queries) > 1 or any(map(is_measure, measures))  # documents of one query fill the grid, too
-        if not full or 2 * len(rows) < len(queries) * len(runs) * len(measures):
+        full = len(there[query]) > 1 or any(
+            map(is_measure, there[measure])
+        )  # documents of one query fill the grid, too
+        if not full or 2 * len(rows) < len(there[query]) * len(there[run]) * len(there[measure]):
             raise ValueError(f"{file}: {_A_RUN}")
     else:
-        several = [{row[place] for row in rows} for place in (measure, query)]
-        summary = [not there.isdisjoint(SUMMARY) for there in several]
-        known = [all(map(is_measure, there)) for there in several]
-        if summary[0] != summary[1]:
-            measure_first = summary[1]
-        elif known[0] != known[1]:
-            measure_first = known[0]
-        elif len(several[0]) != len(several[1]):
-            measure_first = len(several[0]) < len(several[1])
-        else:
+        # Measures are what has no word for all queries, else what names known ones, else what is fewer.
+        signs = [
+            (not names.isdisjoint(SUMMARY), not all(map(is_measure, names)), len(names))
+            for names in (there[measure], there[query])
+        ]
+        if signs[0] == signs[1]:
             raise ValueError(
                 f"{file}: which field is the measure, {shown(rows[0][measure])} or {shown(rows[0][query])}, cannot be told; "
                 "give a table with a header: run, query_id, measure, value"
             )
-        if not measure_first:
+        if signs[1] < signs[0]:
             measure, query = query, measure
     cells, places = [], []
-    for place, row in zip(lines, rows, strict=True):
+    for line_number, row in zip(lines, rows, strict=True):
         if row[query] in SUMMARY or TEXT.match(row[measure]):
             continue
         written = row[4] if width == 6 else row[-1]
-        value = number(written)
-        if value is None:
+        if (value := number(written)) is None:
             what = f"the {row[measure]} of query {row[query]!r}"
-            raise ValueError(f"{file}, line {place}: {what} is {shown(written)}, not a number")
-        cells.append((None if run is None else row[run], row[query], row[measure], value))
-        places.append(place)
+            raise ValueError(f"{file}, line {line_number}: {what} is {shown(written)}, not a number")
+        cells.append((None if width == 3 else row[run], row[query], row[measure], value))
+        places.append(line_number)
     if not cells:
         raise ValueError(f"{file}: it has values over all queries only; ask for values per query (trec_eval -q)")
     return Cells.from_rows(cells, lambda n: f"{file}, line {places[n]}")
@@ -394,17 +385,15 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
 
 def _content_of_json(text: str, path: str) -> Cells | Table:
     """An object per line, a list of objects, or a dict of dicts."""
-    numbered = json_values(text, path)
-    content, word = numbered[0][1], "record"
+    numbered, word = json_values(text, path), "line"
+    content = numbered[0][1]
     if not content:
         raise ValueError(f"{path}: there are no values in it")
-    if len(numbered) > 1:
-        records, word = [record for _, record in numbered], "line"
-    elif isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
-        return cells_of_dicts(content, path)
-    else:
-        records = [content] if isinstance(content, dict) else content
-        numbered = [(n, record) for n, record in enumerate(records, start=1)]
+    if len(numbered) == 1:
+        if isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
+            return cells_of_dicts(content, path)
+        numbered, word = [*enumerate([content] if isinstance(content, dict) else content, start=1)], "record"
+    records = [record for _, record in numbered]
     if any(not isinstance(record, dict) for record in records):
         raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
     names = dict.fromkeys(name for record in records for name in record)

@@ -17,7 +17,6 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli.arguments import split_measures
 from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
-from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures import REGISTRY
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import short_names
@@ -166,18 +165,14 @@ def test_programs_get_the_same_numbers_in_every_format() -> None:
 # -- qrels ---------------------------------------------------------------------------------------------
 
 
-def wide(separator: str, header: bool) -> str:
-    lines = [["query_id", "iteration", "doc_id", "relevance", "quality"]] if header else []
-    quality = {tuple(line.split()[::2]): line.split()[3] for line in QUALITY.splitlines()}
-    lines += [[*line.split(), quality[tuple(line.split()[::2])]] for line in QRELS.splitlines()]
-    return "".join(separator.join(line) + "\n" for line in lines)
-
-
 @pytest.mark.parametrize(
     ("file", "separator"), [("wide.tsv", "\t"), ("wide.csv", ","), ("wide.txt", " "), ("wide", "  \t")]
 )
 def test_wide_qrels_with_a_header(file: str, separator: str, cli: Cli) -> None:
-    Path(file).write_text(wide(separator, header=True))
+    lines = [["query_id", "iteration", "doc_id", "relevance", "quality"]]
+    quality = {tuple(line.split()[::2]): line.split()[3] for line in QUALITY.splitlines()}
+    lines += [[*line.split(), quality[tuple(line.split()[::2])]] for line in QRELS.splitlines()]
+    Path(file).write_text("".join(separator.join(line) + "\n" for line in lines))
     asked = ("bm25.run", "dph.txt", "-m", f"TSE {TOMA} AP")
     said = cli("eval", file, *asked)
     assert (said.code, said.err) == (0, "")
@@ -413,21 +408,3 @@ def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     assert (said.code, said.out) == (1, "")
     assert said.err.endswith("; this looks like a run, not qrels\n")
     assert cli("eval", f"judged.{ending}", f"ranked.{ending}", "-m", "LR").code == 0
-
-
-@pytest.mark.parametrize(
-    ("columns", "offender"),
-    [
-        ("query_id,iteration,doc_id,relevance", "5 fields"),
-        ("query_id,iteration,doc_id,relevance,quality,trust", "5 fields"),
-        ("query,iteration,doc_id,relevance,quality", "query_id"),
-        ("query_id,iteration,document,relevance,quality", "doc_id"),
-        ("query_id,iteration,doc_id,grade,quality", "relevance"),
-        ("query_id,iteration,doc_id,relevance,relevance", "relevance"),
-    ],
-)
-def test_columns_that_do_not_fit(columns: str, offender: str, tmp_path: Path) -> None:
-    path = tmp_path / "wide.tsv"
-    path.write_text(wide("\t", header=False))
-    with pytest.raises(ValueError, match=offender):
-        read_qrels(str(path), columns=columns.split(","))
