@@ -43,11 +43,10 @@ TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "ta
 Place = Callable[[int], str]
 """From the number of a line in a block to what messages call it."""
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
-_BLANKS = re.compile(rb"\s*")
+_ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+")  # empty lines and comments, ir-metadata among them
 _COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
 _SEPARATORS: dict[str, tuple[str, str | None]] = {".csv": (",", '"'), ".tsv": ("\t", None)}
 _REGULAR_QUOTES = re.compile(rb'(?<![^,\n])"[^"\n]*"(?![^,\r\n])')
-_EMPTY_FIRST_LINE = re.compile(rb"[ \t\v\f]*\n")
 _EMPTY_LINE = re.compile(rb"\n[ \t\v\f]*(?=\n)")
 _LOOKS = {(6, 4): "; this looks like a run, not qrels", (4, 6): "; this looks like qrels, not a run"}
 _FAULTS = {  # by how the messages of the standard library's ``csv`` begin
@@ -123,18 +122,6 @@ def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
         raise ValueError(f"{path}: the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
 
 
-def _header_end(block: bytes, header: bool) -> int:
-    """Where the lines begin: after the comments on top (ir-metadata among them), and after a header line."""
-    start = 0
-    while True:
-        text = _BLANKS.match(block, start).end()  # type: ignore[union-attr]  # it matches nothing, too
-        if block[text : text + 1] != b"#":
-            start = block.rfind(b"\n", start, text) + 1 or start
-            break
-        start = block.find(b"\n", text) + 1 or len(block)
-    return block.find(b"\n", start) + 1 or len(block) if header else start
-
-
 def _place(path: str, number: int, skipped: bytes, line: int) -> str:
     """What messages call a line of block ``number`` of the file, of which the first bytes were skipped."""
     # Lines are counted only where one must be named.
@@ -168,13 +155,18 @@ class _Layout:
         """The columns of a file, with a header line or without, some million rows at a time; of an empty file once."""
         blocks = blocks_of_file(path)
         for number, block in enumerate(chain([next(blocks, b"")], blocks)):
-            skipped = _header_end(block, header) if number == 0 else 0
-            if self.quote and not _has_regular_quotes(block):  # what is quoted may contain line breaks
+            skipped = 0
+            if number == 0 and (on_top := _ON_TOP.match(block)):
+                skipped = on_top.end()
+                skipped = block.find(b"\n", skipped) + 1 or len(block) if header else skipped
+            # What is regular in quotation marks are whole fields without these and without line breaks.
+            is_regular = not self.quote or b'"' not in block or b'"' not in _REGULAR_QUOTES.sub(b"", block)
+            if not is_regular:
                 block = b"".join([block, *blocks])
             rows = block[skipped:] if self.separator != " " else _without_comments(block[skipped:])
             table = None
             with contextlib.suppress(UnicodeDecodeError):
-                if engine.computes() and (rows.isascii() or rows.decode("utf-8")):
+                if is_regular and engine.computes() and (rows.isascii() or rows.decode("utf-8")):
                     table = self.regular(rows)
             yield self.checked(rows, partial(_place, path, number, block[:skipped])) if table is None else table
 
@@ -194,12 +186,9 @@ class _Layout:
             return None
         if b"\r" in rows:
             rows = rows.replace(b"\r\n", b"\n")
-        if b"\r" in rows or (self.quote and not _has_regular_quotes(rows)):
+        if b"\r" in rows:
             return None
-        if _EMPTY_FIRST_LINE.match(rows):
-            rows = b"\n" + rows
-        if _EMPTY_LINE.search(rows):
-            rows = _EMPTY_LINE.sub(b"", rows).removeprefix(b"\n")
+        rows = _EMPTY_LINE.sub(b"", b"\n" + rows).removeprefix(b"\n")
         quote = self.quote if b'"' in rows else None
         if (table := self.parsed(rows, quote)) is None:
             return None
@@ -241,10 +230,8 @@ class _Layout:
         width = len(self.names)
         records: Iterator[tuple[int, list[str]]]
         if self.separator == " ":  # only ASCII's blanks separate
-            split = (
-                (n, [part.decode() for part in line.split()]) for n, line in enumerate(block.split(b"\n"), start=1)
-            )
-            records = ((n, fields) for n, fields in split if fields)
+            several = enumerate(block.split(b"\n"), start=1)
+            records = ((n, [part.decode() for part in line.split()]) for n, line in several if line.strip())
         elif self.quote is None:
             lines = enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
             records = ((n, line.split(self.separator)) for n, line in lines if line.strip(" \t\v\f"))
@@ -351,11 +338,6 @@ def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iter
     wanted = names if everything or not set(needed) <= set(names) else needed
     check_names(path, names, wanted)
     yield from _Layout(names, needed, wanted, separator, quote).batches(path, header=True)
-
-
-def _has_regular_quotes(block: bytes) -> bool:
-    """Whether what is quoted are whole fields without quotation marks and line breaks."""
-    return b'"' not in block or b'"' not in _REGULAR_QUOTES.sub(b"", block)
 
 
 def csv_rows(
