@@ -11,7 +11,7 @@ import contextlib
 import numbers
 import os
 import struct
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, islice, pairwise
@@ -128,7 +128,11 @@ def _table(
     """``data`` as a table whose values are still unchecked: the columns that are needed, or ``everything`` that it has."""
     columns: Iterable[tuple[str, Any]] | None = None
     if isinstance(data, (str, os.PathLike)):
-        columns = read_path(os.fspath(data)).to_dict().items()
+        data = read_path(os.fspath(data))
+    elif isinstance(data, pl.LazyFrame) and engine.computes():
+        data = data.collect()
+    if isinstance(data, pl.DataFrame):
+        columns = data.to_dict().items()
     elif isinstance(data, Mapping):
         nested = with_string_keys(data, what)
         columns = [
@@ -136,11 +140,6 @@ def _table(
             ("doc_id", list(chain.from_iterable(nested.values()))),
             (needed[-1], list(chain.from_iterable(docs.values() for docs in nested.values()))),
         ]
-    elif isinstance(data, pl.DataFrame):
-        columns = data.to_dict().items()
-    elif isinstance(data, pl.LazyFrame):
-        if engine.computes():
-            columns = data.collect().to_dict().items()
     elif hasattr(data, "itertuples"):
         columns = [(str(label), data.iloc[:, i]) for i, label in enumerate(data.columns)]
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
@@ -209,12 +208,10 @@ def _series(name: str, values: Any) -> pl.Series:
             # Polars knows no floats of 16 or 128 bits, nor numbers of another machine's order of bytes.
             odd = dtype.kind == "f" and dtype.itemsize not in (4, 8)
             return pl.Series(name, values.to_numpy().astype("f8" if odd else dtype.newbyteorder("="), copy=False))
-        try:
-            if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-                arrow = getattr(values.array, "__arrow_array__", None)  # strings come over without a copy
-                return pl.Series(name, values if arrow is None else arrow())
-        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
-            pass  # no PyArrow to translate with, or an extension type it does not know
+        if not isinstance(dtype, np.dtype) or dtype.kind != "O":
+            # Without PyArrow to translate with, or of an extension type that it does not know, they are objects.
+            with contextlib.suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+                return pl.Series(name, values)
         values = values.to_numpy(dtype=object)
         try:
             return pl.Series(name, values, dtype=pl.String, strict=True)
@@ -233,8 +230,6 @@ def _series(name: str, values: Any) -> pl.Series:
 
 def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
     """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
-    if len(values) == 0:
-        return pl.Series(values.name, [], dtype=pl.String)
     if not values.null_count():
         if values.dtype == pl.String:
             return values
@@ -257,10 +252,10 @@ def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
 
 def _numbers(values: pl.Series, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:
     """Scores or grades as float64; everything that is not a finite number is refused."""
-    name, is_numeric = values.name, values.dtype.is_numeric()
-    column = (
-        values.cast(pl.Float64) if is_numeric else pl.Series(name, list(map(float_of, values.to_list())), pl.Float64)
-    )
+    name, column = values.name, values
+    if not values.dtype.is_numeric():
+        column = pl.Series(name, list(map(float_of, values.to_list())), dtype=pl.Float64)
+    column = column.cast(pl.Float64)
     bad = ~np.isfinite(column.to_numpy())
     if bad.any():
         first = int(bad.argmax())
@@ -453,14 +448,10 @@ def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Ma
     columns = few_columns(data, needed)
     if columns is None:
         return None
-    nested: dict[str, dict[str, Any]] = {}
-    query, doc, value = (columns[name] for name in needed)
-    for query_id, doc_id, number in zip(query, doc, value, strict=True):
-        ranking = nested.get(query_id)
-        if ranking is None:
-            ranking = nested[query_id] = {}
-        ranking[doc_id] = number
-    return nested if sum(map(len, nested.values())) == len(doc) else None
+    nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for query_id, doc_id, number in zip(*(columns[name] for name in needed), strict=True):
+        nested[query_id][doc_id] = number
+    return dict(nested) if sum(map(len, nested.values())) == len(columns[needed[1]]) else None
 
 
 def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()) -> dict[str, list[Any]] | None:
@@ -469,20 +460,15 @@ def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] 
     None for anything larger, or not plain: with other columns, ids that are neither all strings nor all integers, or texts that
     are no strings.
     """
-    if isinstance(data, list):
-        if (
-            not 0 < len(data) <= _FEW_ROWS
-            or getattr(data[0], "_fields", None) is None
-            or set(map(type, data)) != {type(data[0])}
-        ):
-            return None
+    kinds = set(map(type, data)) if isinstance(data, list) and len(data) <= _FEW_ROWS else set()
+    if len(kinds) == 1 and hasattr(data[0], "_fields"):
         names, lists = data[0]._fields, list(map(list, zip(*data, strict=True)))
         if needed[2] == "relevance" and not texts and names[3:] == ("iteration",) and set(lists[3]) == {"0"}:
             names, lists = names[:3], lists[:3]  # ir_measures.Qrel
-    else:
-        if not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
-            return None
+    elif hasattr(data, "itertuples") and len(data) <= _FEW_ROWS:
         names, lists = tuple(data.columns), []
+    else:
+        return None
     wanted = {*needed, *texts}
     renamed = [PYTERRIER.get(name, name) if name not in wanted else name for name in names]
     if len(renamed) != len(wanted) or set(renamed) != wanted:

@@ -77,13 +77,11 @@ EQUIVALENTS = (
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _OTHER_CUTOFFS = {"success": (1, 5, 10), "unj": (5, 10, 20)}
+_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 _OFFICIAL = (
-    *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
+    *(*_COUNTS, "map", "Rprec", "bpref", "recip_rank"),
     *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
     *(f"P_{k}" for k in _CUTOFFS),
-)
-_COUNTS = frozenset(
-    ("num_q", "num_ret", "num_rel", "num_rel_ret", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumRet(rel=1)")
 )
 
 
@@ -193,7 +191,7 @@ def trec_eval_lines(
     shown = {name: trec_eval_name(name) for name in [*columns, *means.keys()]}
 
     def line(name: str, query_id: str, value: float) -> str:
-        text = f"{value:.0f}" if name in _COUNTS else f"{value:6.{4 if places is None else places}f}"
+        text = f"{value:.0f}" if shown[name] in _COUNTS else f"{value:6.{4 if places is None else places}f}"
         return f"{shown[name]:<22}\t{query_id}\t{text}"
 
     of_queries = [name for name in columns if shown[name] != "num_q"]  # trec_eval counts queries over all of them only
@@ -240,10 +238,9 @@ def known(name: str) -> KnownMeasure | None:
         names, beside = _names()
     base = re.sub(r"(\(.*|@.*|_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
     words = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\W_]+", " ", base).lower().split()
-    while words[1:] and words[-1] in beside and "".join(words) not in names:
-        words.pop()
-    while words[1:] and words[0] in beside and "".join(words) not in names:
-        words.pop(0)
+    for end in (-1, 0):
+        while words[1:] and words[end] in beside and "".join(words) not in names:
+            words.pop(end)
     return names.get("".join(words), names.get(_plain(base)))
 
 
