@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, Self, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -53,9 +53,7 @@ class ValueTable:
     costs: frozenset[str] = frozenset()
 
     @classmethod
-    def from_cells(
-        cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str = "error", source: str = "values"
-    ) -> ValueTable:
+    def from_cells(cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str, source: str) -> Self:
         """Cells as arrays; every fault is named, as ``read_values`` says."""
         if not (parts := [part for part in parts if len(part)]):
             raise ValueError(f"{source}: there are no values")
@@ -68,20 +66,19 @@ class ValueTable:
         run, query, measure, value = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("run", "query_id", "measure", "value")
         )
-        if (nameless := next((n for n, name in enumerate(run) if name is None), None)) is not None:
-            raise ValueError(f"{place(nameless)}: there is no run; add a column run, or give {{run: values}}")
         s, runs = pd.factorize(run)
+        if (s < 0).any():
+            raise ValueError(f"{place(int(s.argmin()))}: there is no run; add a column run, or give {{run: values}}")
         q, query_ids = pd.factorize(query, sort=True)
         k, there = pd.factorize(measure)
         theirs = list(there) if measures is None else _names_there(measures, list(there), source)
         names = theirs if measures is None else measures
         shape = (len(there), len(runs), len(query_ids))
         cell = np.ravel_multi_index((k, s, q), shape)
-        order = np.argsort(cell, kind="stable")
-        again = order[1:][cell[order][1:] == cell[order][:-1]]
+        again = np.flatnonzero(pd.Series(cell).duplicated())
         if len(again):
-            second = int(again.min())
-            first = int(np.flatnonzero(cell == cell[second])[0])
+            second = int(again[0])
+            first = int((cell == cell[second]).argmax())
             raise ValueError(
                 f"{place(second)}: the {measure[second]} of run {run[second]!r} for query {query[second]!r} is given twice "
                 f"(first: {place(first)}){and_more(len(again) - 1)}; keep one"
@@ -89,15 +86,14 @@ class ValueTable:
         grid = np.full(shape, np.nan)
         grid.ravel()[cell] = value
         grid = grid[[list(there).index(name) for name in theirs]]
-        has = dict(zip(names, ~np.isnan(grid).all(axis=2), strict=True))
-        if (name := next((name for name in names if not has[name].all()), None)) is not None:
-            common = [other for other in names if has[other].all()]
-            cure = (
-                f"all have {shown_names(common)}: name what to take" if common else "there is no measure that all have"
-            )
-            lacking = runs[int((~has[name]).argmax())]
+        lacking = np.isnan(grid).all(axis=2)  # runs that have no value, by measure
+        if lacking.any():
+            common = [name for name, some in zip(names, lacking.any(axis=1), strict=True) if not some]
+            cure = f"all have {shown_names(common)}: name what to take"
+            a, b = (int(axis[0]) for axis in np.nonzero(lacking))
             raise ValueError(
-                f"{source}: run {lacking!r} has no values of {name}{and_more(int((~has[name]).sum()) - 1)}; {cure}"
+                f"{source}: run {runs[b]!r} has no values of {names[a]}{and_more(int(lacking[a].sum()) - 1)}; "
+                f"{cure if common else 'there is no measure that all have'}"
             )
         for name in [name for name in there if name in theirs]:
             of_measure = known(name)
