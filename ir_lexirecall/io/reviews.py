@@ -29,13 +29,7 @@ _QUERIES = (  # to the databases of records and of labels
     "SELECT record_id, included, duplicate_of FROM record ORDER BY record_id",
     "SELECT record_id, label, classifier, feature_extractor, querier FROM results ORDER BY rowid",
 )
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    RuntimeError,  # with a password
-    UnicodeDecodeError,
-)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError)  # RuntimeError: with a password
 
 
 @dataclass(frozen=True)

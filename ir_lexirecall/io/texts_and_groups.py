@@ -349,16 +349,14 @@ def read_groups(
     if query is None and source.index is None:
         raise ValueError(f"{what} has no column query_id: {has}")
     others = [name for name in source.columns if name != query]
-    task = (
-        None if collection is None else next((name for name in TASK_NAMES if name in others and name != column), None)
-    )
-    if task is not None:
-        others.remove(task)
-        of_rows = list(map(id_text, source.columns[task]))
+    tasks = [name for name in TASK_NAMES if name in others and name != column]
+    if collection is not None and tasks:
+        others.remove(tasks[0])
+        of_rows = list(map(id_text, source.columns[tasks[0]]))
         source = source.rows([row for row, name in enumerate(of_rows) if name == collection])
         if collection not in of_rows:
             there = shown_names(list(map(str, dict.fromkeys(of_rows))))
-            raise ValueError(f"{what}: no row is of collection {collection!r}; {task} has {there}")
+            raise ValueError(f"{what}: no row is of collection {collection!r}; {tasks[0]} has {there}")
     chosen = column or next((name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None)
     if chosen is None or chosen not in others:
         said, way = f"no column {column!r}", "name one of these"
@@ -381,10 +379,10 @@ def read_groups(
         known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
         raise ValueError(f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it")
 
-    def order(name: str) -> tuple[int, float, str]:
+    def order(name: str) -> tuple[bool, float, str]:
         """Numbers by size, then texts."""
         value = as_float(name)
-        return (1, 0.0, name) if value is None else (0, value, name)
+        return value is None, value or 0.0, name
 
     names = sorted({group[query_id] for query_id in query_ids}, key=order)
     if len(names) < 2:
