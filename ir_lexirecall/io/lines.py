@@ -117,8 +117,7 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse a header that names a wanted column twice."""
-    twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
-    if twice:
+    if twice := [name for name, count in Counter(names).items() if count > 1 and name in wanted]:
         raise ValueError(f"{path}: the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
 
 

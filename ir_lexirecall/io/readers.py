@@ -21,34 +21,8 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import and_more, entry, is_integer, is_number, naming, needs, shown
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io import search_engines
-from ir_lexirecall.io.files import (
-    blocks_of_file,
-    content_path,
-    existing_file,
-    first_line,
-    first_text,
-    is_parquet,
-    json_values,
-    parsed_json,
-    parts_of,
-    rereadable,
-    text_of_file,
-    without_compression,
-)
-from ir_lexirecall.io.lines import (
-    QREL_COLUMNS,
-    RUN_COLUMNS,
-    TEXTS,
-    check_names,
-    has_header,
-    header_of,
-    line_batches,
-    our_names,
-    read_lines,
-    stacked,
-    table_batches,
-)
+from ir_lexirecall.io import files, lines, search_engines
+from ir_lexirecall.io.lines import QREL_COLUMNS, RUN_COLUMNS, TEXTS
 
 _RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
@@ -80,17 +54,17 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
     Raises:
         ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
     """
-    for part in parts_of(path) or [path]:
-        with rereadable(part) as file:
-            if is_parquet(file):
+    for part in files.parts_of(path) or [path]:
+        with files.rereadable(part) as file:
+            if files.is_parquet(file):
                 yield from parquet_batches(file, RUN_COLUMNS)
                 continue
-            line = first_line(file)
+            line = files.first_line(file)
             fields = line.split()
             if is_json(line):
                 yield _json_run(file)
             elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
-                table = read_lines(file, _RANKED)
+                table = lines.read_lines(file, _RANKED)
                 ranks: dict[str, list[float]] = {}
                 for query_id, rank in zip(table["query_id"].to_list(), table["position"].to_list(), strict=True):
                     ranks.setdefault(query_id, []).append(rank)
@@ -101,27 +75,27 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
                             "1, 2, 3, ...; a TREC run has six fields: query Q0 document rank score tag"
                         )
                 yield table.select("query_id", "doc_id", score=-table["position"])
-            elif has_header(file, RUN_COLUMNS):
-                yield from table_batches(file, RUN_COLUMNS, everything=False)
+            elif lines.has_header(file, RUN_COLUMNS):
+                yield from lines.table_batches(file, RUN_COLUMNS, everything=False)
             else:
-                yield from line_batches(file, _RUN_FIELDS, RUN_COLUMNS)
+                yield from lines.line_batches(file, _RUN_FIELDS, RUN_COLUMNS)
 
 
 def read_run(path: str) -> pl.DataFrame:
     """A whole run, see ``run_batches``."""
-    return stacked([*run_batches(path)])
+    return lines.stacked([*run_batches(path)])
 
 
 def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
     """Query, rank and score of the first rows of a run that has ranks beside its scores; none of Parquet, or where there are no ranks."""
-    if not os.path.isfile(content_path(path)) or is_parquet(path) or is_json(first_line(path)):
+    if not os.path.isfile(files.content_path(path)) or files.is_parquet(path) or is_json(files.first_line(path)):
         return []
-    if not has_header(path, RUN_COLUMNS):
-        rows = map(str.split, first_text(path, 2**16).split("\n")[:-1])  # the last line may be cut
+    if not lines.has_header(path, RUN_COLUMNS):
+        rows = map(str.split, files.first_text(path, 2**16).split("\n")[:-1])  # the last line may be cut
         return [(row[0], row[3], row[4]) for row in rows if len(row) == len(_RUN_FIELDS)]
-    if not set(RANKED_SCORES) <= set(our_names(header_of(path)[0])):
+    if not set(RANKED_SCORES) <= set(lines.our_names(lines.header_of(path)[0])):
         return []
-    table = next(table_batches(path, RANKED_SCORES, everything=False))
+    table = next(lines.table_batches(path, RANKED_SCORES, everything=False))
     return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
 
 
@@ -136,15 +110,15 @@ def read_qrels(path: str) -> pl.DataFrame:
     Raises:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
     """
-    if parts := parts_of(path):
-        return stacked([read_qrels(part) for part in parts])
-    with rereadable(path) as file:
-        if is_parquet(file):
-            table = stacked([*parquet_batches(file)])
+    if parts := files.parts_of(path):
+        return lines.stacked([read_qrels(part) for part in parts])
+    with files.rereadable(path) as file:
+        if files.is_parquet(file):
+            table = lines.stacked([*parquet_batches(file)])
         else:
-            line = first_line(file)
+            line = files.first_line(file)
             if is_json(line):
-                content = parsed_json(text_of_file(file), file)
+                content = files.parsed_json(files.text_of_file(file), file)
                 with naming(file):
                     found = search_engines.qrels_in(content)
                 return _table_of_dicts(content if found is None else found, file, "qrels")
@@ -152,22 +126,21 @@ def read_qrels(path: str) -> pl.DataFrame:
                 return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
             fields = tuple(line.split())
             if fields == _BEIR:
-                return read_lines(file, QREL_COLUMNS, header=True)
-            if has_header(file, QREL_COLUMNS):
-                table = stacked([*table_batches(file, QREL_COLUMNS, everything=True)])
-                read = table.to_dict()
-                for name, values in read.items():  # further columns whose texts are all numbers become numbers
-                    if values.dtype == pl.String and name not in TEXTS:
-                        numbers = values.cast(pl.Float64, strict=False)
-                        read[name] = numbers if numbers.null_count() == values.null_count() else values
-                table = pl.DataFrame(read)
+                return lines.read_lines(file, QREL_COLUMNS, header=True)
+            if lines.has_header(file, QREL_COLUMNS):
+                table = lines.stacked([*lines.table_batches(file, QREL_COLUMNS, everything=True)])
+                for i, texts in enumerate(table):  # further columns whose texts are all numbers become numbers
+                    if texts.dtype == pl.String and texts.name not in TEXTS:
+                        numbers = texts.cast(pl.Float64, strict=False)
+                        if numbers.null_count() == texts.null_count():
+                            table.replace_column(i, numbers)
             else:
                 if header := set(QREL_COLUMNS) <= set(fields):
-                    check_names(file, fields, fields)
-                table = read_lines(file, fields if header else _QREL_FIELDS, header=header)
+                    lines.check_names(file, fields, fields)
+                table = lines.read_lines(file, fields if header else _QREL_FIELDS, header=header)
                 if table.columns[-1] == "relevance" and len(table):
-                    with open(content_path(file), "rb") as stream:
-                        stream.seek(max(0, os.path.getsize(content_path(file)) - 64))
+                    with open(files.content_path(file), "rb") as stream:
+                        stream.seek(max(0, os.path.getsize(files.content_path(file)) - 64))
                         end = stream.read()
                     grades = table["relevance"].to_numpy()
                     last = f"{grades[-1]:g}"
@@ -191,7 +164,7 @@ def is_json(first_line: str) -> bool:
 
 
 def _json_run(path: str) -> pl.DataFrame:
-    records = json_values(text_of_file(path), path)
+    records = files.json_values(files.text_of_file(path), path)
     content = records[0][1]
     read = next((read for knows, read in RECORDS if knows(content)), predictions if len(records) > 1 else None)
     if read is not None:
@@ -224,8 +197,7 @@ def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
     for query_id, docs in content.items():
         if not isinstance(docs, dict):
             raise ValueError(f"{path}: taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}")
-        odd = [doc_id for doc_id, number in docs.items() if not is_number(number)]
-        if odd:
+        if odd := [doc_id for doc_id, number in docs.items() if not is_number(number)]:
             raise ValueError(
                 f"{path}: the {value} of document {odd[0]!r} for query {query_id!r} is {shown(docs[odd[0]])}, not a number"
                 f"{and_more(len(odd) - 1)}"
@@ -313,7 +285,8 @@ def nugget_qrels(
     rows = []
     if isinstance(assignments, (str, os.PathLike)):
         path = os.fspath(assignments)
-        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in json_values(text_of_file(path), path))
+        values = files.json_values(files.text_of_file(path), path)
+        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in values)
     else:
         records = ((f"record {n}", record) for n, record in enumerate(assignments, start=1))
     for place, record in records:
@@ -363,7 +336,7 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
         if item.is_dir():
             named = [(item.name, file) for file in sorted(item.iterdir()) if _is_of_tirex(file)]
         else:
-            plain = without_compression(item.name)
+            plain = files.without_compression(item.name)
             ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), "")
             name = plain[: -len(ending)] if ending else plain if plain != item.name and "." not in plain else ""
             named = [(name, item)] if name and plain.lower() not in _NO_RUNS else []
@@ -377,17 +350,18 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _is_of_tirex(file: Path) -> bool:
-    return without_compression(file.name) == "run.txt"
+    return files.without_compression(file.name) == "run.txt"
 
 
 def run_metadata(path: str | os.PathLike[str]) -> str | None:
     """The ir-metadata of a run: its comment lines on top, or ``ir-metadata.yml`` beside it; None where there is neither."""
     file = os.fspath(path)
-    if os.path.isfile(content_path(file)) and not is_parquet(file):
-        block = next(blocks_of_file(file), b"") if first_text(file).startswith("# ir_metadata.start") else b""
+    is_text = os.path.isfile(files.content_path(file)) and not files.is_parquet(file)
+    if is_text and files.first_text(file).startswith("# ir_metadata.start"):
+        block = next(files.blocks_of_file(file))
         if (end := block.find(b"\n# ir_metadata.end")) >= 0:
-            lines = block[:end].decode("utf-8", "replace").splitlines()[1:]
-            return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
+            comments = block[:end].decode("utf-8", "replace").splitlines()[1:]
+            return "\n".join(line.removeprefix("#").removeprefix(" ") for line in comments)
     beside = Path(file).parent / "ir-metadata.yml"
     if _is_of_tirex(Path(file)) and beside.is_file():
         return beside.read_text(encoding="utf-8", errors="replace").rstrip("\n")
@@ -403,7 +377,7 @@ def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator
     Read by PyArrow, which takes damaged files for what they are. Without it, another process tries Polars first: that ends
     a process whose memory a damaged file claims.
     """
-    content, reader = existing_file(path), None
+    content, reader = files.existing_file(path), None
     with contextlib.suppress(ModuleNotFoundError):
         reader = importlib.import_module("pyarrow.parquet")
     try:
@@ -413,7 +387,7 @@ def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator
         with reader.ParquetFile(content) as file:
             names = file.schema_arrow.names
             wanted = columns if columns and set(columns) <= set(names) else names
-            check_names(path, names, wanted)
+            lines.check_names(path, names, wanted)
             rows = 0
             for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
                 batch.validate(full=True)

@@ -87,8 +87,7 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
     Raises:
         ValueError: a file cannot be read, has no relevant record, or does not fit the others; the message names it.
     """
-    named = list(_named_files(files))
-    if not named:
+    if not (named := list(_named_files(files))):
         raise ValueError("no .asreview files are given")
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, dict[str, float]]] = {}
@@ -96,8 +95,7 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
     for name, path in named:
         found = read_asreview(path, priors=priors)
         model = name or found.model
-        other = where.setdefault((model, found.review), path)
-        if other != path:
+        if (other := where.setdefault((model, found.review), path)) != path:
             raise ValueError(
                 f"{path}: model {model!r} has a simulation of review {found.review!r} already, {other}; name the models: "
                 "{name: files}, or NAME=FILE on the command line"
@@ -111,12 +109,10 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
                 f"{path}: review {found.review!r} has other records than in {first}, or other labels, such as of record {record}; "
                 "were they simulated with other prior knowledge? priors=True (--priors) counts it"
             )
-        runs.setdefault(model, {})[found.review] = {
-            record: -float(rank) for rank, record in enumerate(found.ranking, 1)
-        }
+        ranking = {record: -float(rank) for rank, record in enumerate(found.ranking, 1)}
+        runs.setdefault(model, {})[found.review] = ranking
     for model, rankings in runs.items():
-        lacking = [review for review in qrels if review not in rankings]
-        if lacking:
+        if lacking := [review for review in qrels if review not in rankings]:
             raise ValueError(
                 f"model {model!r} has no simulation of review {lacking[0]!r}{and_more(len(lacking) - 1)}; add it, or leave out the model or the "
                 "review"
@@ -195,16 +191,13 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     done = [row for row in results if row[1] is not None]
     original = {record: record if duplicate is None else duplicate for record, _, duplicate in records}
     everything = {str(record): included for record, included, duplicate in records if duplicate is None}
-    unknown = [row[0] for row in done if str(original.get(row[0])) not in everything]
-    if unknown:
+    if unknown := [row[0] for row in done if str(original.get(row[0])) not in everything]:
         raise ValueError(
             f"{file}: record {unknown[0]} was labelled, but is not in the data set{and_more(len(unknown) - 1)}"
         )
-    odd = [row for row in done if row[1] not in (0, 1)]
-    if odd:
-        raise ValueError(
-            f"{file}: the label of record {odd[0][0]} is {shown(odd[0][1])}, not 0 or 1{and_more(len(odd) - 1)}"
-        )
+    if odd := [row for row in done if row[1] not in (0, 1)]:
+        record, label, *_ = odd[0]
+        raise ValueError(f"{file}: the label of record {record} is {shown(label)}, not 0 or 1{and_more(len(odd) - 1)}")
     labels: dict[str, Any] = {}  # ASReview 3 labels duplicates with their record
     for record, label, *_ in done:
         labels.setdefault(str(original[record]), label)
@@ -214,10 +207,7 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     relevant = frozenset(r for r, included in everything.items() if labels.get(r, included) == 1 and r not in left_out)
     if not relevant:
         raise ValueError(f"{file}: no record is relevant, so that there is nothing to find")
-    seen = {*order, *left_out}
-    others = sorted(
-        (record for record in everything if record not in seen), key=lambda record: (record in relevant, int(record))
-    )
+    others = sorted({*everything} - {*order, *left_out}, key=lambda record: (record in relevant, int(record)))
     datasets = project.get("datasets")
     datasets = datasets if isinstance(datasets, list) else []
     names = [item.get("name") for item in datasets if isinstance(item, dict)]

@@ -217,14 +217,12 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     """
     if levels is not None and (not is_integer(levels) or levels < 1):
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
-    content: Any = source if isinstance(source, Mapping) else None
-    what = os.fspath(source) if not isinstance(source, Mapping) else "judgments"
-    with contextlib.nullcontext(what) if content is not None else rereadable(what) as file:
-        if content is None and first_line(file).lstrip().startswith("{"):
-            content, _ = _content(file, what)
-        if content is None:
+    what = "judgments" if isinstance(source, Mapping) else os.fspath(source)
+    with contextlib.nullcontext(what) if isinstance(source, Mapping) else rereadable(what) as file:
+        if not isinstance(source, Mapping) and not first_line(file).lstrip().startswith("{"):
             rows = _rows_of_csv(file)
         else:
+            content, _ = _content(source if isinstance(source, Mapping) else file, what)
             lists = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
             rows = [(query_id, doc_id, rating, what) for query_id, hits in lists for _, doc_id, rating in hits]
     qrels: dict[str, dict[str, float]] = {}

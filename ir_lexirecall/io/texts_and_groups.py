@@ -16,17 +16,8 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.files import (
-    blocks_of_file,
-    first_line,
-    first_text,
-    is_parquet,
-    kind_of_file,
-    parsed_json,
-    rereadable,
-    text_of_file,
-)
 from ir_lexirecall.io.lines import as_float, csv_rows
 from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, Table, id_text, table_of_frame, texts
 
@@ -190,16 +181,16 @@ def _joined(parts: Iterable[Any]) -> str:
 
 
 def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
-    with rereadable(path) as path:
-        first = first_line(path).lstrip()
-        kind = kind_of_file(path)
+    with files.rereadable(path) as path:
+        first = files.first_line(path).lstrip()
+        kind = files.kind_of_file(path)
         if first.startswith("<"):
             yield from _topics(path)
-        elif first.startswith("{") and (kind != ".json" or _JSON_LINES.match(first_text(path, 2**20))):
+        elif first.startswith("{") and (kind != ".json" or _JSON_LINES.match(files.first_text(path, 2**20))):
             for n, line in _lines(path):
-                yield from _record(parsed_json(line, path, n), what, f"{path}, line {n}")
+                yield from _record(files.parsed_json(line, path, n), what, f"{path}, line {n}")
         elif first.startswith(("{", "[")):
-            content = parsed_json(text_of_file(path), path)
+            content = files.parsed_json(files.text_of_file(path), path)
             if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
                 yield from content.items()
             else:
@@ -209,7 +200,7 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
             rows: Iterable[tuple[int, list[str]]]
             rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(path))
             if kind == ".csv":
-                rows = csv_rows(text_of_file(path), lambda n: f"{path}, line {n}")
+                rows = csv_rows(files.text_of_file(path), lambda n: f"{path}, line {n}")
             yield from _of_rows(rows, what, path, is_csv=kind == ".csv")
 
 
@@ -235,13 +226,13 @@ def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not empty, with their numbers."""
-    lines = chain.from_iterable(block.split(b"\n")[:-1] for block in blocks_of_file(path))
+    lines = chain.from_iterable(block.split(b"\n")[:-1] for block in files.blocks_of_file(path))
     return ((n, line.decode("utf-8", "replace")) for n, line in enumerate(lines, start=1) if line.strip())
 
 
 def _topics(path: str) -> Iterator[tuple[str, str]]:
     """Topics as TREC has them: their numbers and titles, else descriptions."""
-    for topic in _TOPIC.finditer(text_of_file(path)):
+    for topic in _TOPIC.finditer(files.text_of_file(path)):
         number = _NUMBER.search(topic[0])
         fields = {}
         for name, marked in _FIELDS.findall(topic[0]):
@@ -325,9 +316,10 @@ def read_groups(
     if isinstance(groups, str) and table is not None:
         groups, column = table, groups
     if isinstance(groups, Mapping):
-        odd = next((value for value in groups.values() if isinstance(value, (list, tuple, set, Mapping))), None)
-        if odd is not None:
-            raise ValueError(f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd)}")
+        if odd := [group for group in groups.values() if isinstance(group, (list, tuple, set, Mapping))]:
+            raise ValueError(
+                f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd[0])}"
+            )
         columns = {"query_id": texts(groups), "group": texts(groups.values())}
         source = Table(columns, "groups", lambda row: "groups")
     elif isinstance(groups, (str, os.PathLike)):
@@ -335,8 +327,8 @@ def read_groups(
             raise ValueError(
                 f"groups: there is no file {os.fspath(groups)!r}; to use a column of a table, give the table, too"
             )
-        with rereadable(os.fspath(groups)) as file:
-            source = Table.from_parquet(file) if is_parquet(file) else _of_text(file)
+        with files.rereadable(os.fspath(groups)) as file:
+            source = Table.from_parquet(file) if files.is_parquet(file) else _of_text(file)
     elif (frame := table_of_frame(groups, "groups")) is None:
         raise ValueError(
             f"groups of type {type(groups).__name__} cannot be read: give a mapping of query ids to groups, a table with query_id "
@@ -374,8 +366,7 @@ def read_groups(
             raise ValueError(
                 f"{source.where(row)}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one"
             )
-    lacking = [query_id for query_id in query_ids if query_id not in group]
-    if lacking:
+    if lacking := [query_id for query_id in query_ids if query_id not in group]:
         known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
         raise ValueError(f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it")
 
@@ -395,7 +386,7 @@ def read_groups(
 
 def _of_text(path: str) -> Table:
     """A text file's table, where it has a header; else its lines of query and group, whatever separates them."""
-    text = text_of_file(path)
+    text = files.text_of_file(path)
     lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip() and not line.startswith("#")]
     separator = next((mark for mark in ("\t", ",", ";") if lines and mark in lines[0][1]), None)
     rows = [(n, line.split()) for n, line in lines]

@@ -71,10 +71,7 @@ class Cells:
 
 
 def texts(values: Iterable[Any]) -> NDArray[Any]:
-    several = list(values)
-    array = np.empty(len(several), dtype=object)
-    array[:] = several
-    return array
+    return np.fromiter(values, dtype=object)
 
 
 def is_measure(name: str) -> bool:
@@ -97,8 +94,7 @@ def cells_of_dicts(content: Mapping[Any, Any], what: str, measures: Sequence[str
         else:
             rows += [(str(outer), str(name), value) for name, value in inner.items()]
     rows = [row for row in rows if row[0] not in SUMMARY and not TEXT.match(row[1])]
-    odd = [row for row in rows if row[2] is not None and (isinstance(row[2], str) or as_float(row[2]) is None)]
-    if odd:
+    if odd := [row for row in rows if row[2] is not None and (isinstance(row[2], str) or as_float(row[2]) is None)]:
         query, name, value = odd[0]
         raise ValueError(
             f"{what}: the {name} of query {query!r} is {shown(value)}, not a number{and_more(len(odd) - 1)}; give "
@@ -139,17 +135,15 @@ class Table:
 
     @classmethod
     def from_parquet(cls, path: str) -> Table:
-        columns = {
-            name: texts(values.to_list()) for name, values in stacked([*parquet_batches(path)]).to_dict().items()
-        }
+        table = stacked([*parquet_batches(path)])
+        columns = {column.name: texts(column.to_list()) for column in table}
         return cls(columns, path, lambda row: f"{path}, row {row + 1}")
 
     def rows(self, kept: Sequence[int] | NDArray[Any]) -> Table:
         """Some of the rows, which keep their places."""
         columns = {name: values[kept] for name, values in self.columns.items()}
-        return Table(
-            columns, self.what, lambda n: self.where(kept[n]), None if self.index is None else self.index[kept]
-        )
+        index = None if self.index is None else self.index[kept]
+        return Table(columns, self.what, lambda n: self.where(kept[n]), index)
 
     def named(self, aliases: Iterable[str]) -> str | None:
         """The column that has the first of some names, whatever their case."""

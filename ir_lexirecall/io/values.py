@@ -26,8 +26,9 @@ from ir_lexirecall.io.value_cells import (
     content_of_file,
     mteb_cells,
     table_of_frame,
-    texts,
 )
+
+_ENDINGS = re.compile(r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z")
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class ValueTable:
             raise ValueError(f"{place(int(s.argmin()))}: there is no run; add a column run, or give {{run: values}}")
         q, query_ids = pd.factorize(query, sort=True)
         k, there = pd.factorize(measure)
-        theirs = list(there) if measures is None else _names_there(measures, list(there), source)
-        names = theirs if measures is None else measures
+        names = list(there) if measures is None else measures
+        theirs = _names_there(names, list(there), source)
         shape = (len(there), len(runs), len(query_ids))
         cell = np.ravel_multi_index((k, s, q), shape)
         again = np.flatnonzero(pd.Series(cell).duplicated())
@@ -96,8 +97,7 @@ class ValueTable:
                 f"{cure if common else 'there is no measure that all have'}"
             )
         for name in [name for name in there if name in theirs]:
-            of_measure = known(name)
-            low, high = (-np.inf, np.inf) if of_measure is None else of_measure[:2]
+            low, high = (known(name) or (-np.inf, np.inf))[:2]
             slack = DIFFERENCE * max((abs(end) for end in (low, high) if np.isfinite(end)), default=0.0)
             outside = np.isinf(value) | (value < low - slack) | (value > high + slack)
             bad = np.flatnonzero((measure == name) & outside)
@@ -175,12 +175,8 @@ class ValueTable:
 
     def table(self) -> pd.DataFrame:
         """The values as a frame: ``run``, ``query_id``, and a column per measure."""
-        columns = {name: values.ravel() for name, values in self.values.items()}
-        ids = {
-            "run": np.repeat(texts(self.runs), len(self.query_ids)),
-            "query_id": texts(self.query_ids * len(self.runs)),
-        }
-        return pd.DataFrame({**ids, **columns})
+        ids = pd.MultiIndex.from_product([self.runs, self.query_ids], names=["run", "query_id"])
+        return pd.DataFrame({name: values.ravel() for name, values in self.values.items()}, index=ids).reset_index()
 
 
 Names: TypeAlias = "str | Iterable[str] | None"
@@ -367,10 +363,7 @@ def run_name(path: str | os.PathLike[str]) -> str:
     ('bm25', 'ql')
     """
     name = Path(path).name
-    return (
-        re.sub(r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z", "", name)
-        or name
-    )
+    return _ENDINGS.sub("", name) or name
 
 
 def _named(cells: Cells, run: str) -> Cells:
