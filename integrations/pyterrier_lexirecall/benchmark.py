@@ -13,10 +13,10 @@ from typing import Any
 import pyterrier as pt
 
 import ir_lexirecall.benchmarks as benchmarks
-from ir_lexirecall._util.errors import did_you_mean, entry
+from ir_lexirecall._util.errors import did_you_mean, entry, repeated
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison.comparing import CriteriaLike
-from ir_lexirecall.data.collection import Collection, find_collection, rules_of
+from ir_lexirecall.data.collection import Collection, Rules, find_collection, rules_of
 from ir_lexirecall.data.judgments import Judgments
 
 _PREFIX = "irds:"
@@ -73,13 +73,13 @@ def Benchmark(
     judgments, runs = dict[str, Any](), dict[str, dict[str, str]]()
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
         for name, source in progress_bar(progress, data.items(), total=len(data), desc="data sets"):
-            place = Path(folder if save_dir is None else save_dir) / name.replace("/", "-").lower()
+            place = Path(folder if save_dir is None else save_dir) / _folder(name)
             place.mkdir(parents=True, exist_ok=True)
             systems = _named(pipelines, source)
-            files = {system: place / f"{system}.res.gz" for system in systems}
+            runs[name] = {system: str(place / f"{system}.res.gz") for system in systems}
             pair = isinstance(source, (tuple, list))
-            for system, file in files.items():
-                if not file.exists():
+            for system, file in runs[name].items():
+                if not os.path.exists(file):
                     topics, qrels = source if pair else (source.get_topics(), source.get_qrels())
                     if isinstance(qrels, (Collection, Judgments)):
                         columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
@@ -89,53 +89,55 @@ def Benchmark(
                         asked = {"names": ["run"], "save_dir": unfinished, **(experiment or {})}
                         pt.Experiment([systems[system]], topics, qrels, ["num_q"], **asked)
                         os.replace(Path(unfinished) / "run.res.gz", file)
-            runs[name] = {system: str(file) for system, file in files.items()}
             dataset_id = _id_of(source)
             if dataset_id is not None and type(source).__name__ == "IRDSDataset":
                 judgments[name] = find_collection(dataset_id)  # with all that is known of it
-                continue
-            judgments[name] = Judgments.from_qrels(source[1] if pair else source.get_qrels())
-            if dataset_id is not None:
-                judgments[name] = judgments[name].with_rules(rules_of(dataset_id))
+            else:
+                rules = Rules() if dataset_id is None else rules_of(dataset_id)
+                judgments[name] = Judgments.from_qrels(source[1] if pair else source.get_qrels()).with_rules(rules)
         return benchmarks.benchmark(judgments, runs, by, **options)
 
 
 def _data_sets(collections: Any) -> dict[str, Any]:
     """Data sets by name; an object of PyTerrier, or a pair of topics and qrels."""
+    named: Iterable[tuple[Any, Any]]
     if isinstance(collections, Mapping):
-        named = [(str(name), source) for name, source in collections.items()]
+        named = collections.items()
     elif isinstance(collections, (list, tuple)):
         named = [
-            (source.removeprefix(_PREFIX) if isinstance(source, str) else str(_id_of(source) or source), source)
+            (source.removeprefix(_PREFIX) if isinstance(source, str) else _id_of(source) or source, source)
             for source in collections
         ]
-    elif hasattr(collections, "datasets") and not isinstance(collections, str):  # a suite of SuiteEval
-        named = [(str(name), source) for name, source in collections.datasets]
+    elif hasattr(collections, "datasets"):  # a suite of SuiteEval
+        named = collections.datasets
     else:
-        raise ValueError(
-            f"give collections as a list of data sets, a mapping of names to them, or a suite, not {collections!r}"
-        )
-    if not named:
-        raise ValueError("there are no collections")
-    folders = [name.replace("/", "-").lower() for name, _ in named]
-    twice = next((name for (name, _), folder in zip(named, folders, strict=True) if folders.count(folder) > 1), None)
-    if twice is not None:
-        raise ValueError(f"two collections have the same name or folder, {twice}")
-    data = {}
+        ways = "a list of data sets, a mapping of names to them, or a suite"
+        raise ValueError(f"give collections as {ways}, not {collections!r}")
+    data, folders = dict[str, Any](), dict[str, str]()
     for name, source in named:
+        name = str(name)
+        if _folder(name) in folders:
+            raise ValueError(f"two collections have the same name or folder, {folders[_folder(name)]}")
+        folders[_folder(name)] = name
         if isinstance(source, str):
             source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
         pair = isinstance(source, (tuple, list)) and len(source) == 2
         if not pair and not (hasattr(source, "get_topics") and hasattr(source, "get_qrels")):
             raise ValueError(f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}")
         data[name] = source
+    if not data:
+        raise ValueError("there are no collections")
     return data
+
+
+def _folder(name: str) -> str:
+    """Where the runs of a data set are saved, as SuiteEval calls it."""
+    return name.replace("/", "-").lower()
 
 
 def _id_of(source: Any) -> str | None:
     """The id in ir_datasets of a data set of PyTerrier, None where it has none."""
-    dataset_id = getattr(source, "_irds_id", None)
-    return dataset_id if isinstance(dataset_id, str) else None
+    return source.irds_ref().dataset_id() if hasattr(source, "irds_ref") else None
 
 
 def _named(pipelines: Any, source: Any) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
     names = [str(name) for name, _ in pairs]
     if not names:
         raise ValueError("there are no pipelines")
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    if (twice := repeated(names)) is not None:
         raise ValueError(f"two pipelines have the same name, {twice}; give them as a mapping of names to pipelines")
     odd = [name for name in names if "/" in name or os.sep in name or name.startswith(".") or " object at 0x" in name]
     if odd:

@@ -174,10 +174,7 @@ def Experiment(
     handed |= {"correction": correction, "correction_alpha": tested.alpha}
     handed["test"] = test if callable(test) else _paired_test(replace(tested, cluster=False))
     keepers = [_Keep(all_columns=several) for _ in systems]
-    pipelines = [
-        system >> keep if isinstance(system, pt.Transformer) else system
-        for system, keep in zip(systems, keepers, strict=True)
-    ]
+    pipelines = [s >> k if isinstance(s, pt.Transformer) else s for s, k in zip(systems, keepers, strict=True)]
     shape = {"perquery": perquery, "dataframe": dataframe, "batch_size": batch_size, "round": round}
     with keeping_errors_of("pyterrier"):
         first = baselines[0] if baselines else None
@@ -198,13 +195,11 @@ def Experiment(
         if filter_by_topics:
             table = table[table["qid"].isin(topics["qid"])]
         scored = ScoredRuns.from_runs({}, Judgments.from_qrels(table), runs, allow_empty=True, progress=False)
-        by: dict[str, Any] = {}
-        of_runs: dict[str, Floats] = {}
+        by, of_runs = dict[str, Any](), dict[str, Floats]()
+        registered = set(map(type, ir_measures.measures.registry.values()))
         for name, measure in measures.items():
             # A user's function may read other columns than ids and scores.
-            if measure is not None and (
-                is_native(measure) or type(measure) in map(type, ir_measures.measures.registry.values())
-            ):
+            if measure is not None and (is_native(measure) or type(measure) in registered):
                 try:
                     found = np.stack([values(measure, run) for run in scored.runs.values()])
                 except ValueError:  # of a provider that needs more than the ranks of the judged documents
@@ -219,12 +214,11 @@ def Experiment(
         grouped = Design(groups=groups).groups_of(scored.judgments.query_ids, column_of)
         return comparison_of(scored, by, Design(test=tested, groups=grouped, **design))
 
-    comparison: Comparison | None = None
     lacking = {name: [c for c in _RANKED if c not in run] for name, run in runs.items() if not isinstance(run, str)}
     unranked = [name for name, columns in lacking.items() if columns]
-    if not unranked:
-        comparison = compared(qrels, baseline=None if first is None else distinct[first], margin=margin)
-    elif preferred:
+    reference = None if first is None else distinct[first]
+    comparison = None if unranked else compared(qrels, baseline=reference, margin=margin)
+    if unranked and preferred:
         said = f"what system {unranked[0]!r} gives has no {' and '.join(lacking[unranked[0]])}"
         warn(f"preferences compare documents, and {said}: they are left out, as with preferences=None")
     if comparison is None and (groups is not None or predicted is not None):
@@ -294,9 +288,6 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
             self.seen.update(inp["qid"].unique())
         return inp
 
-    def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        return input_columns
-
     def retrieved(self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
         """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
         if self.batches:
@@ -348,9 +339,8 @@ def _paired_test(test: SignificanceTest) -> str | PairedTest:
     0.25
     """
     named = test.named(measure=True)
-    name = named.name
-    if name in ("t", "wilcoxon"):
-        return name
+    if named.name in ("t", "wilcoxon"):
+        return named.name
 
     def p(system: Floats, baseline: Floats) -> tuple[float, float]:
         """NaN where differences are not all numbers, or the test is one of all systems at once."""
@@ -358,4 +348,4 @@ def _paired_test(test: SignificanceTest) -> str | PairedTest:
         known = np.isfinite(difference).all() and not named.procedure.at_once
         return 0.0, float(named.of_pairs(difference).p[0]) if known else np.nan
 
-    return sign_test if name == "sign" else p
+    return sign_test if named.name == "sign" else p

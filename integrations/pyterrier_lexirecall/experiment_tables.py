@@ -67,11 +67,11 @@ def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasu
         if isinstance(metric, str) and metric != TIME:
             try:
                 parsed = parse_trec_measure(metric)  # several for the name of a family, such as P
+                if len(parsed) == 1:
+                    names[parsed[0]] = metric
             except ValueError:
                 metric = parse_one(metric)
                 parsed = [metric]
-            else:
-                names |= {measure: metric for measure in parsed if len(parsed) == 1}
         taken.append(metric)
         measures += parsed
     columns = {names.get(m, str(m)): None if isinstance(m, str) else m for m in measures}
@@ -195,8 +195,8 @@ def per_query(
                 parts.append(pd.DataFrame({"name": name, "qid": table.index, "measure": column, "value": numbers}))
     rows = pd.concat(parts, ignore_index=True)
     copy, place = rows.groupby(["name", "qid", "measure"], dropna=False).cumcount(), rows["measure"].map(order.index)
-    keys = rows.assign(copy=copy, place=place).sort_values(["name", "qid", "copy", "place"], ignore_index=True)
-    rows = keys[list(rows)]
+    rows = rows.assign(copy=copy, place=place).sort_values(["name", "qid", "copy", "place"], ignore_index=True)
+    rows = rows.drop(columns=["copy", "place"])
     rows.attrs["comparison"] = comparison
     return rows
 
