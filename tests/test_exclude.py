@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
 from tests.conftest import collections, rankings, subtopic_collections, subtopic_table
 
 MEASURES = ["AP", "nDCG@3", "P@2", "Bpref", "NumRet", "LR", "TSE", "CWL_ERR10(max_rel=4)", "RBU@5", "Judged@3"]
@@ -237,3 +239,10 @@ def test_bad_rules(rule: Any, message: str) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             refuse()
+
+
+def test_a_query_of_which_only_excluded_documents_were_retrieved_is_not_ranked() -> None:
+    judgments = Judgments.from_qrels({"q": {"a": 1}, "r": {"a": 1}}).excluding({"q": ["q"]})
+    rows = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["q", "a"], "score": [1.0, 1.0]})
+    for run in (align(judgments, rows), align(judgments, rows.assign(tag="x"))):  # as a dict is, and by Polars
+        assert (run.ranked.tolist(), run.depth.tolist()) == ([1], [0, 1])

@@ -106,8 +106,8 @@ def test_labels_of_subtopics_score_as_rows_of_the_qrels(
 
 
 def test_labels_of_named_aspects_are_the_ends_of_their_scales() -> None:
-    measure = irl.CAM(aspects={"a": {0: 0, 2: 1, 5: 3}, "b": 1}, base="nDCG")
-    qrels = pd.DataFrame({"query_id": "q", "doc_id": ["x", "y"], "relevance": 1, "a": [0, 5], "b": [1, 0]})
+    measure = irl.CAM(aspects={"a": {1: 0, 2: 1, 5: 3}, "relevance": 1}, base="nDCG")
+    qrels = pd.DataFrame({"query_id": "q", "doc_id": ["x", "y"], "relevance": [1, 0], "a": [1, 5]})
     expected = irl.evaluate(measure, qrels, {"q": {"x": 2, "y": 1}}).iloc[0, 0]
     assert values(measure, [Ranking(((0, 1), (1, 0)))])[0] == pytest.approx(expected)
 

@@ -305,9 +305,9 @@ class Search:
 def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
     """The claims around a ranking, in topics with relevant documents: without one, every ranking scores 0."""
     assert law.around is not None
-    return [
-        claim
-        for claim in law.around(ranking, space)
-        # Rankings of one topic are of one size: one of them is looked at.
-        if all(one.highest >= space.least for one in {one.size: one for _, one in claim.terms}.values())
-    ]
+    claims = []
+    for claim in law.around(ranking, space):
+        topics = {one.size: one for _, one in claim.terms}  # rankings of one topic are of one size
+        if min([one.highest for one in topics.values()]) >= space.least:
+            claims.append(claim)
+    return claims
