@@ -73,7 +73,6 @@ def shares_of_top(weight: Weight, top: float, of_query: Floats, pairs: RankingPa
     return np.where(np.isinf(cheapest), pairs.difference, high), np.ones(len(pairs), dtype=bool)
 
 
-_BEYOND = 2**32 - 1  # above every rank
 _MOST_SHARED = 6  # open documents of both rankings whose 2^s judgings are all looked at
 
 
@@ -94,30 +93,24 @@ def first(value: Callable[[Ints], Floats], pairs: RankingPairs) -> Largest:
 def last(exposure: Callable[[Floats], Floats], rel: float, m: Ints, pairs: RankingPairs) -> Largest:
     """exposure(rank of the last relevant document), the bottom's where one is not retrieved: TSE.
 
-    Once A reads down to rank t, every open document above costs A nothing: the best judgings admit the first ones in A's order,
-    and B's last rank is a running maximum.
+    Of several open documents that turn out to be relevant, the one that B has last brings B as far down by itself, and A no
+    further: the best judging has at most one of them, the largest of today's difference and U others.
 
     Args:
         exposure: of a rank, falling; of infinity: the bottom.
         rel, m: as in ``recall``.
     """
-    at_a, at_b = (np.where(one.has, one.rank, np.inf) for one in (pairs.a, pairs.b))
-    u = np.flatnonzero(pairs.is_open)
-    u = u[np.lexsort((at_a[u], pairs.case[u]))]
-    case = pairs.case[u]
-    value, bottom, lowest = np.zeros(len(u)), 0.0, float(exposure(np.array([np.inf]))[0])
-    for one, at, sign in ((pairs.a, at_a, 1), (pairs.b, at_b, -1)):
+    case = pairs.case[pairs.is_open]
+    value, bottom, lowest = np.zeros(len(case)), 0.0, float(exposure(np.array([np.inf]))[0])
+    for one, sign in ((pairs.a, 1), (pairs.b, -1)):
         if one.is_nothing:
             continue
         # Rank of the last relevant judged document, infinite where one is not retrieved.
         relevant = ~pairs.is_open & (pairs.grade >= rel) & one.has
         judged = segment_max(pairs.case[relevant], one.rank[relevant].astype(np.float64), np.zeros(len(pairs)))
         judged = np.where(pairs.count(relevant) < m[pairs.query], np.inf, judged)
-        deepest = np.maximum(at[u], judged[case])
-        if one is pairs.b:  # the largest rank so far, in each case
-            so_far = np.maximum.accumulate((case << 32) | np.minimum(deepest, _BEYOND).astype(np.int64)) & _BEYOND
-            deepest = np.where(so_far == _BEYOND, np.inf, so_far)
-        value += sign * exposure(deepest)
+        at = np.where(one.has, one.rank, np.inf)[pairs.is_open]
+        value += sign * exposure(np.maximum(at, judged[case]))
         bottom += sign * lowest
     high = segment_max(case, value, pairs.difference)
     return np.where(pairs.elsewhere > 0, np.maximum(high, bottom), high), np.ones(len(pairs), dtype=bool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -213,6 +214,17 @@ def test_an_empty_pool_says_so(browser: Browser, tmp_path: Path) -> None:
     for _ in range(2):
         browser.click("document.getElementById('forget')")
     browser.nothing_went_wrong()
+
+
+def test_the_page_holds_its_pool_as_json_that_no_text_ends(tmp_path: Path) -> None:
+    texts = {"a": "</script><!-- it's & more"}
+    labels = ["no", "yes"]
+    page = write_pool_page(TABLE, tmp_path / "pool.html", texts=texts, max_rel=2, labels=labels).read_text()
+    pool = json.loads(page.partition('id="pool">')[2].partition("</script>")[0])
+    assert pool["documents"][0] == {"query": "q1", "doc": "a", "text": texts["a"], "ranks": [1, 2]}
+    assert pool["grades"] == ["no", "yes", ""]
+    short = write_pool_page(TABLE, tmp_path / "short.html", labels=["no", "some", "much"]).read_text()
+    assert '"grades": ["no", "some"]' in short
 
 
 def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:
