@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -142,3 +143,13 @@ def test_mm_is_0_where_any_base_is_0_whatever_its_weight():
     measure = MM(aspects=SCALE, base="RR", weights={"relevance": 1, "quality": 0})
     qrels = in_columns({"q": {"a": {"relevance": 1, "quality": 0}}})
     assert values(measure, qrels, {"q": {"a": 1.0}}) == {"q": 0.0}
+
+
+def test_tuples_that_the_gate_leaves_out_take_no_place() -> None:
+    labels = {"a": (1, 1), "b": (1, 2), "c": (0, 1)}  # weights 2 and 3 of (1, 0), (1, 1), (1, 2), and 0
+    rows = [("q", doc, relevance, quality) for doc, (relevance, quality) in labels.items()]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "quality"])
+    toma = TOMA(aspects={"relevance": 1, "quality": 2}, gate="relevance")
+    discount = 1 / math.log2(3)
+    expected = (2 + 3 * discount) / (3 + 2 * discount)
+    assert toma.calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}}) == pytest.approx(expected, rel=1e-13)

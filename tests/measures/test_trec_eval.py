@@ -95,6 +95,12 @@ def test_ndcg_at_r_levels_is_its_definition(collection: Any) -> None:
     assert values(Rndcg(), *collection) == pytest.approx(reference_values(levels_ndcg, *collection), rel=1e-13)
 
 
+@pytest.mark.parametrize("grade", [1, 0.5])
+def test_a_ranking_one_longer_than_the_ideal_adds_no_level_and_fractions_are_not_relevant(grade: float) -> None:
+    assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"x": 2.0, "a": 1.0}}) == 0
+    assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"a": 1.0}}) == (grade >= 1)
+
+
 # -- trec_eval's own values ------------------------------------------------------------------------------
 
 OURS = {
