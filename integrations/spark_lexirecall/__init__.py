@@ -26,9 +26,8 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.texts_and_groups import GroupsLike
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.measures.scoring import aggregate as aggregated
-from ir_lexirecall.measures.scoring import check_served
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from spark_lexirecall.collected import collected_runs
@@ -80,7 +79,7 @@ def evaluate(
         evaluate(["TSE", "nDCG@10"], qrels, run).collect()  # [Row(query_id='q1', TSE=0.5, nDCG@10=1.0)]
     """
     named = measures_by_column(measures)
-    check_served(named.values())
+    scoring.check_served(named.values())
     exchange = Exchange.of(qrels, {"the run": run}, named, buckets)
     aspects = exchange.aspects  # without the frames
 
@@ -91,7 +90,7 @@ def evaluate(
     if not aggregate:
         return computed(result)
     table = collected(result).sort_by("query_id")
-    return pd.Series({name: aggregated(named[name], table[name].to_numpy()) for name in named}, dtype=float)
+    return pd.Series({name: scoring.aggregate(named[name], table[name].to_numpy()) for name in named}, dtype=float)
 
 
 @entry
@@ -134,7 +133,7 @@ def compare(
     design.check_runs(runs)
     criteria = parse_criteria(by)
     measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}
-    check_served(measures.values())
+    scoring.check_served(measures.values())
     exchange = Exchange.of(qrels, runs, measures, buckets)
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
     preferences = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, Preference)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -25,17 +25,15 @@ from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairw
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
 from spark_lexirecall.exchange import Exchange, F, Tables, aligned, list_matrix, lists, pa_
-from spark_lexirecall.unjudged import CollectedRuns, Whole
+from spark_lexirecall.unjudged import CollectedRuns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-T = TypeVar("T")
 
-
-def distant(cls: type[T], **known: Any) -> T:
+def distant(cls: type, **known: Any) -> Any:
     """An object of which this is known here; the rest comes to the driver when it is asked for."""
-    made = object.__new__(cls)
+    made: Any = object.__new__(cls)
     made.__dict__.update(known)
     return made
 
@@ -72,10 +70,6 @@ class DistantRun(AlignedRun):
         ranks = self.exchange.ask(partial(ranks_of_run, self.name), RANK_TYPES)
         return ranks_from_arrow(self.judgments, ranks.to_arrow())
 
-    def __getstate__(self) -> dict[str, Any]:
-        """As any run: with its ranks, and without the cluster."""
-        return {each.name: getattr(self, each.name) for each in fields(AlignedRun)}
-
     def forget(self) -> None:
         """Nothing: what is kept here was computed elsewhere."""
 
@@ -100,7 +94,7 @@ class CollectedCounts(PreferenceCounts):
         tensor = np.zeros((len(queries), size, size))
         tensor[:, first, second] = self.outcomes[:, self.queries[queries]].T
         tensor[:, second, first] = 0 - tensor[:, first, second]
-        return tensor if isinstance(runs, slice) else tensor[:, runs][:, :, runs]
+        return tensor[:, runs][:, :, runs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +105,10 @@ class CollectedPreference(PreferenceCriterion):
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
-        of_level = {"level": "int64", "tied_levels": "int64", "doc_id": "string", "rank_a": "int64", "rank_b": "int64"}
         kinds = dict.fromkeys(("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64")
         if "lexi" in self.preference.NAME:
-            kinds = {**of_level, "other_doc_id": "string"}
+            kinds = {"level": "int64", "tied_levels": "int64", "doc_id": "string", "rank_a": "int64", "rank_b": "int64"}
+            kinds["other_doc_id"] = "string"
         pair = self.exchange.names[a], self.exchange.names[b]
         found = self.exchange.ask(partial(explained, self.preference, pair), {"query_id": "string", **kinds})
         place = {query_id: row for row, query_id in enumerate(found["query_id"].to_list())}
@@ -159,8 +153,8 @@ def collected_runs(
     m, not_relevant, fractions, *relevant = numbers("judged", 3 + len(preferences), dtype=np.int64)
     judgments = exchange.whole
     if judgments is None:
-        judgments = distant(DistantJudgments, exchange=exchange, query_ids=query_ids)
-        judgments.__dict__["are_relevant"] = not not_relevant.any()
+        are_relevant = not not_relevant.any()
+        judgments = distant(DistantJudgments, exchange=exchange, query_ids=query_ids, are_relevant=are_relevant)
         judgments.cached(("m", judgments.threshold), lambda: m)
     of_measures, ends = numbers("values", len(measures), size), numbers("ends", 2, len(measures), size)
     alone, some = ~depth.any(axis=0), tied.any(axis=0)
@@ -176,22 +170,20 @@ def collected_runs(
         for i, measure in enumerate(measures.values()):
             run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
         if not judged[s].any() and queries:
+            of_first = exchange.qrels.filter(F.col("query_id") == query_ids[0])
+            first_judgments = exchange.whole or Judgments.from_qrels(of_first.toArrow())
             nothing = np.zeros(0, dtype=np.int64)
-            of_first = exchange.whole
-            if of_first is None:
-                of_first = Judgments.from_qrels(exchange.qrels.filter(F.col("query_id") == query_ids[0]).toArrow())
             empty = AlignedRun(judgments, nothing, nothing, nothing, depth[s])
-            check_matches(of_first, empty, None, f"run {name!r}", allow_empty=allow_empty)
-    for preference, of_preference in zip(preferences.values(), relevant, strict=True):
-        judgments.cached(("m", preference.rel_in(judgments)), partial(np.asarray, of_preference))
-    values = {name: np.ascontiguousarray(of_measures[i]) for i, name in enumerate(measures)}
+            check_matches(first_judgments, empty, None, f"run {name!r}", allow_empty=allow_empty)
     by: dict[str, CollectedPreference] = {}
-    for name, preference in preferences.items():
-        rel, cutoff = preference.rel_in(judgments), preference["cutoff"]
-        of_runs = CollectedCounts(runs, rel, cutoff, outcomes=outcomes[name])
-        by[name] = CollectedPreference(name, preference, of_runs, exchange)
-    about = Whole(float(found["top"].to_numpy().max(initial=0)), bool(fractions.any()))
-    return CollectedRuns(judgments, runs, dict(measures), values, exchange=exchange, whole=about), by
+    for (name, preference), of_preference in zip(preferences.items(), relevant, strict=True):
+        rel = preference.rel_in(judgments)
+        judgments.cached(("m", rel), partial(np.asarray, of_preference))
+        counts = CollectedCounts(runs, rel, preference["cutoff"], outcomes=outcomes[name])
+        by[name] = CollectedPreference(name, preference, counts, exchange)
+    whole = {"highest_grade": float(found["top"].to_numpy().max(initial=0)), "has_fractions": bool(fractions.any())}
+    values = dict(zip(measures, of_measures, strict=True))
+    return CollectedRuns(judgments, runs, dict(measures), values, exchange=exchange, whole=whole), by
 
 
 # -- on the workers --------------------------------------------------------------------------------
@@ -235,14 +227,9 @@ def summary(
             standing = np.zeros((len(runs), queries), dtype=np.int64)
             standing[:, of_runs.queries] = of_runs.standing(preference.NAME)
             counts += list(standing)
-    of_measures, low, high = [], [], []
-    for measure in measures.values() if queries else ():
-        for run in every:
-            value = values(measure, run).astype(np.float64)
-            of_measures.append(value)
-            ends = tie_range(measure, run, value)
-            low.append(ends[0])
-            high.append(ends[1])
+    asked = [(measure, run) for measure in measures.values() for run in every if queries]
+    of_measures = [values(measure, run).astype(np.float64) for measure, run in asked]
+    ends = [tie_range(measure, run, value) for (measure, run), value in zip(asked, of_measures, strict=True)]
     is_in_run = np.any(depths, axis=0)
     return {
         "query_id": judgments.query_ids,
@@ -251,7 +238,7 @@ def summary(
         "counts": lists(counts, queries, np.int64, is_in_run),
         "values": lists(of_measures, queries, np.float64, is_in_run),
         "of_none": lists(of_measures[:: len(every)], queries, np.float64, ~is_in_run),
-        "ends": lists([*low, *high], queries, np.float64, np.any(tied, axis=0)),
+        "ends": lists([pair[i] for i in (0, 1) for pair in ends], queries, np.float64, np.any(tied, axis=0)),
         "pairwise": lists(pairwise, queries, np.float64, is_in_run),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +39,7 @@ OfQueries = Callable[[Judgments, Tables], Any]
 _ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
 _SHARED = "__shared__"  # and another: whether run and qrels have a query in common
 _ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
-_known_keys: dict[int, list[int]] = {}
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")  # types of columns
 
 
 @dataclass(frozen=True)
@@ -66,43 +66,42 @@ class Exchange:
         cls, qrels: Any, runs: Mapping[Any, Any], measures: Mapping[str, IRMeasure], buckets: int | None
     ) -> Exchange:
         """Check what the user gave; warn of qrels that do not suit a measure: of the whole, which no worker knows."""
+        names = list(map(str, runs))
         frames = [_readable(run, "run", run_table).select(*RUN_COLUMNS) for run in runs.values()]
-        numbers = ("tinyint", "smallint", "int", "bigint", "float", "double")
-        for place, (name, frame) in enumerate(zip(runs, frames, strict=True)):
-            kinds = {column: "double" if kind in numbers else kind for column, kind in frame.dtypes}
+        for place, frame in enumerate(frames):
+            kinds = {column: "double" if kind in _NUMBERS else kind for column, kind in frame.dtypes}
             frames[place] = frame.select(*(F.col(column).cast(kind) for column, kind in kinds.items()))
-            for (column, kind), (_, first) in zip(kinds.items(), frames[0].dtypes, strict=True):
-                if kind != first:
-                    said = f"{column} is of type {kind}, in run {str(next(iter(runs)))!r} of {first}"
-                    raise ValueError(f"run {str(name)!r}: {said}")
+            for column, first in frames[0].dtypes:
+                if (kind := kinds[column]) != first:
+                    said = f"{column} is of type {kind}, in run {names[0]!r} of {first}"
+                    raise ValueError(f"run {names[place]!r}: {said}")
         numbered = [frame.withColumn("run", F.lit(number)) for number, frame in enumerate(frames)]
         every = reduce(lambda one, other: one.unionByName(other), numbered)
-        whole = None
-        if isinstance(qrels, (Collection, Judgments)):
-            whole = Judgments.from_qrels(qrels)
+        whole = Judgments.from_qrels(qrels) if isinstance(qrels, (Collection, Judgments)) else None
+        if whole is not None:
             frame = every.sparkSession.createDataFrame([(name,) for name in whole.query_ids], "query_id string")
         else:
             frame = _readable(qrels, "qrels", qrel_table)
         if buckets is None:
             buckets = max(1, -(-(frame.count() + every.count()) // _ROWS))
         check_integer("buckets", buckets)
-        several = (measure["aspects"] for measure in measures.values() if "aspects" in measure.SUPPORTED_PARAMS)
-        aspects = {"relevance"}.union(*several)  # if rows name it, it is the grade of every measure
+        asked = (measure["aspects"] for measure in measures.values() if "aspects" in measure.SUPPORTED_PARAMS)
+        aspects = {"relevance"}.union(*asked)  # if rows name it, it is the grade of every measure
         if whole is not None:
             check_judgments(measures.values(), whole)
-            return cls(frame, whole, every, list(map(str, runs)), aspects & whole.aspect_names, buckets)
+            return cls(frame, whole, every, names, aspects & whole.aspect_names, buckets)
         column = next((name for name in ("subtopic_id", "iteration") if name in frame.columns), None)
-        aspect = F.lit("0") if column is None else F.coalesce(F.col(column).cast("string"), F.lit("0"))
-        if any(measure.NAME == RBU.NAME for measure in measures.values()) and (
-            column is None
-            or not frame.agg(F.countDistinct("query_id", aspect) > F.countDistinct("query_id")).collect()[0][0]
-        ):
+        has_rbu = any(measure.NAME == RBU.NAME for measure in measures.values())
+        named, several = list[str](), False
+        if column is not None:
+            aspect = F.coalesce(F.col(column).cast("string"), F.lit("0"))
+            named = frame.agg(F.collect_set(F.when(aspect.isin(*aspects), aspect))).collect()[0][0]
+            if has_rbu:
+                more = F.countDistinct("query_id", aspect) > F.countDistinct("query_id")
+                several = frame.agg(more).collect()[0][0]
+        if has_rbu and not several:
             warn(ONE_ASPECT)
-        if column is None:
-            aspects = set()
-        else:
-            aspects = set(frame.agg(F.collect_set(F.when(aspect.isin(*aspects), aspect))).collect()[0][0])
-        return cls(frame, None, every, list(map(str, runs)), aspects, buckets)
+        return cls(frame, None, every, names, set(named), buckets)
 
     def ask(self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False) -> pl.DataFrame:
         """What ``work`` gives for all queries, in the order of their ids, on the driver; see ``meet``."""
@@ -140,10 +139,8 @@ class Exchange:
             except ValueError as error:
                 # As data: raised here, it would be tried again, and reported with a wall of Java.
                 return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)
-            shared = (
-                len(runs) > 0 < len(qrels) and pc.any(pc.is_in(runs["query_id"], qrels["query_id"].unique())).as_py()
-            )
-            count = len(found["query_id"])
+            is_shared = pc.is_in(runs["query_id"], qrels["query_id"].unique())
+            shared, count = bool(pc.any(is_shared).as_py()), len(found["query_id"])
             added = {_ERROR: pa.nulls(count, pa.string()), _SHARED: pa.repeat(shared, count)}
             return pa.Table.from_pydict({name: found[name] for name in types} | added, schema=schema)
 
@@ -153,10 +150,8 @@ class Exchange:
             """The rows by the bucket of their query, each bucket in a partition of its own."""
             number = F.pmod(F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))).cast("int")
             bucketed = _numbered(frame).withColumn("bucket", F.array(*map(F.lit, keys))[number])
-            partitions = max(
-                2, len(keys)
-            )  # a single one would be shuffled again, into as many as Spark is configured for
-            return bucketed.repartition(partitions, "bucket").groupBy("bucket")
+            # A single partition would be shuffled again, into as many as Spark is configured for.
+            return bucketed.repartition(max(2, len(keys)), "bucket").groupBy("bucket")
 
         met = in_buckets(self.qrels).cogroup(in_buckets(self.runs))
         return met.applyInArrow(on_worker, from_arrow_schema(schema))
@@ -165,10 +160,9 @@ class Exchange:
 def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) -> DataFrame:
     """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
     if not isinstance(frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame):
-        raise ValueError(
-            f"{what} of type {type(frame).__name__} cannot be read: give a Spark DataFrame, such as spark.createDataFrame "
-            "makes of a pandas one; ir_lexirecall.evaluate and compare read the other formats"
-        )
+        way = "give a Spark DataFrame, such as spark.createDataFrame makes of a pandas one"
+        said = f"{what} of type {type(frame).__name__} cannot be read: {way}"
+        raise ValueError(f"{said}; ir_lexirecall.evaluate and compare read the other formats")
     from pyspark.sql import types
 
     check(pl.DataFrame({name: [] for name in frame.columns}))
@@ -177,10 +171,10 @@ def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) ->
         column, kind = F.col(f"c{i}"), field.dataType
         decimal = isinstance(kind, types.DecimalType)
         if field.name not in ("query_id", "doc_id"):
-            columns.append(column.cast("double") if decimal else column)
-            continue
-        whole = isinstance(kind, types.IntegralType) or (decimal and kind.scale == 0)
-        columns.append(column.cast("string") if whole or isinstance(kind, types.StringType) else column)
+            column = column.cast("double") if decimal else column
+        elif isinstance(kind, (types.IntegralType, types.StringType)) or (decimal and kind.scale == 0):
+            column = column.cast("string")
+        columns.append(column)
     return _numbered(frame).select(columns).toDF(*frame.columns)
 
 
@@ -189,16 +183,15 @@ def _numbered(frame: DataFrame) -> DataFrame:
     return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
 
 
+@cache
 def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
     """A key for each of so many partitions that Spark's hash sends there: of the numbers 0, 1, ... two may meet, and leave one empty."""
-    tried = 8 * partitions
-    while partitions not in _known_keys:
+    tried, rows = 8 * partitions, list[Any]()
+    while len(rows) < partitions:
         tried *= 2
         place = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
         rows = session.range(0, tried, 1, 1).groupBy(place.alias("place")).agg(F.min("id")).collect()
-        if len(rows) == partitions:
-            _known_keys[partitions] = [key for _, key in sorted(rows)]
-    return _known_keys[partitions]
+    return [key for _, key in sorted(rows)]
 
 
 def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:

@@ -29,7 +29,7 @@ from ir_lexirecall.judging.ordering import (
     can_change,
     decides,
     first_to_judge,
-    table_to_judge,
+    to_judge_table,
 )
 from ir_lexirecall.judging.ranking_pairs import Places
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS
@@ -41,31 +41,15 @@ OfPool = Callable[[Pool, Tables], dict[str, Any]]
 """What a worker makes of the pooled documents of whole queries: columns, by default a row per query."""
 
 
-@dataclass(frozen=True)
-class Whole:
-    """What parts of the judgments must know of the whole: the highest grade, and whether any grade is a fraction."""
-
-    highest: float
-    has_fractions: bool
-
-    def told(self, judgments: Judgments) -> Judgments:
-        """The judgments, which know it from now on."""
-        judgments.__dict__.update(highest_grade=self.highest, has_fractions=self.has_fractions)
-        return judgments
-
-    @property
-    def in_short(self) -> Judgments:
-        """Judgments that are as good as all for choosing an algorithm."""
-        nothing = np.zeros(1, dtype=np.int64)
-        return self.told(Judgments(["-"], nothing, ["-"], np.zeros(1)))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CollectedRuns(ScoredRuns):
-    """Runs that are scored here, and whose documents are on the cluster."""
+    """Runs that are scored here, and whose documents are on the cluster.
 
-    exchange: Exchange | None = field(default=None, repr=False)
-    whole: Whole = field(default=Whole(1.0, False), repr=False)
+    ``whole`` is what parts of the judgments must know of all of them, as attributes: ``highest_grade``, ``has_fractions``.
+    """
+
+    exchange: Exchange = field(repr=False)
+    whole: Mapping[str, Any] = field(repr=False)
 
     @property
     def can_be_read_again(self) -> bool:
@@ -80,31 +64,33 @@ class DistantDocuments(Unjudged):
     """The documents are on the cluster."""
 
     def __init__(self, scored: CollectedRuns, depth: int | None) -> None:
-        assert scored.exchange is not None
         self.exchange, self.whole, self.depth = scored.exchange, scored.whole, depth
-        self.judgments, self.names, self.in_short = scored.judgments, scored.names, self.whole.in_short
+        self.judgments, self.names = scored.judgments, scored.names
+        self.in_short = Judgments(["-"], np.zeros(1, dtype=np.int64), ["-"], np.zeros(1))
+        self.in_short.__dict__.update(scored.whole)
         self._known: dict[int | None, pl.DataFrame] = {}
-        self.deepest = np.stack([run.depth for run in scored.runs.values()]).max(axis=1, initial=0)
+        self.retrieved = np.stack([run.depth for run in scored.runs.values()])
+        self.deepest = self.retrieved.max(axis=1, initial=0)
 
     def _ask(self, work: OfPool, types: Mapping[str, Any]) -> pl.DataFrame:
         whole, depth = self.whole, self.depth
 
         def on_worker(judgments: Judgments, tables: Tables) -> dict[str, Any]:
-            pool = Pool.from_runs(whole.told(judgments), dict(tables), depth)
-            return {"query_id": judgments.query_ids} | work(pool, tables)
+            judgments.__dict__.update(whole)
+            return {"query_id": judgments.query_ids} | work(Pool.from_runs(judgments, tables, depth), tables)
 
         return self.exchange.ask(on_worker, {"query_id": "string", **types})
 
-    def _bounds(self, work: Callable[[Pool, Tables], Any], kinds: Mapping[str, Any], pairs: int) -> list[Any]:
-        """What ``work`` finds for each query, by its attributes, shape ``(pairs, Q)``."""
+    def _bounds(self, work: Callable[[Pool, Tables], Any], dtype: Any, places: Places) -> list[Any]:
+        """The attributes ``low``, ``high`` and ``exact`` of what ``work`` finds for pairs of runs, shape ``(P, Q)``."""
+        names = ("low", "high", "exact")
 
         def columns(pool: Pool, tables: Tables) -> dict[str, Any]:
             bounds = work(pool, tables)
-            return {name: lists(getattr(bounds, name), len(pool.judgments), kind) for name, kind in kinds.items()}
+            return {name: lists(getattr(bounds, name), len(pool.judgments), dtype) for name in names}
 
-        types = {name: pa_.list_(pa_.from_numpy_dtype(kind)) for name, kind in kinds.items()}
-        found = self._ask(columns, types)
-        return [list_matrix(found[name], pairs) for name in kinds]
+        found = self._ask(columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype))))
+        return [list_matrix(found[name], len(places[0])) for name in names]
 
     def _counted(self, depth: int | None) -> pl.DataFrame:
         def counted(pool: Pool, tables: Tables) -> dict[str, Any]:
@@ -133,13 +119,10 @@ class DistantDocuments(Unjudged):
             return None
         if judgings is not None:
             judgings.depth_of(preference)
-        low, high, exact = self._bounds(
-            lambda pool, tables: bounds_of_wins(pool, preference, places, judgings),
-            dict.fromkeys(("low", "high", "exact"), np.int64),
-            len(places[0]),
-        )
+        bounds = self._bounds(lambda pool, _: bounds_of_wins(pool, preference, places, judgings), np.int8, places)
+        low, high, exact = bounds
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
-        return WinBounds(low.astype(np.int8), high.astype(np.int8), exact.astype(bool), unknown)
+        return WinBounds(low, high, exact.astype(bool), unknown)
 
     def differences(self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings) -> ValueBounds | None:
         if bounded(measure, self.in_short, judgings) is None:
@@ -157,8 +140,7 @@ class DistantDocuments(Unjudged):
             of_runs = _values(measure, pool.judgments, tables)
             return bounds_of_differences(pool, measure, of_runs, places, judgings, below)
 
-        kinds = {"low": np.float64, "high": np.float64, "exact": np.int64}
-        low, high, exact = self._bounds(differences, kinds, len(places[0]))
+        low, high, exact = self._bounds(differences, np.float64, places)
         return ValueBounds(low, high, exact.astype(bool))
 
     def to_judge(
@@ -172,27 +154,22 @@ class DistantDocuments(Unjudged):
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
             of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
-            scores = decides(pool, what, places, judgings, of_runs, moving)
-            row, place = first_to_judge(pool, n, *scores)
-            query = pool.query[row]
+            scores, concerns = decides(pool, what, places, judgings, of_runs, moving)
+            row = np.sort(first_to_judge(pool, n, scores, concerns)[0])
             return {
-                "query_id": [pool.judgments.query_ids[q] for q in query.tolist()],
+                "query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()],
                 "doc_id": pool.doc_id.gather(row).to_list(),
-                "decides": scores[0][row],
-                "concerns": scores[1][row],
-                "place": place,
-                "number": row - np.searchsorted(pool.query, query),
+                "decides": scores[row],
+                "concerns": concerns[row],
                 "ranks": lists(pool.rank[:, row], len(row), np.int64),
             }
 
         types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
-        types |= {"place": "int64", "number": "int64", "ranks": pa_.list_(pa_.int64())}
-        found = self._ask(next_documents, types).sort("query_id", "number")
-        scores, concerns, place = (found[name].to_numpy() for name in ("decides", "concerns", "place"))
-        found = found[np.lexsort((np.arange(len(found)), place, -concerns / place, -scores / place))[:n]]
-        query_ids, doc_ids = (found[name].to_list() for name in ("query_id", "doc_id"))
-        rank = list_matrix(found["ranks"], len(self.names))
-        return table_to_judge(query_ids, doc_ids, found["decides"].to_numpy(), rank, self.names)
+        found = self._ask(next_documents, {**types, "ranks": pa_.list_(pa_.int64())})
+        query = np.array([self.judgments.place[query_id] for query_id in found["query_id"]], dtype=np.int64)
+        rank, unjudged = list_matrix(found["ranks"], len(self.names)), np.full(len(query), -1)
+        of_all = Pool(self.judgments, self.names, self.depth, query, unjudged, found["doc_id"], rank, self.retrieved)
+        return to_judge_table(of_all, n, found["decides"].to_numpy(), found["concerns"].to_numpy())
 
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:
