@@ -188,6 +188,11 @@ def test_lines_are_counted_with_comments(tmp_path: Path) -> None:
         irl.evaluate("LR", QRELS, tmp_path / "run")
 
 
+def test_comments_may_stand_above_the_header_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("# one\n\n # two\nquery_id,doc_id,score\nq1,d1,2.0\n")
+    assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
+
+
 def test_a_file_of_comments_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("# nothing\n# at all")
     assert len(readers.read_run(str(tmp_path / "file"))) == 0

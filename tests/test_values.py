@@ -242,6 +242,12 @@ def test_a_bad_cell_is_named(change: dict[str, Any], message: str, tmp_path: Pat
         read_values(pd.DataFrame(records(**change)))
 
 
+def test_of_values_given_twice_the_first_one_is_named() -> None:
+    rows = pd.DataFrame([{"run": "a", "query_id": q, "AP": 0.5} for q in ("q1", "q2", "q2", "q1", "q1")])
+    with pytest.raises(ValueError, match=r"row 3.*'q2' is given twice .first: row 2.* .and 2 other cases."):
+        read_values(rows)
+
+
 def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
     measures = [
         str(measure) for measure in dict.fromkeys(REGISTRY.values()) if not measure.params and measure.NAME != "TOMA"
