@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
+from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
 from ir_lexirecall.judging.predicted import ENOUGH
 from ir_lexirecall.present.findings import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first, run_caveats
-from ir_lexirecall.present.standings import is_defined
+from ir_lexirecall.present.standings import SIGNS, Standing, defined, standings_of
 from ir_lexirecall.present.text import FEW_NAMES, correction_words, count, enumerated, format_number, format_p, listed
 from ir_lexirecall.significance import SKEWED, SignificanceTest, corrected, group_units, skewness, smallest_p
 
@@ -24,182 +23,159 @@ OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
     """What to be careful about, the gravest first."""
-    tested = [name for name, criterion in result.by.items() if is_defined(criterion)] if len(result.runs) > 1 else []
-    notes = _on_leaders(result, tested)
-    human = len(result.query_ids)
-    least = min(result.groups.sizes.values()) if result.groups is not None and result.grouped else human
-    if result.predicted is not None and min(least, human) < ENOUGH:
-        of_group, of_groups, kind = " of a group", " of groups", "Few queries of a group judged by people"
-        if human < ENOUGH:
-            of_group = of_groups = ""
-            kind = "Too few queries judged by people for prediction-powered intervals to keep their level"
-        some = f"{count(human if human < ENOUGH else least, 'query')}{of_group} judged by people"
-        less = f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
-        notes.append(Note(f"Only {some}: below {ENOUGH}, {less}.", DOUBTFUL, kind, some))
-    # Significant differences that unjudged documents could undo. Predictions mend what queries people did not judge, not the
-    # documents they left out on those they did.
-    for name in tested:
-        if (left := result.undecided(name)) is None:
-            continue
-        verdicts, depth = result.verdicts_by(name), f"depth {left.depth}"
-        where = "" if result.predicted is None else "on the queries that people judged, "
-        ends_of = zip(result.pairs, left.low, left.high, left.holds_zero, left.reached, strict=True)
-        for (a, b), low, high, holds, reached in ends_of:
-            if holds and verdicts.on(a, b) in (BETTER, WORSE):
-                ends = f"{format_number(float(low), 4)} to {format_number(float(high), 4)}"
-                could = "" if reached else "it is not ruled out that "
-                undo = f"{could}unjudged documents could undo it"
-                kind = f"Significant by {name}, but {undo} ({depth}; see bounds)"
-                sentence = (
-                    f"{name}, {a} and {b}: the difference is significant, but {undo} ({where}from {ends} as "
-                    f"they are judged, {depth}; see bounds)."
-                )
-                notes.append(Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b)))
-    notes += [*_on_tests(result, tested), *_on_skewness(result, tested)]
+    tested = standings_of(result) if len(result.runs) > 1 else []
+    notes = [*_on_leaders(result, tested), *_on_judgments(result, tested), *_on_tests(result, tested)]
     return gravest_first([*notes, *caveats_on_data(result)])
 
 
-def caveats_on_data(result: Comparison) -> list[Note]:
+def caveats_on_data(result: Comparison) -> Iterator[Note]:
     """The notes on queries, rankings and values alone, which need no test."""
-    notes, queries = [], len(result.query_ids)
-    if (
-        result.groups is not None and result.test.cluster
-    ):  # a group that outweighs the others, intervals that are missing
+    queries = len(result.query_ids)
+    if result.groups is not None and result.test.cluster:
         sizes = result.groups.sizes
         largest = max(sizes, key=lambda group: sizes[group])
         if 3 * sizes[largest] > queries and len(sizes) > 2:
             share = f"{sizes[largest]} of {count(queries, 'query')}"
-            notes.append(Note(f"Group {largest} holds {share}: overall results mostly reflect this group.", DOUBTFUL))
-        if max(sizes.values()) > 2 * min(sizes.values()):
-            sentence = (
+            yield Note(f"Group {largest} holds {share}: overall results mostly reflect this group.", DOUBTFUL)
+        if sizes[largest] > 2 * min(sizes.values()):
+            yield Note(
                 "Groups differ in size: the test keeps its level where size and difference do not go together. An interval is given only where "
                 "they do not seem to, and the groups weigh as much as 8 equal ones."
             )
-            notes.append(Note(sentence))
     preferences = next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
     if preferences is not None and (excluded := queries - len(preferences.query_ids)):
         has, takes = ("has", "takes") if excluded == 1 else ("have", "take")
-        rel, what = preferences.preferences.rel, "for preferences" if result.measures else "in the comparison"
-        lack = f"{count(excluded, 'query')} {has} no relevant document (rel={rel:g})"
-        notes.append(Note(f"{lack} and {takes} no part {what}.", ASIDE))
+        what = "for preferences" if result.measures else "in the comparison"
+        lack = f"{count(excluded, 'query')} {has} no relevant document (rel={preferences.preferences.rel:g})"
+        yield Note(f"{lack} and {takes} no part {what}.", ASIDE)
     if queries < 25:
         some = count(queries, result.unit)
-        notes.append(Note(f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some))
+        yield Note(f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some)
     if result.unit == "task":
         sample = "tests and intervals take these tasks as a sample of tasks"
-        notes.append(Note(f"A value per task: {sample}, and know nothing of the queries within."))
+        yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
     if result.given is not None and (skipped := result.given.skipped):
-        some = f"{count(len(skipped), result.unit)} ({listed(list(skipped), 3)})"
-        notes.append(
-            Note(f"{some} {'lacks' if len(skipped) == 1 else 'lack'} a value of some run: left out.", DOUBTFUL)
-        )
-    if preferences is not None and preferences.query_ids:
-        median = np.median(preferences.preferences.m)
-        if median < 3:
-            documents = "document" if median == 1 else "documents"
-            notes.append(
-                Note(f"Half of the queries have at most {median:g} relevant {documents}: few levels to compare.")
-            )
-    # Pairs that are mostly ties, or mostly not comparable.
-    a, b = result.places
-    defined = {name: criterion for name, criterion in result.by.items() if is_defined(criterion)}
-    for name, criterion in defined.items() if len(a) else ():
+        lack = f"{count(len(skipped), result.unit)} ({listed(list(skipped), 3)}) {'lacks' if len(skipped) == 1 else 'lack'}"
+        yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
+    if preferences is not None and preferences.query_ids and (median := np.median(preferences.preferences.m)) < 3:
+        most = f"{median:g} relevant {'document' if median == 1 else 'documents'}"
+        yield Note(f"Half of the queries have at most {most}: few levels to compare.")
+    criteria = defined(result) if len(result.runs) > 1 else {}
+    for name, criterion in criteria.items():  # pairs that are mostly ties, or mostly not comparable
         queries = len(criterion.query_ids)
-        wins, losses, incomparable = criterion.counts(a, b)
-        ties = queries - wins - losses - incomparable
-        for what, numbers in (("ties", ties), ("not comparable", incomparable)):
+        wins, losses, incomparable = criterion.counts(*result.places)
+        for what, numbers in (("ties", queries - wins - losses - incomparable), ("not comparable", incomparable)):
             for place in np.flatnonzero(numbers > queries / 2).tolist():
-                (first, second), share = result.pairs[place], f"{numbers[place]} of {queries} queries"
-                sentence, kind = f"{name}, {first} and {second}: {share} are {what}.", f"Mostly {what} by {name}"
-                subject = f"{first} and {second} ({share})"
-                notes.append(Note(sentence, kind=kind, subject=subject, runs=(first, second)))
-    # Measures that are 0 on most queries even of the leader: few queries decide.
-    for name, criterion in defined.items() if len(result.runs) > 1 else ():
-        if not isinstance(criterion, MeasureCriterion) or criterion.smaller_is_better:
-            continue
-        queries, leader = len(criterion.query_ids), int(criterion.means.argmax())
-        zeros = queries - np.count_nonzero(criterion.values[leader])
-        differ = int((criterion.levelled != criterion.levelled[0]).any(axis=0).sum())
-        if queries / 2 < zeros < queries:
-            where = f"{zeros} of {queries} queries of {result.runs[leader]}"
-            sentence = f"{name} is 0 on {where}, which leads by it; the runs differ on {count(differ, 'query')}."
-            notes.append(Note(sentence, DOUBTFUL, "0 on most queries even of the leader", f"{name} ({where})"))
+                (a, b), share = result.pairs[place], f"{numbers[place]} of {queries} queries"
+                sentence, kind = f"{name}, {a} and {b}: {share} are {what}.", f"Mostly {what} by {name}"
+                yield Note(sentence, kind=kind, subject=f"{a} and {b} ({share})", runs=(a, b))
+    for (
+        name,
+        criterion,
+    ) in criteria.items():  # measures that are 0 on most queries even of the leader: few queries decide
+        if isinstance(criterion, MeasureCriterion) and not criterion.smaller_is_better:
+            queries, leader = len(criterion.query_ids), int(criterion.means.argmax())
+            zeros = queries - np.count_nonzero(criterion.values[leader])
+            if queries / 2 < zeros < queries:
+                where = f"{zeros} of {queries} queries of {result.runs[leader]}"
+                differ = count(int((criterion.levelled != criterion.levelled[0]).any(axis=0).sum()), "query")
+                sentence = f"{name} is 0 on {where}, which leads by it; the runs differ on {differ}."
+                yield Note(sentence, DOUBTFUL, "0 on most queries even of the leader", f"{name} ({where})")
     if result.scored is not None:
-        notes += run_caveats(result.scored.with_measures(result.measures))
-    return gravest_first(notes)
+        yield from run_caveats(result.scored.with_measures(result.measures))
 
 
-def _on_leaders(result: Comparison, tested: list[str]) -> list[Note]:
+def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Notes on best sets of few queries, and on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
-    notes = []
-    groups = result.test.cluster and result.groups is not None
-    units = min((len(result.groups or ()) if groups else len(result.by[name].query_ids) for name in tested), default=0)
-    if len(result.runs) > 2 and units < 25 and not all(result.best_set(name)["may_be_best"].all() for name in tested):
-        some = count(units, "group" if groups else result.unit)
-        notes.append(Note(f"Only {some}: {RARE}."))
-    for name in tested:
-        criterion, verdicts = result.by[name], result.verdicts_by(name)
-        leader = str(result.ranking(name)["run"].iloc[0])
-        place = result.runs.index(leader)
-        level, decided = same(criterion.means, criterion.means[place]), (None, BETTER, WORSE)
-        others = [i for i, run in enumerate(result.runs) if not level[i] and verdicts.on(leader, run) not in decided]
-        wins, losses, _ = criterion.counts(np.full(len(others), place), np.array(others, dtype=np.int64))
-        beaten = [
-            (result.runs[i], w, x) for i, w, x in zip(others, wins.tolist(), losses.tolist(), strict=True) if x > w
+    groups, unit = (result.groups, "group") if result.test.cluster and result.groups else (None, result.unit)
+    units = min((len(groups or standing.criterion.query_ids) for standing in tested), default=0)
+    if len(result.runs) > 2 and units < 25 and not all(result.best_set(x.name)["may_be_best"].all() for x in tested):
+        yield Note(f"Only {count(units, unit)}: {RARE}.")
+    for standing in tested:
+        name, criterion, leader = standing.name, standing.criterion, standing.runs[0]
+        others = [
+            i
+            for i, run in enumerate(result.runs)
+            if run not in standing.leaders and standing.verdicts.on(leader, run) not in (None, *SIGNS)
         ]
+        place = np.full(len(others), result.runs.index(leader))
+        wins, losses, _ = criterion.counts(place, np.array(others, dtype=np.int64))
+        numbers = zip(others, wins.tolist(), losses.tolist(), strict=True)
+        beaten = {result.runs[i]: f"wins {w}, loses {x}" for i, w, x in numbers if x > w}
         if beaten:
-            facts = enumerated([f"{run} (wins {w}, loses {x})" for run, w, x in beaten])
-            runs = listed([run for run, *_ in beaten])
+            facts = enumerated([f"{run} ({fact})" for run, fact in beaten.items()])
             mean = f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}"
             sentence = f"{mean}, but loses more queries than it wins against {facts}: no significant difference."
-            subject, fact = f"{leader} by {name}, against {runs}", f"by {name}, against {runs}"
-            notes.append(Note(sentence, DOUBTFUL, OUTNUMBERED, subject, runs=(leader,), fact=fact))
-    return notes
+            fact = f"by {name}, against {listed([*beaten])}"
+            yield Note(sentence, DOUBTFUL, OUTNUMBERED, f"{leader} {fact}", runs=(leader,), fact=fact)
 
 
-def _on_tests(result: Comparison, tested: list[str]) -> list[Note]:
-    """The smallest p of a test, where it cannot reject, or queries are few."""
-    notes: list[Note] = []
+def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
+    """Notes on few queries that people judged, and on significant differences that unjudged documents could undo.
+
+    Predictions mend what queries people did not judge, not the documents they left out on those they did.
+    """
+    human = len(result.query_ids)
+    least = min(result.groups.sizes.values()) if result.groups is not None and result.grouped else human
+    if result.predicted is not None and least < ENOUGH:
+        some, of_groups = count(human, "query"), ""
+        kind = "Too few queries judged by people for prediction-powered intervals to keep their level"
+        if human >= ENOUGH:
+            some, of_groups = f"{count(least, 'query')} of a group", " of groups"
+            kind = "Few queries of a group judged by people"
+        some += " judged by people"
+        less = f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
+        yield Note(f"Only {some}: below {ENOUGH}, {less}.", DOUBTFUL, kind, some)
+    where = "" if result.predicted is None else "on the queries that people judged, "
+    for standing in tested:
+        name = standing.name
+        if (left := result.undecided(name)) is None:
+            continue
+        for i in np.flatnonzero(left.holds_zero).tolist():
+            a, b = result.pairs[i]
+            if standing.verdicts.on(a, b) in SIGNS:
+                undo = f"{'' if left.reached[i] else 'it is not ruled out that '}unjudged documents could undo it"
+                ends = f"{format_number(float(left.low[i]), 4)} to {format_number(float(left.high[i]), 4)}"
+                depth = f"depth {left.depth}; see bounds"
+                sentence = f"{name}, {a} and {b}: the difference is significant, but {undo} ({where}from {ends} as they are judged, {depth})."
+                yield Note(
+                    sentence, DOUBTFUL, f"Significant by {name}, but {undo} ({depth})", f"{a} and {b}", runs=(a, b)
+                )
+
+
+def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
+    """The smallest p of a test, where it cannot reject, or queries are few; verdicts with a margin on few queries, of groups, too, or of
+    differences whose long tail is on the side that the verdict denies.
+    """
     tests: dict[tuple[str, int], SignificanceTest] = {}
-    for name in tested:
-        tests.setdefault((str(result.test_of(name).name), len(result.by[name].query_ids)), result.test_of(name))
+    for standing in tested:
+        test = result.test_of(standing.name)
+        tests.setdefault((str(test.name), len(standing.criterion.query_ids)), test)
     for (_, queries), test in tests.items():
-        least = smallest_p(test, queries)
-        adjusted = float(
-            corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)[0].max(initial=least)
-        )
-        shown = count(queries, result.unit)
+        least, shown = smallest_p(test, queries), count(queries, result.unit)
+        every, _ = corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)
+        adjusted = float(every.max(initial=least))
         sentence = f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
         if adjusted > least:
             correction = f"{correction_words(str(test.counted_correction))} for {len(result.pairs):,} comparisons"
             sentence += f" ({format_p(adjusted)} after {correction})"
         if adjusted > test.alpha:
-            kind = f"The {test.name} test cannot reject at alpha {test.alpha:g}"
+            cannot = f"cannot reject at alpha {test.alpha:g}"
             subject = f"{shown} (smallest {'corrected ' if adjusted > least else ''}p {format_p(adjusted)})"
-            notes.append(Note(f"{sentence}: it cannot reject at alpha {test.alpha:g}.", BROKEN, kind, subject))
+            yield Note(f"{sentence}: it {cannot}.", BROKEN, f"The {test.name} test {cannot}", subject)
         elif queries < 25 and adjusted > test.alpha / 10:
-            notes.append(Note(f"{sentence}.", ASIDE))
-    return notes
-
-
-def _on_skewness(result: Comparison, tested: list[str]) -> list[Note]:
-    """Verdicts with a margin on few queries, of groups, too, or of differences whose long tail is on the side that the verdict denies."""
-    notes: list[Note] = []
-    for name in tested if result.margins is not None else ():
-        criterion, test = result.by[name], result.test_of(name)
+            yield Note(f"{sentence}.", ASIDE)
+    for standing in tested if result.margins is not None else ():
+        name, criterion, test = standing.name, standing.criterion, result.test_of(standing.name)
         x = criterion.sign * np.concatenate([*criterion.differences(*result.places)])
-        verdicts = [str(result.verdicts_by(name).on(a, b)) for a, b in result.pairs]
-        units = x if test.groups is None else group_units(x, test.groups)
-        unit = result.unit if test.groups is None else "group"
-        notes += skewness_notes(name, test, result.pairs, {"": (units, verdicts)}, unit)
-        if result.groups is not None and result.grouped:
-            labels, of_groups = np.array(result.labels_of(criterion)), result.group_table(name)
-            parts = {
-                str(group): (x[:, labels == group], rows["verdict"].tolist())
-                for group, rows in of_groups.groupby("group", sort=False)
-            }
-            notes += skewness_notes(name, test, result.pairs, parts, unit)
-    return notes
+        verdicts = [str(standing.verdicts.on(a, b)) for a, b in result.pairs]
+        units, unit = (x, result.unit) if test.groups is None else (group_units(x, test.groups), "group")
+        yield from skewness_notes(name, test, result.pairs, {"": (units, verdicts)}, unit)
+        if result.grouped:
+            labels = np.array(result.labels_of(criterion))
+            of_groups = result.group_table(name).groupby("group", sort=False)["verdict"]
+            parts = {str(group): (x[:, labels == group], some.tolist()) for group, some in of_groups}
+            yield from skewness_notes(name, test, result.pairs, parts, unit)
 
 
 def skewness_notes(
@@ -208,7 +184,7 @@ def skewness_notes(
     pairs: Sequence[tuple[str, str]],
     parts: Mapping[str, tuple[Floats, Sequence[str]]],
     unit: str,
-) -> list[Note]:
+) -> Iterator[Note]:
     """Notes on one-sided verdicts by tests whose level skewed differences break.
 
     Of resampled pairs of real runs whose long tail is on the losing side, verdicts are false, for .05, by t in .07 to .12 with 10
@@ -219,32 +195,29 @@ def skewness_notes(
         parts: differences, shape ``(P, Q)``, and the verdicts on the first runs of the pairs, by the name of a part of the queries.
     """
     if test.procedure.of == "signs":
-        return []
-    enough, notes = SKEWED if test.name == "t" else 2 * SKEWED, []
-    few: dict[str, str] = {}
+        return
+    enough, few = SKEWED if test.name == "t" else 2 * SKEWED, dict[str, str]()
     for part, (x, verdicts) in parts.items():
         some, within = count(x.shape[1], unit), f"{part}: " if part else ""
         for (a, b), verdict, g in zip(pairs, verdicts, skewness(x).tolist(), strict=True):
             if verdict == UNDECIDED:
                 continue
             denied, shown = g if verdict == WORSE else -g, format_number(g, 1)
-            skewed, subject = f"{within}{name}, {a} and {b}: the differences", f"{within}{a} and {b} (skewness {shown})"
-            skewed += f" have a skewness of {shown}"
+            skewed = f"{within}{name}, {a} and {b}: the differences have a skewness of {shown}"
+            subject = f"{within}{a} and {b} (skewness {shown})"
             if test.procedure.of == "centre":
                 if denied > 2 * np.sqrt(6 / x.shape[1]):
                     centre = f"the test ({test.procedure.title}) is on the {test.procedure.estimate}, not on their mean"
                     kind = f"Skewed differences by {name}: {centre}"
-                    notes.append(Note(f"{skewed}; {centre}.", DOUBTFUL, kind, subject, runs=(a, b)))
+                    yield Note(f"{skewed}; {centre}.", DOUBTFUL, kind, subject, runs=(a, b))
             elif x.shape[1] < enough:
                 few.setdefault(part, f"{verdict} rests on {some}")
             elif denied > _TOO_SKEWED * np.sqrt(x.shape[1]):
                 alpha = f"{verdict} may be wrong more often than alpha {test.alpha:g}"
                 kind = f"Differences too skewed for {some}, by {name}"
-                sentence = f"{skewed}, which {some} do not settle; {alpha}."
-                notes.append(Note(sentence, DOUBTFUL, kind, subject, runs=(a, b)))
+                yield Note(f"{skewed}, which {some} do not settle; {alpha}.", DOUBTFUL, kind, subject, runs=(a, b))
     if few:
         rests = few.get("") or f"verdicts rest on few {count(2, unit)[2:]} in {listed([*few], FEW_NAMES)}"
         tests = f"one-sided tests ({test.name}) of fewer than {enough}"
         rates = f"{tests} reach error rates about twice the nominal, on some pairs more"
-        notes.append(Note(f"{name}: {rests}; where differences are skewed, {rates}.", WEAK))
-    return notes
+        yield Note(f"{name}: {rests}; where differences are skewed, {rates}.", WEAK)

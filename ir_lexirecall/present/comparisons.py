@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from ir_lexirecall.present.standings import (
     Standing,
     against_words,
     criteria_captions,
+    defined,
     direction_words,
     directions,
     how_compared,
-    is_defined,
     standings_of,
 )
-from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, Column, Shown, best_marks
+from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, UNSURE, Column, Shown, best_marks
 from ir_lexirecall.present.text import FEW_NAMES, MOST_NAMES, count, gathered, listed
 
 
@@ -40,32 +40,27 @@ def comparison_finding(result: Comparison) -> Finding:
     left_out = listed([name for name in result.measures if name not in names and result.by[name].query_ids])
     if not standings:
         nothing = "No query has a relevant document" if result.query_ids else "There are no queries"
-        sentences.append(
-            f"Not every value is a finite number: {left_out}." if left_out else f"{nothing}: nothing can be compared."
-        )
-        return Finding(sentences, notes, names=result.criteria)
+        why = f"Not every value is a finite number: {left_out}." if left_out else f"{nothing}: nothing can be compared."
+        return Finding([*sentences, why], notes, names=result.criteria)
     if left_out:
         sentences.append(f"Left out, as not every value is a finite number: {left_out}.")
     sentences += _leading(result, standings)
     if result.predicted is not None:
-        human, many = count(len(result.query_ids), "query"), len(names) > 1
         worth = {name: f"{float(np.median(result.powered(name).n_effective)):.0f}" for name in names}
-        said = listed([f"{number} for {name}" if many else number for name, number in worth.items()])
+        said = listed([f"{number} for {name}" if len(names) > 1 else number for name, number in worth.items()])
         pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
         sentences.append(
-            f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
-            f"the {human} that people judged give the precision of {said}{pairs}. That holds only if people's queries were drawn at random. "
-            "Means are those of the queries that people judged."
+            f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, the "
+            f"{count(len(result.query_ids), 'query')} that people judged give the precision of {said}{pairs}. That holds only if people's "
+            "queries were drawn at random. Means are those of the queries that people judged."
         )
     sentences += [*_in_groups(result, standings), *_unjudged(result, standings)]
     first, *others = standings
-    ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore").rename(
-        columns={"mean": first.name}
-    )
-    for standing in others:
-        ranking[standing.name + direction_words(standing.criterion)] = (
-            standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
-        )
+    ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore")
+    ranking = ranking.rename(columns={"mean": first.name})
+    for other in others:
+        means = other.ranking.set_index("run")["mean"].reindex(ranking["run"])
+        ranking[other.name + direction_words(other.criterion)] = means.to_numpy()
     ranking.attrs.update(result.provenance)
     if result.baseline is not None:
         marks = [SIGNS.get(first.verdicts.on(run, result.baseline) or "", "") for run in first.runs]
@@ -78,64 +73,68 @@ def comparison_finding(result: Comparison) -> Finding:
     return Finding(sentences, notes, ranking, marks, title, result.criteria)
 
 
-def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Sentences on who leads, who may be the best as well, and what differs."""
     first, single = standings[0], len(standings) == 1
     if len(result.runs) == 1:
-        return [f"{first.runs[0]}: {_mean(first)}."]
-    how = how_compared(result, [standing.name for standing in standings])
+        yield f"{first.runs[0]}: {_mean(first)}."
+        return
+    names = [standing.name for standing in standings]
+    how = how_compared(result, names)
     if len(result.runs) == 2:
-        return [*(_two(standing, single) for standing in standings), f"({how}.)"]
+        yield from (_two(standing, "" if single else f"By {standing.name}, ") for standing in standings)
+        yield f"({how}.)"
+        return
     groups = gathered((() if s.all_alike else tuple(s.leaders), s.name) for s in standings)
-    if single or len(groups) == 1:
-        by = f"({_mean(first)})" if single else f"by {listed(next(iter(groups.values())))}"
+    if len(groups) == 1:
+        by = f"({_mean(first)})" if single else f"by {listed(names)}"
         verb = "leads" if len(first.leaders) == 1 else "lead"
-        sentences = [f"All runs are level {by}." if first.all_alike else f"{listed(first.leaders)} {verb} {by}."]
+        yield f"All runs are level {by}." if first.all_alike else f"{listed(first.leaders)} {verb} {by}."
     else:
-        parts = [f"by {listed(names)}, {listed(who) if who else 'all are level'}" for who, names in groups.items()]
-        sentences = [f"Who leads depends on the criterion: {'; '.join(parts)}."]
+        parts = [f"by {listed(by)}, {listed(who) if who else 'all are level'}" for who, by in groups.items()]
+        yield f"Who leads depends on the criterion: {'; '.join(parts)}."
     if result.baseline is not None:
         said = [("" if single else f"by {standing.name}, ") + against_words(standing) for standing in standings]
-        return [*sentences, f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."]
-    sentences += _best(standings)
-    for standing in (standing for standing in standings if not standing.all_alike):
+        yield f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."
+        return
+    some = [standing for standing in standings if not standing.all_alike]
+    if some:
+        yield from _best(standings, some)
+    for standing in some:
         best = standing.runs[0]
         if beaten_by := [run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER]:
             better = f"{'is' if len(beaten_by) == 1 else 'are'} significantly better than"
             leader = "it" if single else f"{best} by {standing.name}"
-            sentences.append(f"But {listed(beaten_by)} {better} {leader}, pair by pair.")
+            yield f"But {listed(beaten_by)} {better} {leader}, pair by pair."
     if single:
-        number = f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')}"
-        return [*sentences, f"{number} differ significantly ({how})."]
-    differ = ", ".join(f"{standing.name} {standing.verdicts.decided:,}" for standing in standings)
-    return [*sentences, f"Significantly different pairs, of {len(result.pairs):,} ({how}): {differ}."]
+        yield f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly ({how})."
+    else:
+        differ = ", ".join(f"{standing.name} {standing.verdicts.decided:,}" for standing in standings)
+        yield f"Significantly different pairs, of {len(result.pairs):,} ({how}): {differ}."
 
 
 def _mean(standing: Standing) -> str:
     """The mean of the first run with its interval."""
     row = standing.ranking.iloc[0]
     within = texts.interval(row["ci_low"], row["ci_high"])
-    confidence = f"{texts.confidence_words(standing.ranking.attrs)} interval"
-    number = texts.format_number(float(row["mean"]), 4)
-    return f"{standing.quantity} {number}{'' if within == '-' else f', {confidence} {within}'}"
+    within = "" if within == "-" else f", {texts.confidence_words(standing.ranking.attrs)} interval {within}"
+    return f"{standing.quantity} {texts.format_number(float(row['mean']), 4)}{within}"
 
 
-def _two(standing: Standing, single: bool) -> str:
+def _two(standing: Standing, by: str) -> str:
     """Which of two runs is better, as tested."""
-    first, second = standing.runs
-    row = standing.result.table(standing.name).iloc[0]
-    by = "" if single else f"By {standing.name}, "
+    (first, second), row = standing.runs, standing.result.table(standing.name).iloc[0]
     verdict, p, margin = standing.verdicts.on(first, second), texts.p_words(float(row["p_corrected"])), ""
     if standing.result.margins is not None:
         run, baseline = row["run_a"], row["run_b"]
         margin = f"margin {standing.result.margins[standing.name]:.3g}"
         if row["verdict"] == WITHIN:
             return f"{by}{run} and {baseline} are equivalent ({margin}, {texts.p_words(float(row['within_p']))})."
-        not_worse = texts.p_words(float(row["not_worse_p"]))
+        margin += f", {texts.p_words(float(row['not_worse_p']))}"
         if row["verdict"] == NOT_WORSE:
-            return f"{by}{run} is non-inferior to {baseline} ({margin}, {not_worse})."
+            return f"{by}{run} is non-inferior to {baseline} ({margin})."
         p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
-        margin = f", nor is {run} shown to be non-inferior ({margin}, {not_worse})"
+        margin = f", nor is {run} shown to be non-inferior ({margin})"
     if verdict in (BETTER, WORSE):
         better, worse = (first, second) if verdict == BETTER else (second, first)
         higher = "lower" if standing.criterion.smaller_is_better else "higher"
@@ -148,48 +147,42 @@ def _two(standing: Standing, single: bool) -> str:
     return f"{by}{'the' if by else 'The'} two {alike}."
 
 
-def _best(standings: Sequence[Standing]) -> list[str]:
-    """Which runs may be the best, with the confidence of that; nothing where all runs are level."""
-    some = [standing for standing in standings if not standing.all_alike]
-    if not some:
-        return []
-    confidence = texts.confidence_words(some[0].ranking.attrs)
-
-    def who(standing: Standing, every: str, none: str, most: int = MOST_NAMES) -> str:
-        others = [run for run in standing.may_be_best if run not in standing.leaders]
-        rest = len(standing.runs) - len(standing.leaders)
-        return none if not others else every if len(others) == rest else listed(others, most)
-
-    omitted = [
-        run
-        for standing in some
-        for run in standing.runs
-        if run not in {*standing.may_be_best, *standing.leaders}
-        and standing.verdicts.on(standing.leaders[0], run) == UNDECIDED
-    ]
-    asked = "who may be the best asks only whether some run is better, which takes fewer comparisons than all pairs"
-    more = [f"Some run is left out that is not significantly different from the leader: {asked}."] if omitted else []
-    if len(standings) == 1:
+def _best(standings: Sequence[Standing], some: Sequence[Standing]) -> Iterator[str]:
+    """Which runs may be the best, with the confidence of that, by ``some`` criteria: those by which not all runs are level."""
+    single = len(standings) == 1
+    none, every, most = "no other run", "every other run", FEW_NAMES
+    if single:
         none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
-        said = who(some[0], "Every other run", none)
-        return [f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence).", *more]
-    groups = gathered((who(s, "every other run", "no other run", FEW_NAMES), s.name) for s in some)
-    parts = [f"by {listed(names)}, {level}" for level, names in groups.items()]
-    sentence = f"May be the best as well ({confidence} confidence for each criterion): {'; '.join(parts)}."
-    if len({tuple(standing.leaders) for standing in standings}) > 1:
-        everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
-        sentence += f" {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
-    return [sentence, *more]
+        every, most = "Every other run", MOST_NAMES
+    who = {}
+    for standing in some:
+        others = [run for run in standing.may_be_best if run not in standing.leaders]
+        is_every = len(others) == len(standing.runs) - len(standing.leaders)
+        who[standing.name] = none if not others else every if is_every else listed(others, most)
+    confidence = texts.confidence_words(some[0].ranking.attrs)
+    if single:
+        (said,) = who.values()
+        yield f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence)."
+    else:
+        parts = texts.once((said, name) for name, said in who.items())
+        sentence = f"May be the best as well ({confidence} confidence for each criterion): {parts}."
+        if len({tuple(standing.leaders) for standing in standings}) > 1:
+            everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
+            sentence += f" {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
+        yield sentence
+    omitted = ((x, run) for x in some for run in x.runs if run not in x.may_be_best)
+    if any(standing.verdicts.on(standing.leaders[0], run) == UNDECIDED for standing, run in omitted):
+        asked = "who may be the best asks only whether some run is better, which takes fewer comparisons than all pairs"
+        yield f"Some run is left out that is not significantly different from the leader: {asked}."
 
 
-def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """What differs in which group of queries, in a sentence for each criterion."""
     if result.groups is None or not result.grouped or len(result.runs) < 2:
-        return []
+        return
     sizes = result.groups.sizes
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
     beside = "" if result.baseline is None else f", against {result.baseline}"
-    sentences: list[str] = []
     for standing in standings:
         facts = []
         for group, rows in result.group_table(standing.name).groupby("group", sort=False):
@@ -201,22 +194,21 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
                 decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
                 said = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
             facts.append((said or "no significant differences", f"{group} ({count(sizes[str(group)], 'query')})"))
-        where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in gathered(facts).items())
         by = f"by {standing.name}: " if len(standings) > 1 else ""
-        sentences.append(f"By query group{beside} ({how}): {by}{where}." if not sentences else f"B{by[1:]}{where}.")
-    return sentences
+        head = f"By query group{beside} ({how}): {by}" if standing is standings[0] else f"B{by[1:]}"
+        yield f"{head}{texts.once(facts, 'in')}."
 
 
-def _unjudged(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """On how many queries unjudged documents could change the winner of the two best runs, or the best one and the baseline; and how
     many significant differences keep their sign whatever grades these get.
     """
     if len(result.runs) < 2:
-        return []
+        return
     first, *others = standings[0].runs
     other = others[0] if result.baseline in (None, first) else str(result.baseline)
     pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
-    open_on, held, sentences = [], [], []
+    open_on, held, unknown = [], [], []
     for standing in standings:
         name, decided, left = standing.name, standing.verdicts.decided, result.undecided(standing.name)
         by = f" by {name}" if len(standings) > 1 else ""
@@ -224,24 +216,20 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> list[str]:
             number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
             most = "" if left.exact[pair] or not number else "at most "
             open_on.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
-        if not decided:
-            continue
-        if left is not None and standing.unsure is not None:
+        if decided and left is not None and standing.unsure is not None:
             number = decided - len(standing.unsure)
             held.append(f"{number:,} of {decided:,} significant differences{by} (depth {left.depth})")
-        elif result.too_many(name):
-            pairs = count(len(result.pairs), "pair")
-            sentences.append(
-                f"What unjudged documents could change{by} was not looked at: {pairs} take long; see bounds."
-            )
-        elif left is not None and (test := result.test_of(name).procedure).of == "centre":
-            sentences.append(f"Signs under any judging{by} are not bounded for this test ({test.title}).")
-    if held:
-        sentences.insert(0, f"{listed(held)} keep their sign under any judging.")
+        elif decided and result.too_many(name):
+            long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
+            unknown.append(f"What unjudged documents could change{by} was not looked at: {long}.")
+        elif decided and left is not None and (test := result.test_of(name).procedure).of == "centre":
+            unknown.append(f"Signs under any judging{by} are not bounded for this test ({test.title}).")
     if open_on:
         who = f" between {first} and {other}" if len(result.runs) > 2 else ""
-        sentences.insert(0, f"Judging the unjudged documents could change the winner{who} {listed(open_on)}.")
-    return sentences
+        yield f"Judging the unjudged documents could change the winner{who} {listed(open_on)}."
+    if held:
+        yield f"{listed(held)} keep their sign under any judging."
+    yield from unknown
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -249,14 +237,12 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> list[str]:
 
 def marks_of(result: Comparison) -> dict[str, list[str]]:
     """Marks beside the means of each criterion, in the order of the runs: ``*`` the best, ``+`` and ``-`` by the verdicts."""
-    marks = {}
+    marks, tested = {}, defined(result)
     for name, criterion in result.by.items():
-        best = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
-        if result.baseline is not None and is_defined(criterion):
-            verdicts = result.verdicts_by(name)
-            signs = [SIGNS.get(verdicts.on(run, result.baseline) or "", "") for run in result.runs]
-            best = [top + sign for top, sign in zip(best, signs, strict=True)]
-        marks[name] = best
+        marks[name] = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
+        if result.baseline is not None and name in tested:
+            verdicts = [result.verdicts_by(name).on(run, result.baseline) for run in result.runs]
+            marks[name] = [top + SIGNS.get(word or "", "") for top, word in zip(marks[name], verdicts, strict=True)]
     return marks
 
 
@@ -266,56 +252,44 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
     With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is significantly better than. With
     ``holds``, a dagger follows those that are not known to hold under any judging of the unjudged documents.
     """
-    names = [name for name, criterion in result.by.items() if is_defined(criterion)]
-    order = [result.runs.index(run) for run in result.ranking(names[0] if names else None)["run"]]
-    runs = [result.runs[place] for place in order]
+    standings = {standing.name: standing for standing in standings_of(result)}
+    ranked = map(str, result.ranking(next(iter(standings), None))["run"])
+    places_of = {run: result.runs.index(run) for run in ranked}
+    runs = list(places_of)
     # a, b, ... z, aa, ab, ...: as spreadsheets name their columns.
     words = (word for length in itertools.count(1) for word in itertools.product(string.ascii_lowercase, repeat=length))
     letters = dict(zip(runs, map("".join, words), strict=False))
-    columns = [Column("run", runs)]
+    separator = "" if len(runs) <= 26 else ","
     lettered = result.baseline is None and len(runs) > 1
-    if lettered:
-        columns.insert(0, Column("", list(letters.values())))
-    marks = marks_of(result)
-    open_pairs: dict[str, list[set[str]]] = {}
-    depths, unbounded = [], []
-    for standing in standings_of(result) if holds else ():
-        depth, held = result.holds(standing.name)
-        if standing.unsure is not None:
-            open_pairs[standing.name] = standing.unsure
-            depths += [f"depth {depth}"] if standing.unsure else []
-        elif standing.verdicts.decided and NOT_BOUNDED in held:
-            unbounded.append(standing.name)
+    columns = [*([Column("", list(letters.values()))] if lettered else []), Column("run", runs)]
+    marks, depths, unbounded = marks_of(result), [], []
     for name, criterion in result.by.items():
-        signs = [marks[name][place] for place in order]
-        if lettered and name in names:
-            verdicts, separator = result.verdicts_by(name), "" if len(runs) <= 26 else ","
-            beaten = [
-                separator.join(
-                    letters[other] + DAGGER * ({run, other} in open_pairs.get(name, []))
-                    for other in verdicts.beaten(run, runs)
-                )
-                for run in runs
-            ]
-            signs = [sign + beaten_by for sign, beaten_by in zip(signs, beaten, strict=True)]
-        elif name in open_pairs:
-            signs = [
-                sign + DAGGER * ({run, result.baseline} in open_pairs[name])
-                for sign, run in zip(signs, runs, strict=True)
-            ]
-        cells = [texts.format_number(float(criterion.means[place]), places) for place in order]
+        standing, unsure = standings.get(name), []
+        if holds and standing is not None:
+            depth, held = result.holds(name)
+            unsure = standing.unsure or []
+            depths += [f"depth {depth}"] if unsure else []
+            if standing.unsure is None and standing.verdicts.decided and NOT_BOUNDED in held:
+                unbounded.append(name)
+        cells, signs = [], []
+        for run, place in places_of.items():
+            cells.append(texts.format_number(float(criterion.means[place]), places))
+            sign = marks[name][place]
+            if lettered and standing is not None:
+                beaten = standing.verdicts.beaten(run, runs)
+                sign += separator.join(letters[other] + DAGGER * ({run, other} in unsure) for other in beaten)
+            else:
+                sign += DAGGER * ({run, result.baseline} in unsure)
+            signs.append(sign)
         columns.append(Column(name + direction_words(criterion), cells, numeric=True, marks=signs))
-    any_best = any(BEST in sign for column in columns for sign in column.marks)
-    notes = ["Bold: the best of its column."] if any_best else []
-    if len(result.runs) > 1 and names:
+    notes = ["Bold: the best of its column."] if any(BEST in sign for of in columns for sign in of.marks) else []
+    if len(runs) > 1 and standings:
         raised = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:
             raised = f"+, -: significantly better, worse than {result.baseline}"
-        notes.append(f"{raised} ({how_compared(result, names)}).")
-    if any(DAGGER in sign for column in columns for sign in column.marks):
-        notes.append(
-            f"{DAGGER}: judging the unjudged documents ({listed([*dict.fromkeys(depths)])}) is not known to leave the sign of the difference as it is."
-        )
+        notes.append(f"{raised} ({how_compared(result, list(standings))}).")
+    if depths:
+        notes.append(UNSURE.replace("documents", f"documents ({listed([*dict.fromkeys(depths)])})"))
     if unbounded:
         notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
     notes += criteria_captions(result.by)

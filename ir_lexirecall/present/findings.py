@@ -80,13 +80,11 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     >>> grouped([*notes, Note("Only 3 queries."), Note("Only 3 queries.")])
     ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
     """
-    kinds = gathered((note.kind or str(note), note) for note in dict.fromkeys(notes))
-    return [
-        same[0]
-        if len(same) == 1
-        else Note(f"{kind}: {enumerated([note.subject for note in same])}.", min(note.gravity for note in same))
-        for kind, same in kinds.items()
-    ]
+    said = []
+    for kind, same in gathered((note.kind or str(note), note) for note in dict.fromkeys(notes)).items():
+        together = f"{kind}: {enumerated([note.subject for note in same])}."
+        said.append(same[0] if len(same) == 1 else Note(together, min(note.gravity for note in same)))
+    return said
 
 
 def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
@@ -143,8 +141,8 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
             kind = "Shallow rankings that miss relevant documents"
             notes.append(Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,)))
         if absent := int((depth == 0).sum()):
-            some = f"{absent} of {queries} queries"
-            sentence, kind = f"{name}: no documents at all for {some}.", "No documents at all"
+            some, kind = f"{absent} of {queries} queries", "No documents at all"
+            sentence = f"{name}: no documents at all for {some}."
             notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
     for name, source in scored.sources.items():
         if scores_rise_with_ranks(source):
@@ -230,10 +228,8 @@ class Finding:
         assert self.ranking is not None
         table = self.ranking
         if "run" in table:
-            places_shown = list(range(1, len(table) + 1))
-            attrs, table = table.attrs, table.copy()
-            table.insert(0, "", places_shown)
-            table.attrs.update(attrs)
+            table = table.copy()
+            table.insert(0, "", range(1, len(table) + 1))
         number = next((name for name in map(str, table.columns) if name not in ("", "run")), "")
         marks = {number: self.marks} if any(self.marks) else None
         return replace(Shown.from_frame(table, marks, places), title=self.title)
@@ -269,16 +265,15 @@ def collection_finding(collection: Collection) -> Finding:
     qrels, relevant = collection.qrels, collection.relevant_by_query
     documents = len(qrels[["query_id", "doc_id"]].drop_duplicates())
     some = relevant[relevant > 0]
-    sentences = [
-        f"{collection.dataset_id}: {count(len(collection.queries), 'query')}, {len(relevant):,} of them judged."
-    ]
     size = f", of {collection.n:,} documents in the collection" if collection.n is not None else ""
-    sentences.append(f"{count(documents, 'judgment')}{size}.")
+    sentences = [
+        f"{collection.dataset_id}: {count(len(collection.queries), 'query')}, {len(relevant):,} of them judged.",
+        f"{count(documents, 'judgment')}{size}.",
+    ]
     if len(some):
         spread = f"{some.min():,} to {some.max():,} (median {some.median():g})"
-        sentences.append(
-            f"Relevant documents of a query: {spread}, from grade {collection.rel} on; the top grade is {collection.max_rel}."
-        )
+        grades = f"from grade {collection.rel} on; the top grade is {collection.max_rel}"
+        sentences.append(f"Relevant documents of a query: {spread}, {grades}.")
     if collection.has_subtopics:
         sentences.append("Documents are judged for each subtopic of a query.")
     if collection.aspects:
@@ -286,19 +281,16 @@ def collection_finding(collection: Collection) -> Finding:
         sentences.append(f"Judged aspects: {listed(aspects)}.")
     if collection.rules:
         sentences.append(f"Rankings are evaluated {collection.rules}.")
-    sentences.append(
-        f"Recommended measures: {listed([str(measure) for measure in collection.recommended()], most=20)}."
-    )
+    sentences.append(f"Recommended measures: {listed(list(map(str, collection.recommended())), most=20)}.")
     notes = []
     if without := len(relevant) - len(some):
-        notes.append(
-            Note(f"{count(without, 'judged query')} without a relevant document: no part in comparisons.", ASIDE)
-        )
+        lack = f"{count(without, 'judged query')} without a relevant document"
+        notes.append(Note(f"{lack}: no part in comparisons.", ASIDE))
     if len(some) < 25:
         notes.append(Note(f"Only {count(len(some), 'query')}: tests detect only large differences.", DOUBTFUL))
-    if len(some) and some.median() < 3:
-        noun = "document" if some.median() == 1 else "documents"
-        notes.append(Note(f"Half of the queries have at most {some.median():g} relevant {noun}."))
-    grades = qrels["relevance"].value_counts().sort_index(ascending=False)
-    table = pd.DataFrame({"grade": grades.index.astype(str), "judgments": grades.to_numpy()})
+    if len(some) and (median := some.median()) < 3:
+        noun = "document" if median == 1 else "documents"
+        notes.append(Note(f"Half of the queries have at most {median:g} relevant {noun}."))
+    by_grade = qrels["relevance"].value_counts().sort_index(ascending=False)
+    table = pd.DataFrame({"grade": by_grade.index.astype(str), "judgments": by_grade.to_numpy()})
     return Finding(sentences, gravest_first(notes), table, title="Judgments by grade of relevance:")

@@ -65,20 +65,20 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
 def headline(gate: Gate) -> str:
     """The outcome in a sentence, which never says *worse* without evidence: by the rule ``'drop'`` means fell."""
     baseline, candidate = gate.baseline, gate.candidate
+    if gate.failed and gate.rule != "drop":
+        return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
     if gate.failed:
-        if gate.rule == "drop":
-            facts = []
-            for row in gate.table[gate.table["fails"]].itertuples():
-                criterion, p = gate.comparison.by[row.criterion], texts.p_words(float(row.p))
+        facts = []
+        for row in gate.table[gate.table["fails"]].itertuples():
+            criterion = gate.comparison.by[row.criterion]
+            if criterion.is_measure:
                 fell = "rose" if criterion.smaller_is_better else "fell"
                 by, margin = (texts.format_number(abs(float(x)), 4) for x in (row.difference, row.margin))
-                fact = f"{row.criterion} {fell} by {by}, more than {margin}; {p}"
-                if not criterion.is_measure:
-                    p = texts.p_words(float(row.p_corrected))
-                    fact = f"{row.criterion} is significantly for {baseline} ({p})"
-                facts.append(fact)
-            return f"{candidate} beside {baseline}: {'; '.join(facts)}"
-        return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
+                facts.append(f"{row.criterion} {fell} by {by}, more than {margin}; {texts.p_words(float(row.p))}")
+            else:
+                p = texts.p_words(float(row.p_corrected))
+                facts.append(f"{row.criterion} is significantly for {baseline} ({p})")
+        return f"{candidate} beside {baseline}: {'; '.join(facts)}"
     if gate.release is not None and gate.release.failed:
         return headline(gate.release)
     if gate.rule == "drop":
@@ -137,9 +137,7 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
         "correction": gate.comparison.test.counted_correction,
         "criteria": records(gate.table),
         "release": None if gate.release is None else records(gate.release.table),
-        "look": None
-        if gate.look is None
-        else {"number": gate.look.number, "spent": gate.look.spent, "in_all": gate.look.spent_in_all},
+        "look": gate.look and {"number": gate.look.number, "spent": gate.look.spent, "in_all": gate.look.spent_in_all},
         "lost": records(gate.lost(most)),
         "lost_queries": len(gate.lost()),
         "diagnostics": gate.comparison.diagnostics,
@@ -149,10 +147,10 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
 
 def criterion_facts(gate: Gate) -> dict[str, str]:
     """What is known of each criterion, in a line: difference, interval, p, margin, verdict."""
-    return {
-        str(row["criterion"]): (
-            f"difference {row['difference']:+.4f}, interval {texts.interval(row['ci_low'], row['ci_high'])}, "
-            f"{texts.p_words(float(row['p']))}, worse: {texts.p_words(float(row['worse_p']))}, margin {row['margin']:g}: {row['verdict']}"
-        )
-        for row in gate.table.to_dict(orient="records")
-    }
+    facts = {}
+    for row in gate.table.itertuples():
+        interval = texts.interval(row.ci_low, row.ci_high)
+        p, worse = (texts.p_words(float(p)) for p in (row.p, row.worse_p))
+        fact = f"difference {row.difference:+.4f}, interval {interval}, {p}, worse: {worse}, margin {row.margin:g}"
+        facts[str(row.criterion)] = f"{fact}: {row.verdict}"
+    return facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,25 +39,30 @@ def _resampled(result: Benchmark, over: str) -> str:
 
 def benchmark_caveats(result: Benchmark) -> list[Note]:
     """What to be careful about, the gravest first; of a single collection what its comparison says."""
-    if len(result) == 1:
-        return comparison_caveats(next(iter(result.values())))
-    left_out = "it is left out of what is said over collections"
-    notes = [
-        Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN) for run, names in result.lacking.items()
-    ]
+    return comparison_caveats(next(iter(result.values()))) if len(result) == 1 else gravest_first(_notes(result))
+
+
+def _notes(result: Benchmark) -> Iterator[Note]:
+    for run, names in result.lacking.items():
+        left_out = "it is left out of what is said over collections"
+        yield Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN)
     if len(result) < 5:
         some = count(len(result), "collection")
-        notes.append(Note(f"Only {some}: little can be said of others (over='collections')."))
+        yield Note(f"Only {some}: little can be said of others (over='collections').")
+    queries = {name: 1 if result.per_task else len(comparison.query_ids) for name, comparison in result.items()}
+    few: list[Note] = []
+    # As many collections of the size of the smallest have fewer than 25 queries; of 4 queries none is ruled out.
+    if len(result.runs) > 2 and len(queries) * min(queries.values()) < 25 and sum(queries.values()) > 4:
+        few.append(Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low."))
     if result.per_task:
         over = "tests and intervals are over collections, and know nothing of the queries within"
-        notes.append(Note(f"A value per collection: {over}."))
-        return gravest_first([*notes, *_on_ranks(result, [1] * len(result))])
-    queries = {name: len(comparison.query_ids) for name, comparison in result.items()}
+        yield Note(f"A value per collection: {over}.")
+        yield from few
+        return
     if small := ", ".join(name for name, number in queries.items() if number < 25):
-        notes.append(Note(f"Fewer than 25 queries: {small}.", DOUBTFUL))
+        yield Note(f"Fewer than 25 queries: {small}.", DOUBTFUL)
     if single := ", ".join(name for name, number in queries.items() if number == 1):
-        lack = "it has no spread, so that intervals are missing (-)"
-        notes.append(Note(f"One query on {single}: {lack}.", DOUBTFUL))
+        yield Note(f"One query on {single}: it has no spread, so that intervals are missing (-).", DOUBTFUL)
     for name in result.quantities if result.baseline in result.runs else ():
         place, sign = result.runs.index(str(result.baseline)), result.criterion(name).sign
         try:
@@ -69,31 +74,24 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
         if behind:
             run, kind = result.runs[leader], "Leaders behind the baseline on some collections"
             sentence = f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
-            notes.append(Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}"))
-    notes += [*_on_ranks(result, list(queries.values())), *_on_replicated(result)]
+            yield Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}")
+    yield from few
+    yield from _on_replicated(result)
     for name, comparison in result.items():
-        notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
-    return gravest_first(notes)
-
-
-def _on_ranks(result: Benchmark, units: Sequence[int]) -> list[Note]:
-    """That best sets and ranks rest on little, where as many collections of the size of the smallest have fewer than 25 queries."""
-    few = len(result.runs) > 2 and len(units) * min(units) < 25 and sum(units) > 4  # of 4 none is ruled out
-    return [Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")] if few else []
+        yield from (note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES)
 
 
 _SETTLED = 200  # queries of a collection
 _TOO_SMALL = f"with skewed differences on fewer than {_SETTLED} queries such p are too small: it may be said twice as often as alpha"
 
 
-def _on_replicated(result: Benchmark) -> list[Note]:
+def _on_replicated(result: Benchmark) -> Iterator[Note]:
     """That runs are said to be better on collections of few queries, or of skewed differences, by one-sided tests.
 
     Of equal runs resampled from real ones by AP, any is said to be better on at least one of 8 collections of 25, 50, 100 or 200
     queries in .10, .10, .09 and .07 for .05, of 16 in .16 to .08; by nDCG@10 in .01 to .03. A tail of which these queries hold
     nothing does it, so no skewness that is seen tells of it.
     """
-    notes: list[Note] = []
     for name in result.quantities if result.baseline in result.runs and len(result.runs) > 1 else ():
         try:
             differences, replicated = result.differences_of(name), result.replicated(name)
@@ -105,10 +103,9 @@ def _on_replicated(result: Benchmark) -> list[Note]:
         test, small = result[next(iter(parts))].test_of(name), min(x.shape[1] for x in differences) < _SETTLED
         if replicated["better_on_at_least"].any() and small and len(result) > 1 and test.name != "sign":
             rests = f"rests on p near {texts.format_p(test.alpha / len(pairs) / len(result))}"
-            notes.append(Note(f"{name}: better on some of {len(result)} collections {rests}; {_TOO_SMALL}."))
+            yield Note(f"{name}: better on some of {len(result)} collections {rests}; {_TOO_SMALL}.")
         if not result.cluster:
-            notes += skewness_notes(name, test, pairs, parts, "query")
-    return notes
+            yield from skewness_notes(name, test, pairs, parts, "query")
 
 
 def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
@@ -174,8 +171,7 @@ def _replicated(result: Benchmark) -> list[str]:
         facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
         facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
         said_of[name] = texts.enumerated(facts)
-    by_facts = gathered((facts, name) for name, facts in said_of.items())
-    said = "; ".join(f"by {listed(names)}, {facts}" for facts, names in by_facts.items())
+    said = texts.once((facts, name) for name, facts in said_of.items())
     confidence = f"{texts.confidence_words(result.provenance)} confidence for all runs by one criterion"
     return [f"Better than {result.baseline} on single collections ({confidence}): {said}."]
 
@@ -191,39 +187,36 @@ def wilcoxon_words(test: Mapping[str, Any]) -> str:
 def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES, by: str | None = None) -> Shown:
     """``overall`` for a paper, of one criterion or all: numbers with their intervals in one cell, the best mean of a criterion bold."""
     over = result.sample(over)
-    parts = {name: MacroStanding(result, name, over).ranking for name in ([by] if by else result.quantities)}
-    table = pd.concat(parts.values(), ignore_index=True)
-    columns: list[Column] = []
+    standings = [MacroStanding(result, name, over) for name in ([by] if by else result.quantities)]
+    table = pd.concat([standing.ranking for standing in standings], ignore_index=True)
 
-    def add(head: str, cells: Iterable[str], numeric: bool = True, marks: Sequence[str] = ()) -> None:
-        columns.append(Column(head, list(cells), numeric, marks))
+    def intervals(value: str, low: str, high: str) -> list[str]:
+        numbers = [texts.format_number(float(number), places) for number in table[value]]
+        ends = [texts.interval(*both, places) for both in zip(table[low], table[high], strict=True)]
+        return [x if end == "-" else f"{x} ({end})" for x, end in zip(numbers, ends, strict=True)]
 
-    def intervals(value: str, low: str, high: str) -> Iterable[str]:
-        numbers = (texts.format_number(float(number), places) for number in table[value])
-        ends = (texts.interval(*both, places) for both in zip(table[low], table[high], strict=True))
-        return (x if end == "-" else f"{x} ({end})" for x, end in zip(numbers, ends, strict=True))
-
-    criteria = {name: result.criterion(name) for name in parts}
     best = [
         mark
-        for name, part in parts.items()
-        for mark in best_marks(part["mean"], smaller_is_better=criteria[name].smaller_is_better)
+        for standing in standings
+        for mark in best_marks(standing.ranking["mean"], smaller_is_better=standing.criterion.smaller_is_better)
     ]
-    add("criterion", (name + direction_words(criteria[name]) for name in map(str, table["criterion"])), False)
-    add("run", map(str, table["run"]), False)
-    add("mean (interval)", intervals("mean", "ci_low", "ci_high"), marks=best)
-    add("mean rank", (f"{value:.2f}" for value in table["mean_rank"]))
-    add("rank", ranks_of(table), False)
+    columns = [
+        Column("criterion", [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]),
+        Column("run", list(map(str, table["run"]))),
+        Column("mean (interval)", intervals("mean", "ci_low", "ci_high"), True, best),
+        Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
+        Column("rank", ranks_of(table)),
+    ]
     if "difference" in table:
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
         differences = intervals("difference", "difference_low", "difference_high")
-        add(f"difference to {result.baseline}", differences, marks=signs)
-        add("p corrected", (texts.format_p(float(p)) for p in table["p_corrected"]))
+        columns.append(Column(f"difference to {result.baseline}", differences, True, signs))
+        columns.append(Column("p corrected", [texts.format_p(float(p)) for p in table["p_corrected"]], True))
     if "effect" in table:
-        add("random effects", intervals("effect", "effect_low", "effect_high"))
-        next_ones = zip(table["next_low"], table["next_high"], strict=True)
-        add("next collection", (texts.interval(low, high) for low, high in next_ones))
-        add("I2", (texts.format_number(float(value), 2) for value in table["i2"]))
+        columns.append(Column("random effects", intervals("effect", "effect_low", "effect_high"), True))
+        ends = zip(table["next_low"], table["next_high"], strict=True)
+        columns.append(Column("next collection", [texts.interval(*both) for both in ends], True))
+        columns.append(Column("I2", [texts.format_number(float(value), 2) for value in table["i2"]], True))
     confidence = texts.confidence_words(result.provenance)
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:

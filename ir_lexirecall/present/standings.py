@@ -51,14 +51,14 @@ def verdict_words(verdict: str | None) -> str:
     return "not compared" if verdict is None else NO_DIFFERENCE if verdict == UNDECIDED else verdict
 
 
-def is_defined(criterion: Criterion) -> bool:
-    """Whether there are queries, and all values are finite numbers."""
-    return bool(criterion.query_ids) and bool(np.isfinite(criterion.standings).all())
+def defined(result: Comparison) -> dict[str, Criterion]:
+    """The criteria of which there are queries, and all values are finite numbers."""
+    return {name: c for name, c in result.by.items() if c.query_ids and np.isfinite(c.standings).all()}
 
 
 def standings_of(result: Comparison) -> list[Standing]:
     """How the runs stand by every criterion that is defined."""
-    return [Standing(result, name) for name, criterion in result.by.items() if is_defined(criterion)]
+    return [Standing(result, name) for name in defined(result)]
 
 
 def direction_words(criterion: Criterion) -> str:

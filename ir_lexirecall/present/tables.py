@@ -115,11 +115,8 @@ class Shown:
         """The table in Markdown, with its notes below."""
 
         def signs(raised: str) -> str:
-            return (
-                f"<sup>{raised}</sup>"
-                if raised.replace(DAGGER, "").isalnum() or "," in raised
-                else raised.replace("+", "\\+")
-            )
+            letters = raised.replace(DAGGER, "").isalnum() or "," in raised
+            return f"<sup>{raised}</sup>" if letters else raised.replace("+", "\\+")
 
         head, *rows = self._drawn(texts.escape_markdown, 3, "**{}**", signs)
         rules = ["-" * (texts.width(cell) + 1) for cell in head]
@@ -147,9 +144,8 @@ class Shown:
         lines = [f"\\begin{{tabular}}{{{ways}}}", *lines, "\\end{tabular}"]
         if label is not None:
             caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
-            whole = textwrap.fill(
-                f"\\caption{{{caption}}}", _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False
-            )
+            filled = textwrap.TextWrapper(_LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
+            whole = filled.fill(f"\\caption{{{caption}}}")
             above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
             lines = [*above, *lines, "\\end{table}"]
         return "\n".join(lines)
@@ -191,11 +187,10 @@ class Shown:
                     cells[i] = best + small if bold else cells[i] + sign.ljust(room)
             cells.insert(0, escape(column.head))
             if least >= 0:
-                wide = max(least, *map(texts.width, cells), 0)
-                blanks = [" " * (wide - texts.width(cell)) for cell in cells]
-                cells = [
-                    more + cell if column.numeric else cell + more for more, cell in zip(blanks, cells, strict=True)
-                ]
+                wide = max(least, *map(texts.width, cells))
+                for i, cell in enumerate(cells):
+                    more = " " * (wide - texts.width(cell))
+                    cells[i] = more + cell if column.numeric else cell + more
             columns.append(cells)
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -270,8 +265,8 @@ def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
     """
     places = [len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells]
     most = max((n for n in places if n is not None), default=0)
-    fills = [0 if n is None else most - n for n in places]
-    return [
-        cell + (blank.replace("0", "0" * n) if "0" in blank and n else blank * n)
-        for cell, n in zip(cells, fills, strict=True)
-    ]
+    filled = []
+    for cell, n in zip(cells, places, strict=True):
+        lacking = 0 if n is None else most - n
+        filled.append(cell + (blank.replace("0", "0" * lacking) if "0" in blank and lacking else blank * lacking))
+    return filled

@@ -274,6 +274,15 @@ def gathered(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     return groups
 
 
+def once(pairs: Iterable[tuple[str, str]], word: str = "by") -> str:
+    """Facts and the names of which they hold, as parts of a sentence that says once what is the same.
+
+    >>> once([("bm25", "AP"), ("ql", "RR"), ("bm25", "LR")])
+    'by AP and LR, bm25; by RR, ql'
+    """
+    return "; ".join(f"{word} {listed(names)}, {fact}" for fact, names in gathered(pairs).items())
+
+
 # -- tests -----------------------------------------------------------------------------------------
 
 
