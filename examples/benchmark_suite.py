@@ -169,7 +169,11 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
 
 def main(n_resamples: int, plots: Path | None, data: Path | None) -> None:
     result = embedded(n_resamples)
-    pictures = {"forest": result.plot(), "ranks": result.plot_ranks(), "cd": result.plot_cd()}
+    pictures = {
+        "forest": result.plot(),
+        "ranks": result.plot("rank_intervals"),
+        "cd": result.plot("critical_differences"),
+    }
     pictures["forest"].figure.suptitle("Difference of nDCG@10 to bm25, by subject and over all", fontsize="medium")
     pictures["ranks"].figure.suptitle("Which ranks are possible, by mean nDCG@10", fontsize="medium")
     if plots is not None:

@@ -63,7 +63,7 @@ print(comparison.explain("bm25", "bm25_rerank", "lexirecall").to_string(index=Fa
 # %%
 # All pairs of systems at a glance, and what speaks against trusting them:
 
-axes = comparison.with_baseline(None).plot_pairs("lexirecall")
+axes = comparison.with_baseline(None).plot("heatmap", "lexirecall")
 axes.figure.suptitle("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
 plt.show()
 for note in comparison.diagnostics:

@@ -53,6 +53,6 @@ print(result.explain("first", "reranked").head().to_string(index=False))
 # ``level`` is the recall level that decided, ``tied_levels`` how many levels below it are equal. The picture shows, for
 # every query, the ranks at that level.
 
-axes = result.plot_pair("first", "reranked")
+axes = result.plot("pair", "first", "reranked")
 axes.figure.suptitle("The rank that decided each query: first (blue) and reranked (orange)", fontsize="medium")
 plt.show()

@@ -132,8 +132,8 @@ def main(arguments: list[str] | None = None) -> Comparison:
     print(f"\nWhat decided between {a} and {b} (first ten decided queries):\n")
     explained = comparison.explain(a, b, "lexirecall")
     print(explained[explained["winner"].notna()].head(10).to_string(index=False))
-    pairs = comparison.with_baseline(None).plot_pairs("lexirecall")
-    pictures = {"preferences": pairs, "pair": comparison.plot_pair(a, b, "lexirecall")}
+    pairs = comparison.with_baseline(None).plot("heatmap", "lexirecall")
+    pictures = {"preferences": pairs, "pair": comparison.plot("pair", a, b, "lexirecall")}
     pictures["preferences"].figure.suptitle("Mean preference of the row's system over the column's", fontsize="medium")
     pictures["pair"].figure.suptitle(f"The rank that decided each query: {a} (blue), {b} (orange)", fontsize="medium")
     if options.plots:

@@ -28,13 +28,13 @@ suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", t
 RESULTS = ["compared", "one", "suite"]
 PLOTS = [
     "compared.plot()",
-    "compared.plot_pairs()",
-    "compared.plot_differences()",
-    "compared.plot_pair('bm25', 'ql')",
+    "compared.plot('heatmap')",
+    "compared.plot('differences')",
+    "compared.plot('pair', 'bm25', 'ql')",
     "one['lexirecall/demo'].plot()",
     "suite.plot()",
-    "suite.plot_ranks()",
-    "suite.plot_cd()",
+    "suite.plot('rank_intervals')",
+    "suite.plot('critical_differences')",
     "meta.plot(meta.tie_probabilities(n=100, m=5))",
     "meta.plot(meta.Study(['AP', 'LR'], demo.qrels(), runs).agreement())",
 ]

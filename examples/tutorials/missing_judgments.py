@@ -57,7 +57,7 @@ for depth in depths:
 columns = ["criterion", "low", "high", "ci_low", "ci_high", "exact", "depth"]
 bounds = result.bounds(depth=depths[1])
 print(bounds.loc[bounds["low"].notna(), columns].round(3).to_string(index=False))
-result.plot_differences("nDCG@10")
+result.plot("differences", "nDCG@10")
 plt.show()
 
 # %%

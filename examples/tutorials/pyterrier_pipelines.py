@@ -219,7 +219,7 @@ against.drop(columns="reject")
 # The picture shows all pairs of systems.
 
 comparison = table.attrs["comparison"]
-axes = comparison.with_baseline(None).plot_pairs("lexirecall")
+axes = comparison.with_baseline(None).plot("heatmap", "lexirecall")
 axes.figure.suptitle(
     "Mean preference (lexirecall) of the row's system over the column's",
     fontsize="medium",
@@ -241,7 +241,7 @@ decided[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head(8)
 # *level* counts relevant documents from the top: at level 3, the third one of the ranking decided. The levels below it
 # are equal, as both systems share what lies below the cut. (The table has them, too: ``tied_levels``.)
 
-axes = comparison.plot_pair("reranked ^ BM25", "BM25", "lexirecall")
+axes = comparison.plot("pair", "reranked ^ BM25", "BM25", "lexirecall")
 axes.figure.suptitle(
     "The reranker (blue) against BM25 (orange): the rank that decided each query",
     fontsize="medium",

@@ -83,7 +83,7 @@ means.loc[COLLECTIONS, list(QUALITY)].round(3)
 # Differences to the baseline on every collection with their intervals, and the mean over all collections below. Look at
 # the specialist: the mean hides that there are two kinds of collections.
 
-axes = result.plot("LR")
+axes = result.plot("forest", "LR")
 axes.figure.suptitle(
     "LexiRecall: difference to the baseline, by collection and over all",
     fontsize="medium",
@@ -105,7 +105,7 @@ here.loc[here["criterion"] == "LR", columns].round(3)
 # ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once: two systems whose
 # intervals overlap do not differ significantly.
 
-axes = result.plot_ranks("LR")
+axes = result.plot("rank_intervals", "LR")
 axes.figure.suptitle("Which ranks are possible, by mean LexiRecall", fontsize="medium")
 plt.show()
 
@@ -177,7 +177,7 @@ friedman = result.friedman("LR")
 print(
     f"Friedman's test: p = {friedman['p']:.3f}; mean ranks closer than {friedman['critical_difference']:.2f} do not differ"
 )
-axes = result.plot_cd("LR")
+axes = result.plot("critical_differences", "LR")
 axes.figure.suptitle("Mean ranks of the systems by LexiRecall", fontsize="medium")
 plt.show()
 

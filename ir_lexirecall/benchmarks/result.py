@@ -484,16 +484,16 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return str(plots.notebook(self))
 
     @entry
-    def plot(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the differences to the baseline, per collection and over all; returns the axes."""
-        return plots.forest(self, by, ax=ax)
+    def plot(self, kind: str = "forest", *args: Any, **options: Any) -> Any:
+        """Draw a kind of picture: ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``; returns the axes.
 
-    @entry
-    def plot_ranks(self, by: str | None = None, ax: Any = None, over: str | None = None) -> Any:
-        """Ranks by macro mean with their intervals, best first; returns the axes."""
-        return plots.rank_intervals(self, by, over, ax=ax)
+        ``"forest"``: differences to the baseline, per collection and over all; ``"rank_intervals"`` (also ``over="collections"``): ranks by
+        macro mean, best first; ``"critical_differences"`` of mean ranks (Demsar 2006).
 
-    @entry
-    def plot_cd(self, by: str | None = None, ax: Any = None) -> Any:
-        """Critical-difference diagram of mean ranks (Demsar 2006); returns the axes."""
-        return plots.critical_differences(self, by, ax=ax)
+        Args:
+            args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``.
+
+        Raises:
+            ValueError: unknown kind.
+        """
+        return plots.picture(Benchmark, kind)(self, *args, **options)

@@ -17,6 +17,7 @@ from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria, wanted_values
 from ir_lexirecall.comparison.gating import gate
 from ir_lexirecall.io.values import run_name
+from ir_lexirecall.plots import KINDS
 from ir_lexirecall.present.text import provenance_line
 from ir_lexirecall.reports import report
 
@@ -46,7 +47,9 @@ def add_compare(commands: Any) -> None:
         help="say of significant differences whether they keep their sign under any judging of the unjudged documents (columns holds and "
         "depth; in LaTeX and Markdown a dagger where that is not known)",
     )
+    kinds = list(KINDS[Comparison])
     parser.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
+    parser.add_argument("--kind", choices=kinds, metavar="NAME", help=f"of --plot: another picture, {', '.join(kinds)}")
     add_output(parser)
 
 
@@ -74,6 +77,10 @@ def run_compare(options: Options) -> None:
     inputs, bounds = options.inputs(), options.of_bounds()
     if options.bounds and (options.explain or options.plot):
         raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
+    if options.kind and not options.plot:
+        raise ValueError("--kind says what --plot FILE draws; give both")
+    if options.kind == "pair" and not options.explain:
+        raise ValueError("--kind pair draws two runs; name them: --explain A B")
     if inputs is not None:
         for name in options.explain or ():
             check_choice("run", name, inputs.runs)
@@ -112,7 +119,8 @@ def run_compare(options: Options) -> None:
             page.add_table(table)
     page.add_sentences("", provenance_line(result.provenance), *notes)
     if options.plot:
-        save_picture(result.plot_pair(*options.explain) if options.explain else result.plot_pairs(), options.plot)
+        kind = options.kind or ("pair" if options.explain else "heatmap")
+        save_picture(result.plot(kind, *(options.explain if kind == "pair" else [])), options.plot)
     page.finish()
 
 

@@ -405,29 +405,19 @@ class Comparison(PooledRuns):
         return str(plots.notebook(self))
 
     @entry
-    def plot(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the means with their intervals, best first; returns the axes."""
-        return plots.means(self, by, ax=ax)
+    def plot(self, kind: str = "means", *args: Any, **options: Any) -> Any:
+        """Draw a kind of picture: ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``; returns the axes.
 
-    @entry
-    def plot_differences(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the differences of all runs to the baseline, or to the leader; returns the axes."""
-        return plots.differences(self, by, ax=ax)
+        ``"means"``, ``"differences"`` to the baseline, or the leader (``"groups"``: in each group of queries), with their intervals;
+        ``"heatmap"``: of all pairs, the verdicts marked; ``"pair"``, of runs ``a`` and ``b``: query by query, where they differ.
 
-    @entry
-    def plot_groups(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the differences to the baseline, or the leader, in each group of queries; returns the axes."""
-        return plots.groups(self, by, ax=ax)
+        Args:
+            args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``; ``plot("pair", a, b, by)``.
 
-    @entry
-    def plot_pairs(self, by: str | None = None, ax: Any = None) -> Any:
-        """Heatmap of the differences of all pairs, best runs first, the verdicts marked; returns the axes."""
-        return plots.heatmap(self, by, ax=ax)
-
-    @entry
-    def plot_pair(self, a: str, b: str, by: str | None = None, ax: Any = None) -> Any:
-        """Query by query, where two runs differ; returns the axes."""
-        return plots.pair(self, a, b, by, ax=ax)
+        Raises:
+            ValueError: unknown kind.
+        """
+        return plots.picture(Comparison, kind)(self, *args, **options)
 
     __str__ = summary
 

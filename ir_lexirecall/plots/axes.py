@@ -125,9 +125,13 @@ def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | 
     bar.ax.tick_params(labelsize=TEXT)
 
 
-def number_cells(ax: Any, image: Any, texts: Sequence[Sequence[str]]) -> None:
-    """Write a text into every cell of an image, black or white: whichever stands out."""
-    for i, row in enumerate(texts):
+def name_cells(
+    ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: Sequence[Any], columns: Sequence[Any]
+) -> None:
+    """Name rows and columns of an image, and write a text into every cell, black or white: whichever stands out."""
+    name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
+    name_ticks(ax.yaxis, rows)
+    for i, row in enumerate(cells):
         for j, text in enumerate(row):
             red, green, blue, _ = image.to_rgba(image.get_array()[i, j])
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55

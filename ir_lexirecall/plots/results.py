@@ -12,18 +12,23 @@ from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.plots import axes
+from ir_lexirecall.plots.kinds import picture_of
 from ir_lexirecall.plots.marks import MAY, REST, Mark, collection_marks, difference_marks, group_marks, mean_marks
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import html
 from ir_lexirecall.present.macro_means import benchmark_finding, wilcoxon_words
-from ir_lexirecall.present.standings import MacroStanding, Standing, standings_of
+from ir_lexirecall.present.standings import MacroStanding, Standing, defined
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
+_COLOURS = {REST: axes.GREY, UNDECIDED: axes.GREY, WORSE: axes.SECOND}  # of marks; of others the first one
+_HOLLOW = (MAY, UNDECIDED)
+_BLUE = "blue is significantly better, orange worse"
 _LETTERS = 66  # in a line below the axes
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
@@ -39,22 +44,22 @@ _DIVERGING = [
 ]  # the second run's, over white, to the first one's
 
 
+@picture_of(Comparison)
 def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """Means with their intervals, a row per run, best first; hollow: may be the best as well."""
     standing = Standing(result, result.criterion(by).name)
-    marks, several = mean_marks(standing), len(standing.runs) > 1 and not standing.all_alike
+    marks, confidence = mean_marks(standing), confidence_words(standing.ranking.attrs)
     level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
-    confidence = confidence_words(standing.ranking.attrs)
     quantity = standing.quantity.removesuffix(standing.name)
-    cost = f"; {standing.criterion.direction}" if standing.criterion.direction else ""
-    words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{cost}"
-    title = f"{axes.label(marks[0].name)} has the best mean" if several else ""
-    title += "All runs have the same mean" if len(marks) > 1 and not several else ""
+    words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{_cost(standing)}"
+    best = "All runs have the same mean" if standing.all_alike else f"{axes.label(marks[0].name)} has the best mean"
+    title = best if len(marks) > 1 else ""
     title += f"; hollow: may be the best as well, {confidence} ({level})" if level else ""
     title += f"; grey: not among the best ({rest})" if rest else ""
     return _forest(ax, standing, marks, words, title)
 
 
+@picture_of(Comparison)
 def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
 
@@ -66,24 +71,26 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     verdicts = [mark.row.verdict for mark in marks]
     known = [verdict for verdict in (WITHIN, NOT_WORSE) if verdict in verdicts]
     hollow = ", ".join(f"{verdict} ({verdicts.count(verdict)})" for verdict in (*known, UNDECIDED))
-    title = f"Against {axes.label(standing.reference)}: blue is significantly better, orange worse; hollow: {hollow}"
+    title = f"Against {axes.label(standing.reference)}: {_BLUE}; hollow: {hollow}"
     return _forest(ax, standing, marks, _estimates(standing) + thin, title)
 
 
+@picture_of(Comparison)
 def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
     standing = Standing(result, result.criterion(by).name)
     marks = [mark._replace(name=f"{run}, {mark.name}") for run, some in group_marks(standing).items() for mark in some]
-    title = (
-        f"In each group of queries against {axes.label(standing.reference)}: blue is significantly better, orange worse"
-    )
+    title = f"In each group of queries against {axes.label(standing.reference)}: {_BLUE}"
     return _forest(ax, standing, marks, _estimates(standing), title)
+
+
+def _cost(standing: Standing) -> str:
+    return f"; {standing.criterion.direction}" if standing.criterion.direction else ""
 
 
 def _estimates(standing: Standing) -> str:
     """What the test estimates, in words below the axes."""
-    cost = f"; {standing.criterion.direction}" if standing.criterion.direction else ""
-    what = f"{standing.estimate}, by {axes.label(standing.name)}, against {axes.label(standing.reference)}{cost}"
+    what = f"{standing.estimate}, by {axes.label(standing.name)}, against {axes.label(standing.reference)}{_cost(standing)}"
     return f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
 
 
@@ -96,20 +103,17 @@ def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, titl
     """A point with its interval for each mark, the first one on top; below, what the numbers are."""
     ax = axes.new_axes(ax, means_size(len(marks)))
     place = np.arange(len(marks))
-    colours = [
-        axes.GREY if mark.kind in (REST, UNDECIDED) else axes.SECOND if mark.kind == WORSE else axes.FIRST
-        for mark in marks
-    ]
-    hollow = [mark.kind in (MAY, UNDECIDED) for mark in marks]
+    colours = [_COLOURS.get(mark.kind, axes.FIRST) for mark in marks]
     low, high = np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float).reshape(-1, 2).T
     known = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
     ax.hlines(place[known], low[known], high[known], color=[colours[i] for i in known], linewidth=1.8, zorder=1)
-    faces = ["white" if empty else colour for colour, empty in zip(colours, hollow, strict=True)]
-    values = [mark.value for mark in marks]
-    ax.scatter(values, place, s=34, facecolors=faces, edgecolors=colours, linewidths=1.6, zorder=2)
+    faces = ["white" if mark.kind in _HOLLOW else colour for mark, colour in zip(marks, colours, strict=True)]
+    ax.scatter(
+        [mark.value for mark in marks], place, s=34, facecolors=faces, edgecolors=colours, linewidths=1.6, zorder=2
+    )
     if any(mark.inner for mark in marks):
-        outer = ([mark.low for mark in marks], [mark.high for mark in marks])
-        ax.hlines(place, *outer, color=axes.GREY, linewidth=0.8, zorder=0)
+        ends = [mark.low for mark in marks], [mark.high for mark in marks]
+        ax.hlines(place, *ends, color=axes.GREY, linewidth=0.8, zorder=0)
     axes.name_ticks(ax.yaxis, [mark.name for mark in marks])
     ax.set_ylim(len(marks) - 0.4, -0.6)
     ax.grid(axis="x", color="#e3e3e3", linewidth=0.6)
@@ -120,6 +124,7 @@ def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, titl
     return axes.finish(ax, provenance_line(standing.result.provenance), title, [standing.name])
 
 
+@picture_of(Comparison)
 def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """Mean preference (of a measure: mean difference) of the row's run over the column's; coloured where significant.
 
@@ -136,22 +141,13 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     widest = 1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
     size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
     ax = axes.new_axes(ax, (size + 1, size))
-    image = ax.imshow(
-        ways * np.abs(matrix),
-        cmap=LinearSegmentedColormap.from_list("runs", _DIVERGING),
-        vmin=-1.25 * widest,
-        vmax=1.25 * widest,
-    )
-    axes.name_ticks(ax.xaxis, runs, rotation=45, ha="right", rotation_mode="anchor")
-    axes.name_ticks(ax.yaxis, runs)
+    colours = LinearSegmentedColormap.from_list("runs", _DIVERGING)
+    image = ax.imshow(ways * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest)
+    places = range(len(runs) if len(runs) <= _MOST_NUMBERED else 0)
+    numbers = [[f"{matrix[i, j]:.2f}{'*' * bool(ways[i, j])}" if i != j else "" for j in places] for i in places]
+    axes.name_cells(ax, image, numbers, runs, runs)
     ax.set_xlabel("over this run")
     ax.set_ylabel("this run")
-    if len(runs) <= _MOST_NUMBERED:
-        pairs = (zip(values.tolist(), signs, strict=True) for values, signs in zip(matrix, ways, strict=True))
-        numbers = [[f"{value:.2f}{'*' if sign else ''}" for value, sign in row] for row in pairs]
-        for place, row in enumerate(numbers):
-            row[place] = ""
-        axes.number_cells(ax, image, numbers)
     name = axes.label(criterion.name)
     what = f"mean difference of {name}" if criterion.is_measure else f"mean preference ({name})"
     cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
@@ -160,6 +156,7 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
+@picture_of(Comparison)
 def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
     """Where two runs differ, query by query: the first one's wins by their size, then ties, then its losses.
 
@@ -169,17 +166,16 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     """
     criterion, table = result.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())
-    height, what = sign, f"preference ({axes.label(criterion.name)})"
+    height, what, ranks = sign, f"preference ({axes.label(criterion.name)})", None
     if "value_a" in table:
         height = criterion.sign * (table["value_a"] - table["value_b"]).to_numpy()
-        what = f"difference of {axes.label(criterion.name)}" + (
-            ", turned: up is better" if criterion.smaller_is_better else ""
-        )
+        turned = ", turned: up is better" if criterion.smaller_is_better else ""
+        what = f"difference of {axes.label(criterion.name)}{turned}"
     elif "rank_a" in table:
         # How many times deeper the loser reaches the deciding level: a number that sorts; infinite where it never does.
-        ranks = [table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b")]
-        ratio = np.nan_to_num(np.fmax(*ranks) / np.fmin(*ranks), nan=1.0)
-        ratio[np.isnan(ranks[0]) != np.isnan(ranks[1])] = np.inf
+        ranks = table[["rank_a", "rank_b"]].to_numpy(dtype=float, na_value=np.nan)
+        ratio = np.nan_to_num(np.fmax(*ranks.T) / np.fmin(*ranks.T), nan=1.0)
+        ratio[np.isnan(ranks).sum(axis=1) == 1] = np.inf
         height = np.where(sign == 0, 0.0, sign * ratio)
     order = np.lexsort((-height, -np.sign(sign)))
     height, sign, table = height[order], sign[order], table.iloc[order]
@@ -188,38 +184,35 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     for start, end, colour in ((0, wins, axes.FIRST), (len(sign) - losses, len(sign), axes.SECOND)):
         if end > start:  # shade where one run wins, and where the other does
             ax.axvspan(start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0)
-    if "rank_a" in table:
-        _dumbbells(ax, table)
+    first = second = ""
+    if ranks is not None:
+        first, second = "● ", "◆ "
+        _dumbbells(ax, ranks[order], sign != 0)
     else:
         ax.bar(range(len(height)), height, color=np.where(sign > 0, axes.FIRST, axes.SECOND), width=0.8)
         ties = np.flatnonzero(height == 0)
         ax.plot(ties, np.zeros(len(ties)), ".", color=axes.GREY)
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_ylabel(what)
-    ids = table["query_id"].tolist()
-    decided = np.flatnonzero(sign)
-    extremes = [*decided[decided < wins][:_EXTREMES], *decided[decided >= wins][-_EXTREMES:]]
-    named = list(range(len(ids))) if len(ids) <= _MOST_NAMED else extremes
-    axes.name_ticks(ax.xaxis, [ids[i] for i in named], named, rotation=90, fontsize=axes.SMALL)
+    named = list(range(len(table)))
+    if len(table) > _MOST_NAMED:  # the largest wins stand first, the largest losses last
+        named = [*named[:wins][:_EXTREMES], *named[len(table) - losses :][-_EXTREMES:]]
+    axes.name_ticks(ax.xaxis, table["query_id"].iloc[named].tolist(), named, rotation=90, fontsize=axes.SMALL)
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
-    first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
     title = f"{first}{axes.label(a)} (blue) wins {wins}, {second}{axes.label(b)} (orange) wins {losses}{ties_said}"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
-def _dumbbells(ax: Any, table: Any) -> None:
-    ranks = [table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b")]
-    tie = table["winner"].isna().to_numpy()
-    deepest = np.nanmax(np.concatenate([*ranks, [1.0]]))
-    missing = 2 * deepest
-    shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
-    x = np.arange(len(table))
-    ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="#bdbdbd", linewidth=2, zorder=1)
-    for rank, colour, marker in zip(shown, (axes.FIRST, axes.SECOND), "oD", strict=True):
-        ax.scatter(x[~tie], rank[~tie], color=colour, marker=marker, s=16, zorder=2)
-    ax.plot(x[tie], np.ones(tie.sum()), ".", color=axes.GREY)
+def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
+    """For each query the ranks of both runs, joined; for those that are not decided a dot."""
+    missing, x = 2 * np.nanmax(ranks, initial=1.0), np.arange(len(ranks))
+    first, second = np.where(np.isnan(ranks), missing, ranks)[decided].T
+    ax.vlines(x[decided], first, second, color="#bdbdbd", linewidth=2, zorder=1)
+    ax.scatter(x[decided], first, color=axes.FIRST, marker="o", s=16, zorder=2)
+    ax.scatter(x[decided], second, color=axes.SECOND, marker="D", s=16, zorder=2)
+    ax.plot(x[~decided], np.ones((~decided).sum()), ".", color=axes.GREY)
     ax.axhline(missing, color=axes.GREY, linewidth=0.8, linestyle=":")
     beside = ax.get_yaxis_transform()
     ax.text(1, missing, " not retrieved", va="center", fontsize=axes.SMALL, color=axes.GREY, transform=beside)
@@ -229,6 +222,7 @@ def _dumbbells(ax: Any, table: Any) -> None:
     ax.set_ylabel("rank at the deciding level")
 
 
+@picture_of(Benchmark)
 def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates against the baseline, with its interval, a row per collection; at the bottom, diamonds, over all.
 
@@ -264,6 +258,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
+@picture_of(Benchmark)
 def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None) -> Any:
     """Rank of each run with its interval (thin), and where the resamples put it (thick), best first."""
     standing = MacroStanding(result, result.criterion(by).name, over)
@@ -273,7 +268,7 @@ def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = 
     ax.hlines(place, ranks["rank_low"], ranks["rank_high"], color=axes.FIRST, linewidth=1)
     ax.hlines(place, ranks["rank_from"], ranks["rank_to"], color=axes.FIRST, linewidth=4)
     ax.plot(place + 1, place, "o", color="black", markersize=4)
-    axes.name_ticks(ax.yaxis, standing.runs, fontsize=9.0)
+    axes.name_ticks(ax.yaxis, standing.runs)
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(ranks) + 0.5)
     ax.set_xlabel(f"rank by macro mean of {axes.label(standing.name)}")
@@ -281,6 +276,7 @@ def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = 
     return axes.finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
+@picture_of(Benchmark)
 def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference."""
     test = result.friedman(by)
@@ -296,10 +292,8 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {axes.label(test['criterion'])}")
-    title = (
-        f"critical difference {difference:.2f}: runs under one bar do not differ significantly. {wilcoxon_words(test)}"
-    )
-    return axes.finish(ax, provenance_line(result.provenance), title, [test["criterion"]])
+    said = f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
+    return axes.finish(ax, provenance_line(result.provenance), f"{said}. {wilcoxon_words(test)}", [test["criterion"]])
 
 
 def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
@@ -355,27 +349,20 @@ def notebook(result: Comparison | Benchmark) -> str:
     draw: Any
     if isinstance(result, Benchmark):
         said, draw, size = benchmark_finding(result), rank_intervals, (7.0, 1.5 + 0.32 * len(result.runs))
-        by, drawn = None, said.ranking is not None and len(result.runs) > 1
+        by = result.quantities[:1] if said.ranking is not None and len(result.runs) > 1 else []
     else:
-        said, standings, draw, size = (
-            comparison_finding(result),
-            standings_of(result),
-            means,
-            means_size(len(result.runs)),
-        )
-        by, drawn = standings[0].name if standings else None, bool(standings)
+        said, draw, size = comparison_finding(result), means, means_size(len(result.runs))
+        by = list(defined(result))[:1]
     picture = ""
-    if drawn and len(result.runs) <= _MOST_DRAWN and find_spec("matplotlib") is not None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
+    if by and len(result.runs) <= _MOST_DRAWN and find_spec("matplotlib") is not None:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=size, layout="constrained")
-        canvas = FigureCanvasAgg(figure)
-        draw(result, by, ax=figure.subplots())
+        draw(result, *by, ax=figure.subplots())
         stream = io.BytesIO()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")
-            canvas.print_figure(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
+            figure.savefig(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
         data, width = b64encode(stream.getvalue()).decode("ascii"), round(size[0] * 96)
         picture = f'<img alt="{escape_html(said.title)}" style="max-width:100%" width="{width}" '
         picture += f'src="data:image/png;base64,{data}">'

@@ -7,7 +7,7 @@ Titles and texts at axes may name facts of the table's ``attrs`` in braces.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,7 +144,7 @@ class Matrix(Picture):
                 numbers[rows.index(b), columns.index(a)] = value
         lowest = float(np.nanmin(numbers, initial=0.0)) if self.lowest is None else self.lowest
         image = ax.imshow(numbers, cmap=self.colours, vmin=lowest, vmax=1)
-        _write_cells(ax, image, [[f"{value:.2f}" for value in row] for row in numbers.tolist()], rows, columns)
+        axes.name_cells(ax, image, [[f"{value:.2f}" for value in row] for row in numbers.tolist()], rows, columns)
         ax.set_xlabel(self.below)
         ax.set_ylabel(self.beside)
         axes.colour_bar(ax, image, self.meaning)
@@ -166,7 +166,7 @@ class Symbols(Picture):
         shown = [[self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0) for b in columns] for a in rows]
         colours = [[colour for _, colour in row] for row in shown]
         image = ax.imshow(colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
-        _write_cells(ax, image, [[symbol for symbol, _ in row] for row in shown], rows, columns)
+        axes.name_cells(ax, image, [[symbol for symbol, _ in row] for row in shown], rows, columns)
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,3 @@ class Shares(Picture):
         ax.invert_yaxis()
         ax.set_xlabel(self.meaning)
         axes.show_legend(ax)
-
-
-def _write_cells(ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]) -> None:
-    axes.number_cells(ax, image, cells)
-    axes.name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
-    axes.name_ticks(ax.yaxis, rows)

@@ -171,7 +171,7 @@ def pair() -> Drawing:
     """What separates two embedded runs, query by query."""
     figure = Figure(figsize=(6.4, 3.4))
     result = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")})
-    result.plot_pair("bm25", "ql", ax=figure.subplots())
+    result.plot("pair", "bm25", "ql", ax=figure.subplots())
     row = result.table().iloc[0]
     text = (
         "For each query, the ranks of the relevant document that decides, blue in bm25 and orange in ql: "

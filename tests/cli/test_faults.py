@@ -20,6 +20,8 @@ from command_line import BM25, Cli, exit_code, program
 from ir_lexirecall.cli import eval as evaluation
 from ir_lexirecall.cli import main
 from ir_lexirecall.cli.output import FORMATS, for_programs
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.plots.kinds import KINDS
 
 EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR")
 
@@ -295,3 +297,12 @@ def test_pictures_are_written(ending: str, cli: Cli) -> None:
     assert cli("compare", *EVAL[1:4], "--plot", f"heatmap{ending}").code == 0
     beginning = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", "": b"\x89PNG"}[ending]
     assert Path(f"heatmap{ending}").read_bytes().startswith(beginning)
+
+
+@pytest.mark.parametrize("kind", KINDS[Comparison])
+def test_pictures_of_all_kinds_are_written(kind: str, cli: Cli) -> None:
+    pytest.importorskip("matplotlib")
+    words = {"pair": ["--explain", "bm25", "dph"], "groups": ["--groups", "groups.tsv"]}.get(kind, [])
+    Path("groups.tsv").write_text("q1\tone\nq2\ttwo\n")
+    assert cli("compare", *EVAL[1:4], *words, "--plot", "a.svg", "--kind", kind).code == 0
+    assert b"<svg" in Path("a.svg").read_bytes()

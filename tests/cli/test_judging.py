@@ -67,6 +67,8 @@ def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[st
         (["compare", "--max-rel", "3"], "--max-rel belongs to --bounds"),
         (["eval", "--bounds", "--baseline", "bm25"], "`compare --bounds` bounds differences"),
         (["compare", "--bounds", "--explain", "bm25", "ql"], "leave out --explain"),
+        (["compare", "--kind", "means"], "--kind says what --plot FILE draws"),
+        (["compare", "--plot", "x.svg", "--kind", "pair"], "--kind pair draws two runs; name them: --explain A B"),
         (["compare", "--bounds", "--depth", "5"], "depth 5 leaves out unjudged documents that nDCG@10 looks at"),
         (["to-judge", "-m", "AP"], "one criterion orders the documents; choose one of nDCG@10, AP"),
         (["to-judge", "-n", "0"], "n must be an integer of at least 1"),

@@ -184,7 +184,7 @@ def test_pictures_and_reports_show_every_group() -> None:
     from pages import page_of
 
     result = irl.compare(QRELS, RUNS, ["AP", "SL3(n=90)"], groups=KINDS)
-    rows = [tick.get_text() for tick in result.plot_groups().get_yticklabels()]
+    rows = [tick.get_text() for tick in result.plot("groups").get_yticklabels()]
     assert len(rows) == 4 * 3
     assert rows[:3] == ["tfidf, how", "tfidf, what", "tfidf, who"]
     html = page_of(result)

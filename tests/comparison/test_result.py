@@ -263,7 +263,7 @@ def test_every_table_says_where_it_comes_from():
 def test_every_text_and_picture_says_where_it_comes_from():
     compared = irl.compare(QRELS, RUNS, ["rpp@7", "AP"])
     said = "queries 30; rel 1; test sign (rpp@7), t (AP)"
-    pictures = {"plot_pairs": compared.plot_pairs(), "plot_pair": compared.plot_pair(*compared.runs[:2])}
+    pictures = {"heatmap": compared.plot("heatmap"), "pair": compared.plot("pair", *compared.runs[:2])}
     texts = {name: axes.figure.get_supxlabel().replace("\n", " ") for name, axes in pictures.items()}
     for form, text in (texts | {"html": compared._repr_html_()}).items():
         assert said in text, form
@@ -379,7 +379,7 @@ def drawn(axes: Any) -> int:
 
 def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant():
     compared = irl.compare(QRELS, dict(reversed(RUNS.items())), "AP", test=SignificanceTest(alpha=0.02))
-    axes = compared.plot_pairs()
+    axes = compared.plot("heatmap")
     order = list(compared.ranking()["run"])
     assert order == ["good", "fair", "weak", "bad"]
     assert labels(axes.get_xticklabels()) == labels(axes.get_yticklabels()) == order
@@ -403,7 +403,7 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
 def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
     runs = {"good": RUNS["good"], "half": RUNS["weak"] | {q: RUNS["good"][q] for q in QUERIES[:9]}}
     compared = irl.compare(QRELS, runs, preference)
-    axes = compared.plot_pair("good", "half")
+    axes = compared.plot("pair", "good", "half")
     assert axes.get_ylabel() == "rank at the deciding level"
     assert axes.get_xlabel() == "30 queries"
     explained = compared.explain("good", "half").set_index("query_id")
@@ -530,13 +530,15 @@ def test_bad_runs_are_named():
     [
         *(
             (name, ["rpp"], "'rpp'.*lexirecall")
-            for name in words("matrix per_query means table verdicts ranking best_set plot")
+            for name in words("matrix per_query means table verdicts ranking best_set")
         ),
         ("best_set", [None, 2], "alpha.*2"),
         ("explain", ["good", "best"], "'best'.*good, fair, weak, bad"),
         ("explain", ["best", "good"], "'best'.*good, fair, weak, bad"),
         ("explain", ["good", "bad", "rpp"], "'rpp'.*lexirecall"),
-        ("plot_pair", ["good", "best"], "'best'.*good, fair, weak, bad"),
+        ("plot", ["forest"], "^plot: unknown kind 'forest'; choose from means, differences, groups, heatmap, pair"),
+        ("plot", ["means", "rpp"], "'rpp'.*lexirecall"),
+        ("plot", ["pair", "good", "best"], "'best'.*good, fair, weak, bad"),
         ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
         ("with_baseline", ["best"], "'best'.*good, fair, weak, bad"),
     ],

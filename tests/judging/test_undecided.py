@@ -291,7 +291,7 @@ def test_forests_have_an_outer_interval(name: str) -> None:
     left = result.undecided(name)
     assert left is not None
     assert left.outer is not None
-    ax = result.plot_differences(name)
+    ax = result.plot("differences", name)
     thin = ax.collections[2].get_segments()
     place = {text.get_text(): int(y) for y, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
     for pair, low, high in zip(result.pairs, *left.outer, strict=True):

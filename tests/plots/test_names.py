@@ -44,12 +44,12 @@ def test_names_are_shown_as_they_are() -> None:
     compared = irl.compare(QRELS, runs(NAMES), ["lexirecall", "AP"])
     for name in NAMES:
         other = NAMES[NAMES.index(name) - 1]
-        pictures = (compared.plot_pair(name, other), compared.plot_pair(name, other, "AP"))
+        pictures = (compared.plot("pair", name, other), compared.plot("pair", name, other, "AP"))
         for picture in map(svg, pictures):
             assert SHOWN[NAMES.index(name)] in picture
             assert SHOWN[NAMES.index(other)] in picture
             assert "q0$x$" in picture
-    heatmap = svg(compared.plot_pairs())
+    heatmap = svg(compared.plot("heatmap"))
     assert all(heatmap.count(shown) >= 2 for shown in SHOWN)
 
 
@@ -72,8 +72,13 @@ def test_long_names_of_measures_are_short_and_explained_below() -> None:
     parts = {"one": demo.qrels(), "two": demo.qrels()}
     quick = irl.SignificanceTest(n_resamples=99, progress=False)
     suite = irl.benchmark(parts, dict.fromkeys(parts, runs), [name], baseline="ql", test=quick)
-    pictures = [compared.plot(), compared.plot_pairs(), compared.plot_differences(), compared.plot_pair("bm25", "ql")]
-    pictures += [suite.plot(), suite.plot_ranks(), suite.plot_cd()]
+    pictures = [
+        compared.plot(),
+        compared.plot("heatmap"),
+        compared.plot("differences"),
+        compared.plot("pair", "bm25", "ql"),
+    ]
+    pictures += [suite.plot(), suite.plot("rank_intervals"), suite.plot("critical_differences")]
     pictures += [meta.plot(meta.Study([name, "AP"], demo.qrels(), runs).ties())]
     for axes in pictures:
         texts = [" ".join(shown.get_text().split()) for shown in axes.figure.findobj(Text)]
@@ -89,7 +94,7 @@ def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
     compared = irl.compare(QRELS, runs(["good", "bad"]))
     before = dict(matplotlib.rcParams)
     with ThreadPoolExecutor(4) as threads:
-        pictures = list(threads.map(lambda _: png(compared.plot_pair("good", "bad")), range(8)))
+        pictures = list(threads.map(lambda _: png(compared.plot("pair", "good", "bad")), range(8)))
     assert len(set(pictures)) == 1
     changed = {name: value for name, value in matplotlib.rcParams.items() if before.get(name) != value}
     assert changed == {}
@@ -102,7 +107,7 @@ def test_a_long_caption_takes_no_room_from_the_axes() -> None:
     shares = []
     for caption in ("short", "a long caption, " * 60):
         ax = new_axes(None, (6.0, 5.0))
-        finish(compared.plot_pairs(ax=ax), caption)
+        finish(compared.plot("heatmap", ax=ax), caption)
         ax.figure.canvas.draw()
         shares.append(ax.get_position().width)
         (small,) = [text for text in ax.figure.texts if text.get_text().startswith(caption[:5])]
@@ -112,7 +117,7 @@ def test_a_long_caption_takes_no_room_from_the_axes() -> None:
 
 def test_logarithmic_axes_show_plain_numbers() -> None:
     runs = {"a": {"q$1$": {"d": 1.0}}, "b": {"q$1$": {"x": 2.0, "d": 1.0}}}
-    ax = irl.compare({"q$1$": {"d": 1}}, runs).plot_pair("a", "b")
+    ax = irl.compare({"q$1$": {"d": 1}}, runs).plot("pair", "a", "b")
     ax.figure.canvas.draw()
     assert ax.get_yscale() == "log"
     assert all("$" not in shown.get_text() for shown in ax.get_yticklabels(which="both"))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ import ir_lexirecall as irl  # noqa: E402
 from ir_lexirecall import demo, meta  # noqa: E402
 from ir_lexirecall.benchmarks import Benchmark  # noqa: E402
 from ir_lexirecall.plots.axes import FIRST, SECOND, SMALL, line_style, new_axes  # noqa: E402
+from ir_lexirecall.plots.kinds import KINDS  # noqa: E402
 from ir_lexirecall.present.standings import Standing  # noqa: E402
 from tests.docs.test_contributing import defined  # noqa: E402
 
@@ -58,22 +60,29 @@ def suite() -> Benchmark:
     return irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR", COST], baseline="bm25", test=quick)
 
 
+def of_contributing(result: Comparison) -> Any:
+    """The picture of CONTRIBUTING.md, by its name."""
+    with patch.dict(KINDS[Comparison]):  # and taken out again
+        defined("decided_queries")
+        return result.plot("decided_queries")
+
+
 RESULTS: dict[str, Callable[[Any, Any], Any]] = {
-    "means": lambda result, _: result.plot("nDCG@10"),
-    "differences": lambda result, _: result.plot_differences("lexirecall"),
-    "differences of a measure": lambda result, _: result.plot_differences("LR"),
-    "differences of a cost": lambda result, _: result.plot_differences(COST),
-    "means of a preference": lambda result, _: result.plot("lexirecall"),
-    "means of a cost": lambda result, _: result.plot(COST),
-    "heatmap": lambda result, _: result.plot_pairs("lexirecall"),
-    "heatmap of a cost": lambda result, _: result.plot_pairs(COST),
-    "pair": lambda result, _: result.plot_pair("bm25", "ql", "lexirecall"),
-    "pair of a measure": lambda result, _: result.plot_pair("bm25", "ql", "AP"),
-    "decided queries": lambda result, _: defined("decided_queries")(result),
-    "suite": lambda _, suite: suite.plot("LR"),
-    "suite of a cost": lambda _, suite: suite.plot(COST),
-    "suite ranks": lambda _, suite: suite.plot_ranks("LR"),
-    "suite critical differences": lambda _, suite: suite.plot_cd("LR"),
+    "means": lambda result, _: result.plot("means", "nDCG@10"),
+    "differences": lambda result, _: result.plot("differences", "lexirecall"),
+    "differences of a measure": lambda result, _: result.plot("differences", "LR"),
+    "differences of a cost": lambda result, _: result.plot("differences", COST),
+    "means of a preference": lambda result, _: result.plot("means", "lexirecall"),
+    "means of a cost": lambda result, _: result.plot("means", COST),
+    "heatmap": lambda result, _: result.plot("heatmap", "lexirecall"),
+    "heatmap of a cost": lambda result, _: result.plot("heatmap", COST),
+    "pair": lambda result, _: result.plot("pair", "bm25", "ql", "lexirecall"),
+    "pair of a measure": lambda result, _: result.plot("pair", "bm25", "ql", "AP"),
+    "decided queries": lambda result, _: of_contributing(result),
+    "suite": lambda _, suite: suite.plot("forest", "LR"),
+    "suite of a cost": lambda _, suite: suite.plot("forest", COST),
+    "suite ranks": lambda _, suite: suite.plot("rank_intervals", "LR"),
+    "suite critical differences": lambda _, suite: suite.plot("critical_differences", "LR"),
 }
 STUDIES: dict[str, Callable[[], Any]] = {
     "achieved significance": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).achieved_significance(
@@ -182,7 +191,7 @@ def faces(ax: Any) -> list[str]:
 @pytest.mark.parametrize("by", ["nDCG@10", "lexirecall", COST])
 def test_means_and_the_best_set_are_those_of_the_result(result: Comparison, by: str) -> None:
     ranking, best = result.ranking(by), result.best_set(by)
-    ax = result.plot(by)
+    ax = result.plot("means", by)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(ranking["run"])
     np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], ranking["mean"])
     hollow = [face == "#ffffff" for face in faces(ax)]
@@ -198,7 +207,7 @@ def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
 ) -> None:
     compared = result.with_baseline(baseline)
     reference = baseline or compared.ranking(by)["run"].iloc[0]
-    ax = compared.plot_differences(by)
+    ax = compared.plot("differences", by)
     runs = [run for run in compared.ranking(by)["run"] if run != reference]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == runs
     rows = {(row.run_a, row.run_b): row.estimate for row in compared.table(by).itertuples()}
@@ -213,7 +222,7 @@ def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
 
 @pytest.mark.parametrize("by", ["LR", "lexirecall", COST])
 def test_colours_of_heatmaps_are_the_verdicts(result: Comparison, by: str) -> None:
-    ax, verdicts = result.plot_pairs(by), result.verdicts_by(by)
+    ax, verdicts = result.plot("heatmap", by), result.verdicts_by(by)
     runs = list(result.ranking(by)["run"])
     colours = ax.images[0].get_array()
     for i, a in enumerate(runs):
@@ -227,7 +236,7 @@ def test_colours_of_heatmaps_are_the_verdicts(result: Comparison, by: str) -> No
 @pytest.mark.parametrize("by", ["LR", COST])
 def test_the_better_side_of_a_forest_is_as_its_title_says(suite: Benchmark, by: str) -> None:
     """Better systems lie right of 0, or left of it by a measure of which the smaller value is better."""
-    ax = suite.plot(by)
+    ax = suite.plot("forest", by)
     side = ax.get_title(loc="left").split()[0]
     assert side == ("Left" if by == COST else "Right")
     table = suite.by_collection(by)
@@ -263,7 +272,7 @@ def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> 
         name: {q: dict(zip("abxy", dice.random(4).tolist(), strict=True)) for q in qrels} for name in ("one", "two")
     }
     compared = irl.compare(qrels, runs, "AP")
-    ax = compared.plot_pair("one", "two")
+    ax = compared.plot("pair", "one", "two")
     heights = [bar.get_height() for bar in ax.containers[0].patches]
     assert heights == sorted(heights, reverse=True)
     named = [tick.get_text() for tick in ax.get_xticklabels()]
@@ -297,7 +306,7 @@ def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(result: Comparison
 
     left, right = Figure(figsize=(12, 4)).subplots(1, 2)
     assert result.plot(ax=left) is left
-    assert result.plot_differences(ax=right) is right
+    assert result.plot("differences", ax=right) is right
     assert left.figure.get_supxlabel() == ""
 
 
@@ -321,7 +330,7 @@ def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> No
     code = _COMPARED + (
         "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt\n"
         "mine = plt.figure(); before = dict(matplotlib.rcParams)\n"
-        "compared.plot(); compared.plot_pair('bm25', 'ql')\n"
+        "compared.plot(); compared.plot('pair', 'bm25', 'ql')\n"
         "print(plt.get_fignums(), plt.gcf() is mine, dict(matplotlib.rcParams) == before)"
     )
     assert python(code) == "[1] True True"

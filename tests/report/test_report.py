@@ -378,7 +378,7 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     for run, row in rows.items():
         expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
         np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
-    assert "hollow: within margin (2), undecided (1)" in result.plot_differences().get_title(loc="left")
+    assert "hollow: within margin (2), undecided (1)" in result.plot("differences").get_title(loc="left")
 
 
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
