@@ -16,7 +16,7 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.texts_and_groups import TextsLike
+from ir_lexirecall.io.texts_and_groups import TextsLike, TextSources
 from ir_lexirecall.judging.files import check_folder, page_template
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
@@ -25,7 +25,7 @@ from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_findi
 from ir_lexirecall.present.standings import direction_words, verdict_words
 from ir_lexirecall.present.text import confidence_words, fact_words, format_p, in_short, listed, printable, short_names
 from ir_lexirecall.reports import sections
-from ir_lexirecall.reports.query_browser import Sources, browsers_of
+from ir_lexirecall.reports.query_browser import browsers_of
 from ir_lexirecall.reports.report_tables import fitting, minus, number, signed, tables_of
 
 _MOST_TITLES = 3  # collections that the title names
@@ -109,7 +109,7 @@ def report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    browsers = browsers_of(shown, Sources(runs or {}, texts, queries), details, progress)
+    browsers = browsers_of(shown, runs or {}, TextSources(texts, queries), details, progress)
     if isinstance(shown, Benchmark) and len(shown) == 1:
         shown = next(iter(shown.values()))
     many = isinstance(shown, Benchmark)
@@ -127,6 +127,13 @@ def report(
     names = [] if many else shown.criteria
     values = [(f"{by} by query, a column per run", shown.per_query(by).reset_index(), 1) for by in names]
     by_query, too_many = fitting(values, _MOST_VALUES)
+    files = []
+    for what, name in (inputs or {}).items():
+        file: dict[str, Any] = {"what": what, "source": os.fspath(name), "size": None, "sha256": None}
+        if os.path.isfile(name):
+            with open(name, "rb") as stream:
+                file |= {"sha256": hashlib.file_digest(stream, "sha256").hexdigest(), "size": stream.tell()}
+        files.append(file)
     page = template.render(
         title=title,
         date=date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {})),
@@ -145,19 +152,10 @@ def report(
         left_out=list(filter(None, [left_out, too_many])),
         browsers=browsers,
         command=command,
-        files=[_input(what, os.fspath(source)) for what, source in (inputs or {}).items()],
+        files=files,
         settings={name.replace("_", " "): "none" if x is None else fact_words(x) for name, x in facts.items()},
         versions={"Python": found.pop("python"), **{name.replace("_", "-"): found[name] for name in found}},
     )
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     return Path(path)
-
-
-def _input(what: str, source: str) -> dict[str, Any]:
-    """An input: a file with its size in bytes and its SHA-256; what is no file is listed as it is."""
-    if not os.path.isfile(source):
-        return {"what": what, "source": source, "size": None, "sha256": None}
-    with open(source, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-        return {"what": what, "source": source, "size": file.tell(), "sha256": digest.hexdigest()}

@@ -7,8 +7,7 @@ import re
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +16,10 @@ from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.missing_judgments import measured
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.io.texts_and_groups import QUERIES, TextsLike, texts_of
+from ir_lexirecall.io.texts_and_groups import QUERIES, TextSources, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
 _DEPTH = 100  # documents of a ranking; relevant ones are shown below, too
@@ -34,60 +34,49 @@ _DECIDED = {"preference": "v", "level": "level", "tied_levels": "tied", "rank_a"
 _DECIDED |= {"levels_a": "a", "levels_b": "b"}  # columns of ``explain``, and what the page calls them
 
 
-class BrowserData(NamedTuple):
-    """The data of the query browser: JSON, compressed (deflate), in base64; what is in it, in words; the collection's name."""
-
-    packed: str
-    scope: str
-    collection: str
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where the browser finds what results do not hold.
-
-    Attributes:
-        runs: runs by name, of many collections by collection: they know the documents without judgment.
-    """
-
-    runs: Mapping[str, Any]
-    texts: TextsLike | None = None
-    queries: TextsLike | None = None
-
-
 def browsers_of(
-    result: Comparison | Benchmark, sources: Sources, details: int | None, progress: bool | None
-) -> list[BrowserData]:
+    result: Comparison | Benchmark,
+    runs: Mapping[str, Any],
+    texts: TextSources,
+    details: int | None,
+    progress: bool | None,
+) -> list[dict[str, str]]:
     """What the query browser shows, for each collection that has something to browse.
 
-    ``details``: how many pairs of runs at most, those of the best runs first; None: as many as fit.
+    Args:
+        runs: by name, of many collections by collection: they know the documents without judgment, which results do not hold.
+        texts: by default those that the result knows.
+        details: how many pairs of runs at most, those of the best runs first; None: as many as fit.
+
+    Returns:
+        ``packed``: JSON, compressed (deflate), in base64; ``scope``: what is in it, in words; the ``collection``'s name.
     """
     results = dict(result) if isinstance(result, Benchmark) else {"": result}
-    made = []
+    found = []
     for name, one in results.items():
-        runs = sources.runs
-        if isinstance(result, Benchmark):
-            runs = runs.get(name, {} if len(results) > 1 else runs)
-        texts = one.texts.texts if sources.texts is None else sources.texts
-        queries = one.texts.queries if sources.queries is None else sources.queries
-        here = Sources({str(run): source for run, source in runs.items()}, texts, queries)
-        made.append(_browser_data(one, here, details, progress, name, len(results)))
-    return [data for data in made if data is not None]
+        own = runs.get(name, {} if len(results) > 1 else runs) if isinstance(result, Benchmark) else runs
+        documents = one.texts.texts if texts.texts is None else texts.texts
+        queries = one.texts.queries if texts.queries is None else texts.queries
+        known = {str(run): source for run, source in own.items()}
+        data = _browser_data(one, known, TextSources(documents, queries), details, progress, len(results))
+        found += [{**data, "collection": name}] if data else []
+    return found
 
 
 def _browser_data(
-    result: Comparison, sources: Sources, details: int | None, progress: bool | None, collection: str, parts: int
-) -> BrowserData | None:
-    """None where there is nothing to browse; ``parts``: among how many collections the room of the page is divided."""
+    result: Comparison, runs: dict[str, Any], texts: TextSources, details: int | None, progress: bool | None, parts: int
+) -> dict[str, str]:
+    """Empty where there is nothing to browse; ``parts``: among how many collections the room of the page is divided."""
     some = {query_id for criterion in result.by.values() for query_id in criterion.query_ids}
     counted = np.flatnonzero([query_id in some for query_id in result.query_ids])  # for some criterion
-    if result.scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
-        return None
+    scored = result.scored
+    if scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
+        return {}
     queries, most, criterion = counted, max(_FEWEST_QUERIES, _MOST_QUERIES // parts), result.criterion()
     if len(counted) > most:  # those on which the runs differ most, in order
-        column, spread = {query_id: i for i, query_id in enumerate(result.query_ids)}, np.zeros(len(result.query_ids))
-        spread[[column[query_id] for query_id in criterion.query_ids]] = np.nan_to_num(criterion.standings.std(axis=0))
-        queries = np.sort(counted[np.argsort(-spread[counted], kind="stable")[:most]])
+        spread = dict(zip(criterion.query_ids, np.nan_to_num(criterion.standings.std(axis=0)), strict=True))
+        nearest = np.array([-spread.get(result.query_ids[q], 0.0) for q in counted])
+        queries = np.sort(counted[np.argsort(nearest, kind="stable")[:most]])
     # Pairs of the best runs first: by the place of the worse one, then of the better one.
     ranked = {name: i for i, name in enumerate(result.ranking()["run"])}
     fit = max(1, _MOST_DECISIONS // parts // (len(queries) * max(1, len(result.criteria) - len(result.measures))))
@@ -95,26 +84,25 @@ def _browser_data(
     pairs = pairs[: fit if details is None else min(fit, details)]
     names = [name for name in ranked if any(name in pair for pair in pairs)]
     depth = int(np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH))
-    query_ids = [result.scored.judgments.query_ids[q] for q in queries.tolist()]
-    judgments = result.scored.judgments.restricted_to(query_ids)
+    query_ids = [scored.judgments.query_ids[q] for q in queries.tolist()]
+    judgments = scored.judgments.restricted_to(query_ids)
     rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
     # The documents of each ranking: the first ones, and what is relevant below. Only a run itself knows those without judgment.
     key = ["query", "doc_id"]
     known = pl.DataFrame({"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade})
-    rankings, retrieved = [], []
+    rankings = []
     for name in names:
-        run, source = result.scored.runs[name], sources.runs.get(name)
+        run, source = scored.runs[name], runs.get(name)
         if source is None or judgments.judged_only:
             number = np.full(len(run.depth), -1)
             number[queries] = np.arange(len(queries))
-            query, doc_id, rank = number[run.query], result.scored.judgments.doc_id.gather(run.doc), run.rank
+            query, doc_id, rank = number[run.query], scored.judgments.doc_id.gather(run.doc), run.rank
         else:
             pool = Pool.from_runs(judgments, {name: source}, depth)
             query, doc_id, rank = pool.query, pool.doc_id, pool.rank[0].astype(np.int64)
         rows = pl.DataFrame({"query": query, "doc_id": doc_id, "rank": rank}).join(known, on=key, how="left")
         rows = rows.filter(pl.col("query") >= 0, (pl.col("rank") <= depth) | (pl.col("grade") >= rel))
         rankings.append(rows.sort("query", "rank"))
-        retrieved.append(run.depth[queries].tolist())
     # Documents are numbered query by query: the judged ones, then the others in the order in which rankings have them.
     every = pl.concat([known, *(rows.select(*key, "grade") for rows in rankings)])
     every = every.unique(key, keep="first", maintain_order=True)
@@ -123,19 +111,18 @@ def _browser_data(
     best = best.sort("rank", maintain_order=True)
     highest_first = pl.concat([best["doc_id"], every.filter(pl.col("grade") >= rel)["doc_id"]])
     packed_rankings = []
-    for rows, depths in zip(rankings, retrieved, strict=True):
+    for name, rows in zip(names, rankings, strict=True):
         step = pl.col("rank").diff().over("query").fill_null(pl.col("rank"))  # from one rank to the next
         rows = rows.join(every, on=key, how="left", maintain_order="left").with_columns(step=step)
         doc, steps = (_by_query(rows, column, len(queries)) for column in ("number", "step"))
-        packed_rankings.append({"doc": doc, "step": steps, "depth": depths})
-    store = sources.texts if isinstance(sources.texts, Collection) else None
-    if sources.texts is None and is_data_set(result.source):
-        of_source = find_collection(result.source)
-        store = of_source if of_source.has_texts else None  # on this machine already
+        packed_rankings.append({"doc": doc, "step": steps, "depth": scored.runs[name].depth[queries].tolist()})
+    documents = texts.texts
+    if documents is None and is_data_set(result.source) and (collection := find_collection(result.source)).has_texts:
+        documents = collection  # on this machine already
     # Beginnings of the texts of documents, of the first ones as far as there is room.
-    room, texts = _MOST_TEXT // parts, []
+    room, beginnings = _MOST_TEXT // parts, []
     wanted = highest_first.unique(maintain_order=True).head(room // 20).to_list()
-    found = texts_of(store if sources.texts is None else sources.texts, wanted)
+    found = texts_of(documents, wanted)
     for doc_id in (doc_id for doc_id in wanted if found.get(doc_id) is not None):
         title, _, rest = str(found[doc_id]).strip().partition("\n")
         short = _shown(f"{title} — {rest}" if rest.strip() else title)
@@ -143,12 +130,11 @@ def _browser_data(
         room -= len(short)
         if room < 0:
             break
-        texts.append([printable(doc_id), short])
-    of_queries = texts_of(sources.queries, query_ids, QUERIES)
-    if not of_queries and store is not None:
-        of_queries = store.query_texts
+        beginnings.append([printable(doc_id), short])
+    of_queries = texts_of(texts.queries, query_ids, QUERIES)
+    if not of_queries and isinstance(documents, Collection):
+        of_queries = documents.query_texts
     place = {pair: i for i, pair in enumerate(result.pairs)}
-    rows_of_pairs = [place[pair] for pair in pairs]
     with progress_bar(progress, pairs, desc="pairs") as bar:
         decided = [[_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar]
     data = {
@@ -161,25 +147,25 @@ def _browser_data(
         ],
         "docs": [list(map(printable, documents)) for documents in _by_query(every, "doc_id", len(queries))],
         "grades": _by_query(every, "grade", len(queries)),
-        "texts": texts,
+        "texts": beginnings,
         "rankings": packed_rankings,
         "criteria": [_criterion(result, name, names, query_ids) for name in result.criteria],
         "pairs": [[names.index(a), names.index(b)] for a, b in pairs],
         "decided": decided,
-        "open": [_open_queries(result, name, rows_of_pairs, query_ids) for name in result.criteria],
-        "unjudged": bool(sources.runs),
+        "open": [_open_queries(result, name, [place[pair] for pair in pairs], query_ids) for name in result.criteria],
+        "unjudged": bool(runs),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    packed = zlib.compress(text.encode("utf-8", "replace"), 9)
+    packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
     said = []
     if len(queries) < len(counted):
         said.append(f"The {len(queries):,} of {len(counted):,} queries on which the runs differ most.")
     if len(pairs) < len(result.pairs):
         said.append(f"{len(pairs):,} of {len(result.pairs):,} pairs, those of the runs that rank highest.")
     said.append(f"Rankings to rank {depth}, and what is relevant below.")
-    if not sources.runs:
+    if not runs:
         said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
-    return BrowserData(b64encode(packed).decode("ascii"), " ".join(said), collection)
+    return {"packed": packed, "scope": " ".join(said)}
 
 
 def _by_query(rows: pl.DataFrame, column: str, queries: int) -> list[list[Any]]:
@@ -217,14 +203,11 @@ def _open_queries(result: Comparison, name: str, rows: list[int], query_ids: lis
     left = result.undecided(name)
     if left is None:
         return None
-    criterion = result.by[name]
     place = {query_id: q for q, query_id in enumerate(left.query_ids)}
     shown = np.array([place.get(query_id, -1) for query_id in query_ids])
     of_pairs = left.is_open[rows][:, shown] & (shown >= 0)
-    cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
-    if result.scored is not None and name in result.scored.measures:
-        cutoff = result.scored.measures[name].params.get("cutoff")
     bits = ["".join("01"[is_open] for is_open in line) for line in of_pairs.tolist()]
+    cutoff = measured(result, name).params.get("cutoff")
     return {"depth": left.depth, "cutoff": cutoff, "shared": left.is_shared, "queries": bits}
 
 

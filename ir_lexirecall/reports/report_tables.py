@@ -8,7 +8,7 @@ from typing import Any
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.present.standings import standings_of
+from ir_lexirecall.present.standings import defined
 from ir_lexirecall.present.tables import PLACES, cells_of, plain
 from ir_lexirecall.present.text import format_number
 from ir_lexirecall.significance import TESTS
@@ -92,7 +92,7 @@ def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple
 
 def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
     """The tables of a result by their titles, and how many of their columns name a row; what is most asked for first."""
-    tables, many = [], isinstance(result, Benchmark)
+    tables, keys = [], 3 if isinstance(result, Benchmark) else 2
     if isinstance(result, Benchmark):
         for over in OVER if can_be_summed_up(result) else ():
             if over == "queries" and result.per_task:
@@ -107,9 +107,9 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
     else:
         names = _defined(result)
         tables.append(("Means, a row per criterion and run", result.means(), 2))
-        best = [result.best_set(by).assign(criterion=by) for by in names]
-        if best:
-            tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
+        if names:
+            best = pd.concat([result.best_set(by).assign(criterion=by) for by in names])
+            tables.append(("Best sets", best[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
         for by in names:
             said_once = ["criterion", *([] if result.by[by].is_measure else ["mean_a", "mean_b"])]
             table = result.table(by).drop(columns=said_once)
@@ -118,9 +118,9 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
             tables.append((f"Differences by {by}, a row per pair of runs", table, 2))
         all_defined = names == result.criteria
     if result.grouped:
-        tables.append(("Means in groups of queries", result.group_means(), 3 if many else 2))
+        tables.append(("Means in groups of queries", result.group_means(), keys))
         if all_defined:
-            tables.append(("Differences in groups of queries", result.group_table(), 3 if many else 2))
+            tables.append(("Differences in groups of queries", result.group_table(), keys))
     return tables
 
 
@@ -135,7 +135,7 @@ def can_be_summed_up(result: Benchmark) -> bool:
 
 def _defined(result: Comparison) -> list[str]:
     """The criteria by which there are pairs to compare."""
-    return [standing.name for standing in standings_of(result)] if len(result.runs) > 1 else []
+    return list(defined(result)) if len(result.runs) > 1 else []
 
 
 # -- numbers ---------------------------------------------------------------------------------------

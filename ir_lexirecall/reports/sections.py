@@ -19,7 +19,6 @@ from ir_lexirecall.descriptions import describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, mean_marks
 from ir_lexirecall.present.findings import Note, notes_of_run
-from ir_lexirecall.present.macro_means import ranks_of
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
 from ir_lexirecall.present.tables import DAGGER, UNSURE
 from ir_lexirecall.present.text import count, p_words
@@ -87,11 +86,16 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
     """
     standings: Sequence[Standing | MacroStanding]
     if isinstance(result, Benchmark):
-        standings = [MacroStanding(result, name) for name in result.quantities] if can_be_summed_up(result) else []
+        one, names = next(iter(result.values())), result.quantities if can_be_summed_up(result) else []
+        standings = [MacroStanding(result, name) for name in names]
     else:
-        standings = standings_of(result)
-    one = next(iter(result.values())) if isinstance(result, Benchmark) else result
+        one, standings = result, standings_of(result)
     by_run = {run: notes_of_run(run, notes) for run in result.runs}
+    means: dict[str, dict[str, tuple[float, bool]]] = {}  # of each run, and whether it leads
+    for standing in standings:
+        leaders = [] if standing.all_alike else standing.leaders
+        numbers = zip(standing.runs, standing.ranking["mean"].tolist(), strict=True)
+        means[standing.name] = {run: (mean, run in leaders) for run, mean in numbers}
     rankings = []
     for standing in standings:
         name, table, several = standing.name, standing.ranking, len(standing.runs) > 1
@@ -101,29 +105,23 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
         differences = {mark.name: mark for mark in drawn}
         has_margin = compared and "better_p" in standing.against
         p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
-        ranks = ranks_of(table) if over_all else []
-        others = [other for other in standings if other is not standing]
-        means = [dict(zip(other.ranking["run"], other.ranking["mean"].tolist(), strict=True)) for other in others]
+        others = [other.name for other in standings if other is not standing]
         rows: list[dict[str, Any]] = []
         for place, (mark, row) in enumerate(zip(mean_marks(standing), table.itertuples(), strict=True), 1):
             run, difference = str(row.run), differences.get(str(row.run))
-            leads = run in standing.leaders and several and not standing.all_alike
+            leads = several and means[name][run][1]
             group = LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
             kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
             if result.baseline is not None:
                 kind = "" if difference is None else difference.kind
-            rank, p = None, np.nan
+            shown: dict[str, Any] = {"mark": mark._replace(kind=kind), "group": group, "notes": by_run.get(run, [])}
+            shown |= {"difference": difference, "others": [means[other][run] for other in others]}
             if over_all:  # the interval of the rank in words, and its mark
-                ends = (row.rank_from, row.rank_to)
-                rank = (ranks[place - 1], Mark(run, place, row.rank_low, row.rank_high, inner=ends))
+                rank = Mark(run, place, row.rank_low, row.rank_high, inner=(row.rank_from, row.rank_to))
+                shown["rank"] = (f"{rank.low} to {rank.high}", rank)
             if difference is not None:  # the p that its verdict rests on, none where a margin leaves it undecided
-                p = float(getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan))
-            by_others = [  # means by the other criteria, and whether the run leads by them
-                (mean[run], run in other.leaders and not other.all_alike)
-                for other, mean in zip(others, means, strict=True)
-            ]
-            shown = {"mark": mark._replace(kind=kind), "group": group, "notes": by_run.get(run, [])}
-            rows.append({**shown, "rank": rank, "difference": difference, "p": p, "others": by_others})
+                shown["p"] = float(getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan))
+            rows.append(shown)
         measure = known_measure(name) if one.scored is None else one.scored.measures.get(name)
         what = measure or getattr(standing.criterion, "preference", None)
         forest: dict[str, list[Mark]] = {}
@@ -139,7 +137,7 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
             "difference_scale": Scale.of(drawn, include=[0]),
             "rank_scale": Scale.around([1, len(table)]) if over_all else None,
             "rows": rows,
-            "others": [other.name for other in others],
+            "others": others,
             "said": describe(what) if what else None,
             "forest": forest,
             "forest_scale": Scale.of((mark for some in forest.values() for mark in some), include=[0]),
@@ -176,9 +174,9 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
     widest = largest if criterion.is_measure else 1.0
     facts = {}
     for row in result.table(standing.name).itertuples():
-        p = p_words(float(row.p_corrected))
-        facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}"
-        facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {row.ties} tied; {p}"
+        rest = f"{row.ties} tied; {p_words(float(row.p_corrected))}"
+        facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {rest}"
+        facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {rest}"
     rows = []
     for a, line in zip(standing.runs, matrix.tolist(), strict=True) if len(standing.runs) <= _MOST_RUNS else ():
         cells: list[dict[str, Any] | None] = []
