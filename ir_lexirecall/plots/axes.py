@@ -125,9 +125,7 @@ def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | 
     bar.ax.tick_params(labelsize=TEXT)
 
 
-def name_cells(
-    ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: Sequence[Any], columns: Sequence[Any]
-) -> None:
+def name_cells(ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]) -> None:
     """Name rows and columns of an image, and write a text into every cell, black or white: whichever stands out."""
     name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, rows)

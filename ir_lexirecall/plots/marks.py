@@ -40,11 +40,11 @@ class Mark(NamedTuple):
 
 def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
     """Means with their intervals, best first."""
-    several = len(standing.runs) > 1
-    leaders, best = (set(standing.leaders), set(standing.may_be_best)) if several else (set(standing.runs), set())
-    kinds = {run: LEADS if run in leaders else MAY if run in best else REST for run in standing.runs}
-    rows = standing.ranking.itertuples()
-    return [Mark(row.run, row.mean, row.ci_low, row.ci_high, kinds[row.run]) for row in rows]
+    marks = []
+    for row in standing.ranking.itertuples():
+        kind = LEADS if row.run in standing.leaders else MAY if row.run in standing.may_be_best else REST
+        marks.append(Mark(row.run, row.mean, row.ci_low, row.ci_high, kind))
+    return marks
 
 
 def difference_marks(rows: Iterable[Any], name: str = "run", outer: Outer | None = None) -> list[Mark]:

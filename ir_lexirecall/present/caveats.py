@@ -93,15 +93,12 @@ def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note
         yield Note(f"Only {count(units, unit)}: {RARE}.")
     for standing in tested:
         name, criterion, leader = standing.name, standing.criterion, standing.runs[0]
-        others = [
-            i
-            for i, run in enumerate(result.runs)
-            if run not in standing.leaders and standing.verdicts.on(leader, run) not in (None, *SIGNS)
-        ]
-        place = np.full(len(others), result.runs.index(leader))
-        wins, losses, _ = criterion.counts(place, np.array(others, dtype=np.int64))
+        others = [run for run in result.runs if run not in standing.leaders]
+        others = [run for run in others if standing.verdicts.on(leader, run) not in (None, *SIGNS)]
+        places = np.array([result.runs.index(run) for run in others], dtype=np.int64)
+        wins, losses, _ = criterion.counts(np.full(len(others), result.runs.index(leader)), places)
         numbers = zip(others, wins.tolist(), losses.tolist(), strict=True)
-        beaten = {result.runs[i]: f"wins {w}, loses {x}" for i, w, x in numbers if x > w}
+        beaten = {run: f"wins {w}, loses {x}" for run, w, x in numbers if x > w}
         if beaten:
             facts = enumerated([f"{run} ({fact})" for run, fact in beaten.items()])
             mean = f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}"
@@ -138,9 +135,8 @@ def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[No
                 ends = f"{format_number(float(left.low[i]), 4)} to {format_number(float(left.high[i]), 4)}"
                 depth = f"depth {left.depth}; see bounds"
                 sentence = f"{name}, {a} and {b}: the difference is significant, but {undo} ({where}from {ends} as they are judged, {depth})."
-                yield Note(
-                    sentence, DOUBTFUL, f"Significant by {name}, but {undo} ({depth})", f"{a} and {b}", runs=(a, b)
-                )
+                kind = f"Significant by {name}, but {undo} ({depth})"
+                yield Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b))
 
 
 def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:

@@ -195,11 +195,9 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         ends = [texts.interval(*both, places) for both in zip(table[low], table[high], strict=True)]
         return [x if end == "-" else f"{x} ({end})" for x, end in zip(numbers, ends, strict=True)]
 
-    best = [
-        mark
-        for standing in standings
-        for mark in best_marks(standing.ranking["mean"], smaller_is_better=standing.criterion.smaller_is_better)
-    ]
+    best: list[str] = []
+    for standing in standings:
+        best += best_marks(standing.ranking["mean"], smaller_is_better=standing.criterion.smaller_is_better)
     columns = [
         Column("criterion", [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]),
         Column("run", list(map(str, table["run"]))),

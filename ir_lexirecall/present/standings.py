@@ -205,9 +205,8 @@ class MacroStanding:
         rows = overall[overall["criterion"] == name].sort_values("mean", ascending=rising, kind="stable")
         self.ranking: pd.DataFrame = rows.reset_index(drop=True)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
-        self.all_alike: bool = len(self.runs) > 1 and bool(
-            same(self.ranking["mean"], self.ranking["mean"].iloc[0]).all()
-        )
+        alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
+        self.all_alike: bool = len(self.runs) > 1 and bool(alike.all())
         self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
         self.reference: str = result.baseline or ""
         self.how: str = how_resampled(result)
@@ -225,7 +224,6 @@ class MacroStanding:
 
 def against_words(standing: Standing | MacroStanding) -> str:
     """The other runs by the verdict on them beside the baseline, best first."""
-    against = standing.against
-    groups = {verdict: [*map(str, runs)] for verdict, runs in against.groupby("verdict", sort=False)["run"]}
+    groups = gathered(zip(standing.against["verdict"], map(str, standing.against["run"]), strict=True))
     decided = [verdict for verdict in VERDICTS if verdict in groups]
     return ", ".join(f"{len(groups[v])} {verdict_words(v)} ({listed(groups[v])})" for v in decided)
