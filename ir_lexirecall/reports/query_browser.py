@@ -16,7 +16,6 @@ from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
-from ir_lexirecall.comparison.missing_judgments import measured
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.texts_and_groups import QUERIES, TextSources, texts_of
@@ -207,7 +206,10 @@ def _open_queries(result: Comparison, name: str, rows: list[int], query_ids: lis
     shown = np.array([place.get(query_id, -1) for query_id in query_ids])
     of_pairs = left.is_open[rows][:, shown] & (shown >= 0)
     bits = ["".join("01"[is_open] for is_open in line) for line in of_pairs.tolist()]
-    cutoff = measured(result, name).params.get("cutoff")
+    criterion = result.by[name]
+    cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
+    if result.scored is not None and name in result.scored.measures:
+        cutoff = result.scored.measures[name].params.get("cutoff")
     return {"depth": left.depth, "cutoff": cutoff, "shared": left.is_shared, "queries": bits}
 
 
