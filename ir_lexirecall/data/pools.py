@@ -59,6 +59,8 @@ class Pool:
         >>> pool = Pool.from_runs(judgments, {"x": {"q": {"a": 3, "u": 2}}, "y": {"q": {"u": 3, "v": 2, "w": 1}}}, depth=2)
         >>> pool.doc_id.to_list(), pool.is_judged.tolist(), pool.rank.tolist()
         (['a', 'u', 'v'], [True, False, False], [[1, 2, 0], [0, 1, 2]])
+        >>> pool.grade.tolist()
+        [1.0, 0.0, 0.0]
         """
         if not engine.computes():
             raise ValueError(f"documents cannot be pooled {engine.where()}; start processes with spawn or forkserver")
