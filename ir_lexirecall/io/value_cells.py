@@ -336,7 +336,7 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         rows.append(fields)
     if not rows:
         raise ValueError(f"{file}: there are no values in it")
-    there = [set(column) for column in zip(*rows, strict=True)]
+    there = [{row[i] for row in rows} for i in range(width)]
     measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0)
     if width == 4 and there[1] <= {"0", "Q0"}:
         raise ValueError(f"{file}: this looks like qrels; leave out values= and give qrels and runs")
