@@ -282,16 +282,16 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         if len(inp):  # else PyTerrier looks at the columns only
-            is_new = ~inp["qid"].isin(self.seen)  # a stage may give its rows of all topics in every batch
-            columns = [column for column in inp if self.all_columns or column in _RANKED]
-            self.batches.append(inp.loc[is_new, columns])
+            # A stage may give its rows of all topics in every batch.
+            new = inp[~inp["qid"].isin(self.seen)] if self.seen else inp
+            self.batches.append(new[[column for column in inp if self.all_columns or column in _RANKED]])
             self.seen.update(inp["qid"].unique())
         return inp
 
     def retrieved(self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
         """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
         if self.batches:
-            return pd.concat(self.batches, ignore_index=True)
+            return self.batches[0] if len(self.batches) == 1 else pd.concat(self.batches, ignore_index=True)
         if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
             form = options.get("save_format", "trec")
             is_module = isinstance(form, types.ModuleType)
