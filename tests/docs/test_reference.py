@@ -113,11 +113,11 @@ def test_every_parameter_is_explained(module: str) -> None:
     assert {name: names for name, names in missing.items() if names} == {}
 
 
-@pytest.mark.parametrize("name", ["cutoff", "rel", "persistence"])
+@pytest.mark.parametrize("name", ["cutoff", "rel"])
 def test_parameters_that_measures_share_are_in_the_reference(name: str) -> None:
     function = getattr(ir_lexirecall.measures.parameters, name)
     assert name in described("ir_lexirecall")
-    assert isinstance(function(*([0.5] if name == "persistence" else [])), Param)
+    assert isinstance(function(), Param)
     assert unexplained(function, inspect.getdoc(function) or "") == []
 
 
