@@ -229,9 +229,11 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
     result = comparison_of_values(read_values(values, **options), named, design, values)
     if design.predicted is None:
         return result
-    named = {name: name for name in result.by} if named is None else named
-    wanted = named, {**options, "measures": [*named.values()], "missing": "error"}
     with naming("predicted"):
+        if named is None:  # what is compared, without the counts that are left out
+            wanted = wanted_values(list(result.by), options["smaller_is_better"])
+        else:
+            wanted = named, {**options, "missing": "error"}
         every = compare_values(design.predicted, wanted, Design(test=result.test, groups=design.groups))
     return with_predictions(result, every)
 

@@ -253,6 +253,16 @@ def test_predicted_values_that_do_not_fit_are_refused(change: Any, said: str) ->
         compare(values=people, predicted=change(program))
 
 
+def test_a_cost_that_is_not_compared_is_no_cost_of_predicted_values() -> None:
+    people, program = (
+        values_of(compare(qrels, RUNS, ["AP", "NumRet"]), ["x", "y", "z"]) for qrels in (HUMAN, PREDICTED)
+    )
+    with pytest.raises(
+        ValueError, match="predicted: smaller_is_better names 'NumRet', which is not among what is compared: AP"
+    ):
+        compare(values=people, predicted=program, smaller_is_better="NumRet")
+
+
 @pytest.mark.parametrize("by", ["lexirecall", "rpp", "P@1"])
 def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
     queries = [f"q{i}" for i in range(40)]
