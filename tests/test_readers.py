@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import readers
+from ir_lexirecall.io import lines, readers
 from ir_lexirecall.io.readers import nugget_qrels
 
 FILES = Path(__file__).parent / "files" / "frameworks"
@@ -190,6 +190,12 @@ def test_lines_are_counted_with_comments(tmp_path: Path) -> None:
 
 def test_comments_may_stand_above_the_header_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "run.csv").write_text("# one\n\n # two\nquery_id,doc_id,score\nq1,d1,2.0\n")
+    assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
+
+
+def test_quotation_marks_in_comments_do_not_make_a_table_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(lines._Layout, "checked")  # which reads value by value
+    (tmp_path / "run.csv").write_text('# tag: "x" or "y\nquery_id,doc_id,score\nq1,"d1",2.0\n')
     assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 
 

@@ -118,6 +118,11 @@ def test_frames_of_any_kind_and_shape(convert: Any, shape: Any, expected: ValueT
     assert_same(read_values(convert(shape(expected))), expected)
 
 
+def test_views_of_strings_as_arrow_has_them(expected: ValueTable) -> None:
+    views = pd.ArrowDtype(pa.string_view())
+    assert_same(read_values(expected.table().astype({"run": views, "query_id": views})), expected)
+
+
 def test_a_column_per_run(expected: ValueTable) -> None:
     wide = expected.table().pivot(index="query_id", columns="run", values="AP")
     assert_same(read_values(wide, measures="AP"), expected)

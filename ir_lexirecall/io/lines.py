@@ -158,11 +158,13 @@ class _Layout:
             if number == 0 and (on_top := _ON_TOP.match(block)):
                 skipped = on_top.end()
                 skipped = block.find(b"\n", skipped) + 1 or len(block) if header else skipped
+            rows = block[skipped:]
             # What is regular in quotation marks are whole fields without these and without line breaks.
-            is_regular = not self.quote or b'"' not in block or b'"' not in _REGULAR_QUOTES.sub(b"", block)
+            is_regular = not self.quote or b'"' not in rows or b'"' not in _REGULAR_QUOTES.sub(b"", rows)
             if not is_regular:
-                block = b"".join([block, *blocks])
-            rows = block[skipped:] if self.separator != " " else _without_comments(block[skipped:])
+                rows = b"".join([rows, *blocks])
+            if self.separator == " ":
+                rows = _without_comments(rows)
             table = None
             with contextlib.suppress(UnicodeDecodeError):
                 if is_regular and engine.computes() and (rows.isascii() or rows.decode("utf-8")):

@@ -278,8 +278,11 @@ def table_of_frame(data: Any, what: str = "") -> Table | None:
             raise ValueError(f"the column {twice!r} occurs twice; keep one")
         for i, name in enumerate(names):
             column = data.iloc[:, i]
-            is_plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu"
-            columns[name] = column.to_numpy() if is_plain else texts(column.astype(object).where(column.notna(), None))
+            if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu":
+                columns[name] = column.to_numpy()
+            else:  # by a list: pandas makes no objects of Arrow's views of strings
+                there = zip(column.tolist(), column.notna(), strict=True)
+                columns[name] = texts(value if is_there else None for value, is_there in there)
         index = None if type(data.index).__name__ == "RangeIndex" else texts(data.index)
     elif hasattr(data, "to_dicts"):  # Polars
         columns = {series.name: texts(series) for series in data}
