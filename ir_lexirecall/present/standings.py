@@ -205,8 +205,8 @@ class MacroStanding:
         rows = overall[overall["criterion"] == name].sort_values("mean", ascending=rising, kind="stable")
         self.ranking: pd.DataFrame = rows.reset_index(drop=True)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
-        alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
-        self.all_alike: bool = len(self.runs) > 1 and bool(alike.all())
+        means = self.ranking["mean"]
+        self.all_alike: bool = len(means) > 1 and bool(same(means, means.iloc[0]).all())
         self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
         self.reference: str = result.baseline or ""
         self.how: str = how_resampled(result)

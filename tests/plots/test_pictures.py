@@ -298,6 +298,12 @@ def test_lines_that_coincide_are_told_apart(count: int) -> None:
         assert min(np.abs(wanted - np.array(colour)).sum() for colour in colours) < 0.45, style
 
 
+def test_ranks_of_a_single_run_by_a_preference_are_none() -> None:
+    suite = irl.benchmark({"one": QRELS}, {"one": {"bm25": RUNS["bm25"]}}, ["AP", "rpp"])
+    with pytest.warns(UserWarning, match="identical low and high xlims"):
+        assert not suite.plot("rank_intervals", "rpp").get_yticklabels()
+
+
 # -- pyplot ------------------------------------------------------------------------------------------
 
 
