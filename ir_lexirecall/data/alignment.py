@@ -334,9 +334,7 @@ def repetitions(keys: pl.DataFrame, hashes: pl.Series) -> pl.DataFrame:
     >>> repetitions(keys, keys.hash_rows()).rows()
     [(0, 'a')]
     """
-    in_order = np.sort(hashes.to_numpy())
-    twice = in_order[1:][in_order[1:] == in_order[:-1]]
-    if len(twice) == 0:
+    if hashes.n_unique() == len(hashes):
         return keys[:0]
-    suspects = keys[np.flatnonzero(np.isin(hashes.to_numpy(), twice))]
+    suspects = keys.filter(hashes.is_duplicated())
     return suspects.filter(~pl.struct(pl.all()).is_first_distinct())
