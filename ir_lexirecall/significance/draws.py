@@ -97,7 +97,8 @@ class Draws:
 
     def __init__(self, some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> None:
         """Draw the next resamples, ``some`` of them, of collections of these ``sizes``."""
-        self.some, self.over = some, over
+        self.some: slice = some
+        self.over: str = over
         shape = (some.stop - some.start, len(sizes))
         self.drawn: Ints = np.broadcast_to(np.arange(len(sizes)), shape)
         if over == "collections":
