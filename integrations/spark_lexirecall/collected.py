@@ -22,7 +22,7 @@ from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow, ranks_t
 from ir_lexirecall.evaluation.scored_runs import tie_range
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
-from ir_lexirecall.preferences.functions import PAIRWISE
+from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
 from spark_lexirecall.exchange import Exchange, F, Tables, aligned, list_matrix, lists, pa_
 from spark_lexirecall.unjudged import CollectedRuns
@@ -106,7 +106,7 @@ class CollectedPreference(PreferenceCriterion):
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
         kinds = dict.fromkeys(("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64")
-        if "lexi" in self.preference.NAME:
+        if self.preference.NAME in LEXICOGRAPHIC:
             kinds = {"level": "int64", "tied_levels": "int64", "doc_id": "string", "rank_a": "int64", "rank_b": "int64"}
             kinds["other_doc_id"] = "string"
         pair = self.exchange.names[a], self.exchange.names[b]

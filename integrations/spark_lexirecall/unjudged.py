@@ -32,8 +32,9 @@ from ir_lexirecall.judging.ordering import (
     to_judge_table,
 )
 from ir_lexirecall.judging.ranking_pairs import Places
-from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS
+from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.functions import LEXICOGRAPHIC
 from ir_lexirecall.preferences.naming import Preference
 from spark_lexirecall.exchange import Exchange, Tables, aligned, list_matrix, lists, pa_
 
@@ -155,7 +156,7 @@ class DistantDocuments(Unjudged):
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
             of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
             scores, concerns = decides(pool, what, places, judgings, of_runs, moving)
-            row = np.sort(first_to_judge(pool, n, scores, concerns)[0])
+            row = np.sort(first_to_judge(pool, n, scores, concerns))
             return {
                 "query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()],
                 "doc_id": pool.doc_id.gather(row).to_list(),

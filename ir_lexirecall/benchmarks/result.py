@@ -420,9 +420,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         p_u = inference.partial_conjunction(p)
         p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
-        least = np.count_nonzero(
-            p_u <= self.test.alpha, axis=1
-        )  # p_u rises with u: one run needs no further correction
+        # As p_u rises with u, one run needs no further correction.
+        least = np.count_nonzero(p_u <= self.test.alpha, axis=1)
         return self._frame({"run": self._others, "better_on_at_least": least, **columns})
 
     @entry

@@ -339,14 +339,13 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         rows.append(fields)
     if not rows:
         raise ValueError(f"{file}: there are no values in it")
-    there = [{row[i] for row in rows} for i in range(width)]
     measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0)
-    if width == 4 and there[1] <= {"0", "Q0"}:
+    there = {place: {row[place] for row in rows} for place in (measure, query, run)}
+    if width == 4 and there[measure] <= {"0", "Q0"}:
         raise ValueError(f"{file}: this looks like qrels; leave out values= and give qrels and runs")
     if width == 6:
-        full = len(there[query]) > 1 or any(
-            map(is_measure, there[measure])
-        )  # documents of one query fill the grid, too
+        # Documents of one query fill the grid, too.
+        full = len(there[query]) > 1 or any(map(is_measure, there[measure]))
         if not full or 2 * len(rows) < len(there[query]) * len(there[run]) * len(there[measure]):
             raise ValueError(f"{file}: {_A_RUN}")
     else:

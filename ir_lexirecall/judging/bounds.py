@@ -23,9 +23,10 @@ from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.algorithms import Judgings, bounded
 from ir_lexirecall.judging.normalised import AveragePrecision, ByRun, largest_ratio
 from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs, Retrieved
-from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
+from ir_lexirecall.judging.winners import WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.functions import LEXICOGRAPHIC
 from ir_lexirecall.preferences.naming import Preference
 
 _MANY = 4  # pairs for each run, from which on what runs reach by themselves is found first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -10,7 +10,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.pools import Pool, Ranks
+from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings, bounded
 from ir_lexirecall.judging.bounds import ValueBounds, WinBounds, bounds_of_differences, bounds_of_wins
 from ir_lexirecall.judging.ranking_pairs import Places, Weight, weighed
@@ -129,30 +129,22 @@ def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.
       query_id doc_id  decides  rank_x  rank_y
     0        q      v      1.0       2    <NA>
     """
-    row, _ = first_to_judge(pool, n, decides, concerns)
-    query_ids = [pool.judgments.query_ids[q] for q in pool.query[row].tolist()]
-    return table_to_judge(query_ids, pool.doc_id.gather(row).to_list(), decides[row], pool.rank[:, row], pool.names)
+    row = first_to_judge(pool, n, decides, concerns)
+    rank = pool.rank[:, row]
+    columns: dict[str, Any] = {"query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()]}
+    columns |= {"doc_id": pool.doc_id.gather(row).to_list(), "decides": decides[row], "runs": (rank > 0).sum(axis=0)}
+    for name, of_run in zip(pool.names, rank, strict=True):
+        columns[f"rank_{name}"] = pd.arrays.IntegerArray(of_run.astype(np.int64), of_run == 0)
+    return pd.DataFrame(columns)
 
 
-def first_to_judge(pool: Pool, n: int, decides: Floats, concerns: Floats) -> tuple[Ints, Ints]:
-    """Rows of the n documents of ``to_judge_table``, in its order, and the place of each among those of its query."""
+def first_to_judge(pool: Pool, n: int, decides: Floats, concerns: Floats) -> Ints:
+    """Rows of the n documents of ``to_judge_table``, in its order."""
     row = np.flatnonzero((decides > 0) | (concerns > 0))
     best = pool.rank.min(axis=0, where=pool.rank > 0, initial=np.iinfo(np.int32).max)[row]
     row = row[np.lexsort((row, best, -concerns[row], -decides[row], pool.query[row]))]
     place = position_in_segment(pool.query[row]) + 1
-    first = np.lexsort((row, place, -concerns[row] / place, -decides[row] / place))[:n]
-    return row[first], place[first]
-
-
-def table_to_judge(
-    query_ids: list[str], doc_ids: list[str], decides: Floats, rank: Ranks, names: list[str]
-) -> pd.DataFrame:
-    """The columns of ``to_judge_table``; ``rank`` of each document in every run, 0: not retrieved, shape ``(S, n)``."""
-    ranks: Mapping[str, pd.arrays.IntegerArray] = {
-        f"rank_{name}": pd.arrays.IntegerArray(rank[s].astype(np.int64), rank[s] == 0) for s, name in enumerate(names)
-    }
-    runs = (rank > 0).sum(axis=0)
-    return pd.DataFrame({"query_id": query_ids, "doc_id": doc_ids, "decides": decides, "runs": runs, **ranks})
+    return row[np.lexsort((row, place, -concerns[row] / place, -decides[row] / place))[:n]]
 
 
 class Unjudged:

@@ -31,7 +31,6 @@ _DEEPEST = np.iinfo(np.int32).max
 
 Outcomes = NDArray[np.int8]  # of run A: 1 wins, 0 ties, -1 loses; also what is known of documents
 
-LEXICOGRAPHIC = ("lexirecall", "lexiprecision", "rrlexiprecision")
 WEIGHTS: dict[str, Callable[[Floats], Floats]] = {  # of recall levels
     "rpp": np.ones_like,
     "invrpp": lambda level: 1 / level,

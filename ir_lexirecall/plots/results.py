@@ -35,13 +35,8 @@ _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
 _EXTREMES = 5  # of wins, and of losses
 _MOST_DRAWN = 60  # runs in a picture of a notebook
 _DPI = 110
-_DIVERGING = [
-    axes.SECOND,
-    "#fbe3d3",
-    "white",
-    "#cfe5f2",
-    axes.FIRST,
-]  # the second run's, over white, to the first one's
+# The second run's, over white, to the first one's.
+_DIVERGING = [axes.SECOND, "#fbe3d3", "white", "#cfe5f2", axes.FIRST]
 
 
 @picture_of(Comparison)

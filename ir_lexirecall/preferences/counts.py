@@ -14,7 +14,7 @@ from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, Ranks, dominance
+from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE, STANDINGS, Positions, Ranks, dominance
 
 _BLOCK = 2**22  # preferences that are held at once
 
@@ -194,7 +194,7 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
     """
     positions, table = counts.positions, {}
     runs = list(counts.runs.values())
-    if "lexi" in preference:
+    if preference in LEXICOGRAPHIC:
         from_the_end, level = preference == "lexirecall", np.zeros(len(values), dtype=np.int64)
         for some, ranks in counts.ranks_of(pair):  # a missing document differs from any other
             differ = ranks[:, :, 0] != ranks[:, :, 1]

@@ -228,3 +228,4 @@ PAIRWISE: dict[str, Callable[[Ranks, Ints], Floats]] = {
     "dcgrpp": recall_paired(lambda m: 1 / np.log2(_levels(m) + 1)),
 }
 NAMES = (*STANDINGS, *PAIRWISE, "dominance")
+LEXICOGRAPHIC = ("lexirecall", "lexiprecision", "rrlexiprecision")  # decided at the first level that differs

@@ -69,10 +69,7 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
                 (a, b), share = result.pairs[place], f"{numbers[place]} of {queries} queries"
                 sentence, kind = f"{name}, {a} and {b}: {share} are {what}.", f"Mostly {what} by {name}"
                 yield Note(sentence, kind=kind, subject=f"{a} and {b} ({share})", runs=(a, b))
-    for (
-        name,
-        criterion,
-    ) in criteria.items():  # measures that are 0 on most queries even of the leader: few queries decide
+    for name, criterion in criteria.items():  # 0 on most queries even of the leader: few queries decide
         if isinstance(criterion, MeasureCriterion) and not criterion.smaller_is_better:
             queries, leader = len(criterion.query_ids), int(criterion.means.argmax())
             zeros = queries - np.count_nonzero(criterion.values[leader])

@@ -26,7 +26,7 @@ from ir_lexirecall.present.standings import (
     how_compared,
     standings_of,
 )
-from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, UNSURE, Column, Shown, best_marks
+from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, Column, Shown, best_marks, dagger_note
 from ir_lexirecall.present.text import FEW_NAMES, MOST_NAMES, count, gathered, listed
 
 
@@ -289,7 +289,7 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
             raised = f"+, -: significantly better, worse than {result.baseline}"
         notes.append(f"{raised} ({how_compared(result, list(standings))}).")
     if depths:
-        notes.append(UNSURE.replace("documents", f"documents ({listed([*dict.fromkeys(depths)])})"))
+        notes.append(dagger_note(dict.fromkeys(depths)))
     if unbounded:
         notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
     notes += criteria_captions(result.by)

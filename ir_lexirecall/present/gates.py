@@ -12,7 +12,7 @@ from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.tables import DAGGER, UNSURE, Shown, plain
+from ir_lexirecall.present.tables import DAGGER, Shown, dagger_note, plain
 
 _MOST_LOST = 10
 _DECIDED = {
@@ -115,7 +115,7 @@ def _criteria(gate: Gate) -> Shown:
     criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
     notes = [f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
     if any(unsure):
-        notes.append(UNSURE)
+        notes.append(dagger_note())
     return replace(Shown.from_frame(columns), notes=notes)
 
 

@@ -24,7 +24,6 @@ from ir_lexirecall.present.text import confidence_words, count, interval
 
 BEST = "*"
 DAGGER = "†"
-UNSURE = f"{DAGGER}: judging the unjudged documents is not known to leave the sign of the difference as it is."
 PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
@@ -35,6 +34,12 @@ _PREAMBLE = "% needs \\usepackage{booktabs}"
 Table: TypeAlias = "pd.DataFrame | Mapping[str, Sequence[Any]]"
 Marks: TypeAlias = Mapping[str, Sequence[str]]
 Text: TypeAlias = Callable[[str], str]
+
+
+def dagger_note(depths: Iterable[str] = ()) -> str:
+    """What a dagger says, where documents down to these depths were looked at."""
+    where = f" ({texts.listed([*depths])})" if depths else ""
+    return f"{DAGGER}: judging the unjudged documents{where} is not known to leave the sign of the difference as it is."
 
 
 @dataclass(frozen=True)

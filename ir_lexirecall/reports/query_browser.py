@@ -74,8 +74,8 @@ def _browser_data(
     queries, most, criterion = counted, max(_FEWEST_QUERIES, _MOST_QUERIES // parts), result.criterion()
     if len(counted) > most:  # those on which the runs differ most, in order
         spread = dict(zip(criterion.query_ids, np.nan_to_num(criterion.standings.std(axis=0)), strict=True))
-        nearest = np.array([-spread.get(result.query_ids[q], 0.0) for q in counted])
-        queries = np.sort(counted[np.argsort(nearest, kind="stable")[:most]])
+        apart = np.array([spread.get(result.query_ids[q], 0.0) for q in counted])
+        queries = np.sort(counted[np.argsort(-apart, kind="stable")[:most]])
     # Pairs of the best runs first: by the place of the worse one, then of the better one.
     ranked = {name: i for i, name in enumerate(result.ranking()["run"])}
     fit = max(1, _MOST_DECISIONS // parts // (len(queries) * max(1, len(result.criteria) - len(result.measures))))

@@ -20,7 +20,7 @@ from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, mean_marks
 from ir_lexirecall.present.findings import Note, notes_of_run
 from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
-from ir_lexirecall.present.tables import DAGGER, UNSURE
+from ir_lexirecall.present.tables import DAGGER, dagger_note
 from ir_lexirecall.present.text import count, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus
 
@@ -192,7 +192,11 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
         rows.append(cells)
     differ = f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
     daggers = any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row)
-    return {"quantity": what, "said": f"{differ} ({standing.how}).{f' {UNSURE}' if daggers else ''}", "rows": rows}
+    return {
+        "quantity": what,
+        "said": f"{differ} ({standing.how}).{f' {dagger_note()}' if daggers else ''}",
+        "rows": rows,
+    }
 
 
 def _short(difference: float, largest: float) -> str:
