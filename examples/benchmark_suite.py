@@ -28,7 +28,11 @@ from ir_lexirecall.benchmarks import Benchmark
 # %%
 # Three collections out of one, by the subject of the queries.
 
-SUBJECTS = {"nature": ("bee", "volcano", "tide"), "kitchen": ("bread", "coffee"), "body": ("bike", "sleep")}
+SUBJECTS = {
+    "nature": ("bee", "volcano", "tide"),
+    "kitchen": ("bread", "coffee"),
+    "body": ("bike", "sleep"),
+}
 
 
 def by_subject() -> dict[str, object]:
@@ -36,7 +40,9 @@ def by_subject() -> dict[str, object]:
     qrels = demo.qrels()
     relevant = qrels[qrels["relevance"] > 0]
     subject_of_word = {word: subject for subject, words in SUBJECTS.items() for word in words}
-    subject = relevant["doc_id"].str.split("-").str[0].map(subject_of_word).groupby(relevant["query_id"])
+    subject = (
+        relevant["doc_id"].str.split("-").str[0].map(subject_of_word).groupby(relevant["query_id"])
+    )
     of_query = subject.agg(lambda several: several.mode()[0])
     return {name: qrels[qrels["query_id"].map(of_query) == name] for name in SUBJECTS}
 
@@ -47,7 +53,16 @@ def by_subject() -> dict[str, object]:
 
 
 def show(result: Benchmark) -> None:
-    columns = ["criterion", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"]
+    columns = [
+        "criterion",
+        "run",
+        "mean",
+        "ci_low",
+        "ci_high",
+        "mean_rank",
+        "rank_low",
+        "rank_high",
+    ]
     difference = ["difference", "difference_low", "difference_high", "p_corrected"]
     print(result.overall()[columns + difference].round(3).to_string(index=False))
     print("\nWere the collections a sample of tasks:\n")
@@ -89,7 +104,14 @@ def rankings(docs: pd.Series, queries: pd.Series) -> dict[str, pd.DataFrame]:
     """Two variants of BM25, and TF-IDF, of texts by their ids."""
 
     def words(texts: pd.Series, name: str) -> pd.DataFrame:
-        parts = texts.str.lower().str.findall("[a-z0-9]+").explode().rename("word").rename_axis(name).reset_index()
+        parts = (
+            texts.str.lower()
+            .str.findall("[a-z0-9]+")
+            .explode()
+            .rename("word")
+            .rename_axis(name)
+            .reset_index()
+        )
         return parts.value_counts().rename("tf").reset_index()
 
     postings = words(docs, "doc_id")
@@ -105,7 +127,10 @@ def rankings(docs: pd.Series, queries: pd.Series) -> dict[str, pd.DataFrame]:
     }
     asked = words(queries, "query_id").merge(postings.assign(**weights), on="word")
     scores = asked.groupby(["query_id", "doc_id"], as_index=False)[list(weights)].sum()
-    return {name: scores[["query_id", "doc_id", name]].rename(columns={name: "score"}) for name in weights}
+    return {
+        name: scores[["query_id", "doc_id", name]].rename(columns={name: "score"})
+        for name in weights
+    }
 
 
 def with_vaswani(home: Path, n_resamples: int) -> None:
@@ -115,7 +140,9 @@ def with_vaswani(home: Path, n_resamples: int) -> None:
 
     vaswani = irl.load("vaswani")
     docs = pd.Series({doc.doc_id: doc.text for doc in ir_datasets.load("vaswani").docs_iter()})
-    ours = rankings(demo.docs().set_index("doc_id")["text"], demo.queries().set_index("query_id")["text"])
+    ours = rankings(
+        demo.docs().set_index("doc_id")["text"], demo.queries().set_index("query_id")["text"]
+    )
     theirs = rankings(docs, vaswani.queries.set_index("query_id")["text"])
     result = irl.benchmark(
         {**by_subject(), "vaswani": vaswani},
@@ -142,23 +169,39 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
     }
     collections = {name: str(folder / place / qrels) for name, (place, qrels) in places.items()}
     runs = {
-        name: {f"run {n}": str(path) for n, path in enumerate(sorted((folder / place / "runs").iterdir())[:4], 1)}
+        name: {
+            f"run {n}": str(path)
+            for n, path in enumerate(sorted((folder / place / "runs").iterdir())[:4], 1)
+        }
         for name, (place, _) in places.items()
     }
     result = irl.benchmark(
-        collections, runs, ["nDCG@10", "LR"], baseline="run 1", test=irl.SignificanceTest(n_resamples=n_resamples)
+        collections,
+        runs,
+        ["nDCG@10", "LR"],
+        baseline="run 1",
+        test=irl.SignificanceTest(n_resamples=n_resamples),
     )
-    print("\n\nFour runs each of TREC 2003 Robust and CLEF eHealth 2016 (by place: not the same systems)\n")
+    print(
+        "\n\nFour runs each of TREC 2003 Robust and CLEF eHealth 2016 (by place: not the same systems)\n"
+    )
     show(result)
 
     columns = ["query_id", "iteration", "doc_id", "relevance"]
     qrels = pd.read_csv(
-        folder / "web-adhoc" / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str}
+        folder / "web-adhoc" / "qrels.txt.gz",
+        sep=r"\s+",
+        names=columns,
+        dtype={"query_id": str, "doc_id": str},
     )
     year = 2009 + (qrels["query_id"].astype(int) - 1) // 50  # fifty topics a year
-    web = {f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]] for y in range(2011, 2015)}
+    web = {
+        f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]] for y in range(2011, 2015)
+    }
     of_year = {name: {"ql": str(folder / "web-adhoc" / f"wt{name[-2:]}.run.gz")} for name in web}
-    result = irl.benchmark(web, of_year, ["nDCG@10", "LR"], test=irl.SignificanceTest(n_resamples=n_resamples))
+    result = irl.benchmark(
+        web, of_year, ["nDCG@10", "LR"], test=irl.SignificanceTest(n_resamples=n_resamples)
+    )
     print("\nWeb Track ad hoc, one run per year:\n")
     print(result.means().round(3).to_string(index=False))
 
@@ -174,8 +217,12 @@ def main(n_resamples: int, plots: Path | None, data: Path | None) -> None:
         "ranks": result.plot("rank_intervals"),
         "cd": result.plot("critical_differences"),
     }
-    pictures["forest"].figure.suptitle("Difference of nDCG@10 to bm25, by subject and over all", fontsize="medium")
-    pictures["ranks"].figure.suptitle("Which ranks are possible, by mean nDCG@10", fontsize="medium")
+    pictures["forest"].figure.suptitle(
+        "Difference of nDCG@10 to bm25, by subject and over all", fontsize="medium"
+    )
+    pictures["ranks"].figure.suptitle(
+        "Which ranks are possible, by mean nDCG@10", fontsize="medium"
+    )
     if plots is not None:
         for name, axes in pictures.items():
             axes.figure.savefig(plots / f"{name}.svg")
@@ -191,7 +238,9 @@ if __name__ == "__main__":
     parser.add_argument("--n-resamples", type=int, default=10_000)
     parser.add_argument("--plots", type=Path, help="folder for the pictures")
     parser.add_argument(
-        "--data", type=Path, help="folder with ir_datasets_home/vaswani, robust2003, clef-ehealth-2016 and web-adhoc"
+        "--data",
+        type=Path,
+        help="folder with ir_datasets_home/vaswani, robust2003, clef-ehealth-2016 and web-adhoc",
     )
     options = parser.parse_args()
     main(options.n_resamples, options.plots, options.data)

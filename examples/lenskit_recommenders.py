@@ -50,12 +50,16 @@ def recommendations(split: TTSplit, n: int, seed: int) -> ItemListCollection:
     return recs
 
 
-def measured(recs: ItemListCollection, test: ItemListCollection, metrics: list[object]) -> pd.DataFrame:
+def measured(
+    recs: ItemListCollection, test: ItemListCollection, metrics: list[object]
+) -> pd.DataFrame:
     """The value of each metric for each list."""
     collector = MeasurementCollector()
     for metric in metrics:
         collector.add_metric(metric)
-    measure = getattr(collector, "add_list_measurement", None) or collector.measure_list  # before LensKit 2026
+    measure = (
+        getattr(collector, "add_list_measurement", None) or collector.measure_list
+    )  # before LensKit 2026
     for key, items in recs:
         measure(items, test.lookup_projected(key), **key._asdict())
     return collector.list_metrics()
@@ -68,7 +72,13 @@ def main(users: int = 600, items: int = 400, n: int = 100, seed: int = 1) -> Com
     recs = recommendations(split, n, seed)
 
     tse = TSE(n, exposure="nDCG", n_items=items)
-    metrics = [NDCG(n), Recall(n), tse, LexiRecall(n), Metric("CWL_ERR10(max_rel=1)")]  # any measure is a metric
+    metrics = [
+        NDCG(n),
+        Recall(n),
+        tse,
+        LexiRecall(n),
+        Metric("CWL_ERR10(max_rel=1)"),
+    ]  # any measure is a metric
     table = measured(recs, split.test, metrics)
     print(f"Means over {len(split.test)} users, 8 test items each, {n} items recommended:\n")
     print(table.groupby("model", sort=False).mean().round(4).to_string())

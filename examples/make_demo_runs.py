@@ -128,7 +128,10 @@ def rerank(ranking: Ranking, title_score: dict[str, float], weight: float = 0.3)
         return ranking
     top, floor = head[0][1], head[-1][1]
     best_title = max(title_score[doc_id] for doc_id, _ in head) or 1.0
-    blended = [(d, round(floor + (1 - weight) * s / top + weight * title_score[d] / best_title, 6)) for d, s in head]
+    blended = [
+        (d, round(floor + (1 - weight) * s / top + weight * title_score[d] / best_title, 6))
+        for d, s in head
+    ]
     return sorted(blended, key=lambda pair: (-pair[1], pair[0])) + tail
 
 
@@ -171,5 +174,10 @@ def main(out: Path = DEMO / "runs") -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make the run files of the demo collection.")
-    parser.add_argument("--out", type=Path, default=DEMO / "runs", help="folder to write to (default: the package's)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=DEMO / "runs",
+        help="folder to write to (default: the package's)",
+    )
     main(parser.parse_args().out)

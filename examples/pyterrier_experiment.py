@@ -43,9 +43,17 @@ print(pt.Experiment(systems, topics, qrels, measures, round=4).to_string(index=F
 # losses exactly, and test them by their signs.
 
 options = {"correction": "holm", "round": 4}
-table = pt.lexirecall.Experiment(systems, topics, qrels, [LR, nDCG @ 10], baseline="bm25", **options)
-print(table[["name", *(column for column in table if "nDCG" in column)]].to_string(index=False), "\n")
-print(table[["name", *(column for column in table if column.startswith("pref:"))]].to_string(index=False))
+table = pt.lexirecall.Experiment(
+    systems, topics, qrels, [LR, nDCG @ 10], baseline="bm25", **options
+)
+print(
+    table[["name", *(column for column in table if "nDCG" in column)]].to_string(index=False), "\n"
+)
+print(
+    table[["name", *(column for column in table if column.startswith("pref:"))]].to_string(
+        index=False
+    )
+)
 
 # %%
 # Against two baselines:
@@ -64,7 +72,9 @@ print(comparison.explain("bm25", "bm25_rerank", "lexirecall").to_string(index=Fa
 # All pairs of systems at a glance, and what speaks against trusting them:
 
 axes = comparison.with_baseline(None).plot("heatmap", "lexirecall")
-axes.figure.suptitle("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
+axes.figure.suptitle(
+    "Mean preference of the row's system over the column's (lexirecall)", fontsize="medium"
+)
 plt.show()
 for note in comparison.diagnostics:
     print(f"- {note}")

@@ -45,7 +45,11 @@ print(different.to_string())
 
 result = irl.compare(qrels, {"first": first, "reranked": reranked})
 print("Exact preferences:")
-print(result.table()[["run_a", "run_b", "wins", "losses", "ties", "difference", "p"]].to_string(index=False))
+print(
+    result.table()[["run_a", "run_b", "wins", "losses", "ties", "difference", "p"]].to_string(
+        index=False
+    )
+)
 print("\nWhat decided on the first queries:")
 print(result.explain("first", "reranked").head().to_string(index=False))
 
@@ -54,5 +58,7 @@ print(result.explain("first", "reranked").head().to_string(index=False))
 # every query, the ranks at that level.
 
 axes = result.plot("pair", "first", "reranked")
-axes.figure.suptitle("The rank that decided each query: first (blue) and reranked (orange)", fontsize="medium")
+axes.figure.suptitle(
+    "The rank that decided each query: first (blue) and reranked (orange)", fontsize="medium"
+)
 plt.show()

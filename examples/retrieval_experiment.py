@@ -39,7 +39,13 @@ except ModuleNotFoundError:
 class BM25(pt.Transformer):
     """A variant of BM25 over a collection in memory: qid, query -> qid, docno, score, rank."""
 
-    def __init__(self, docnos: list[str], tokens: bm25s.tokenization.Tokenized, depth: int = 1000, **variant: object):
+    def __init__(
+        self,
+        docnos: list[str],
+        tokens: bm25s.tokenization.Tokenized,
+        depth: int = 1000,
+        **variant: object,
+    ):
         self.docnos = docnos
         self.depth = min(depth, len(docnos))
         self.index = bm25s.BM25(**variant)
@@ -50,11 +56,17 @@ class BM25(pt.Transformer):
         for qid, query in zip(topics["qid"], topics["query"], strict=True):
             tokens = bm25s.tokenize([query], stopwords="en", show_progress=False)
             documents, scores = self.index.retrieve(tokens, k=self.depth, show_progress=False)
-            hits = pd.DataFrame({"qid": qid, "query": query, "doc": documents[0], "score": scores[0].astype(float)})
+            hits = pd.DataFrame(
+                {"qid": qid, "query": query, "doc": documents[0], "score": scores[0].astype(float)}
+            )
             found.append(hits[hits["score"] > 0])
-        results = pd.concat([pd.DataFrame(columns=["qid", "query", "doc", "score"]), *found], ignore_index=True)
+        results = pd.concat(
+            [pd.DataFrame(columns=["qid", "query", "doc", "score"]), *found], ignore_index=True
+        )
         docno = pd.Series([self.docnos[i] for i in results["doc"]], dtype=str)
-        return pt.model.add_ranks(results.drop(columns="doc").assign(docno=docno, score=results["score"].astype(float)))
+        return pt.model.add_ranks(
+            results.drop(columns="doc").assign(docno=docno, score=results["score"].astype(float))
+        )
 
 
 # %%
@@ -89,16 +101,27 @@ class CoverageReranker(pt.Transformer):
 
 
 def main(arguments: list[str] | None = None) -> Comparison:
-    parser = argparse.ArgumentParser(description="Compare BM25 variants on a collection of ir_datasets.")
-    parser.add_argument("dataset", nargs="?", default="lexirecall/demo", help="ir_datasets id (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        description="Compare BM25 variants on a collection of ir_datasets."
+    )
+    parser.add_argument(
+        "dataset",
+        nargs="?",
+        default="lexirecall/demo",
+        help="ir_datasets id (default: %(default)s)",
+    )
     parser.add_argument("--plots", metavar="FOLDER", help="write the pictures there")
     options = parser.parse_args(arguments)
 
     collection = irl.load(options.dataset)
     topics = collection.queries.rename(columns={"query_id": "qid"})
     topics = topics.assign(query=topics[topics.columns[1]])[["qid", "query"]]
-    qrels = collection.qrels.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
-    texts = {doc.doc_id: doc.default_text() for doc in ir_datasets.load(options.dataset).docs_iter()}
+    qrels = collection.qrels.rename(
+        columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    )
+    texts = {
+        doc.doc_id: doc.default_text() for doc in ir_datasets.load(options.dataset).docs_iter()
+    }
     docnos = list(texts)
     tokens = bm25s.tokenize(list(texts.values()), stopwords="en", show_progress=False)
 
@@ -124,9 +147,17 @@ def main(arguments: list[str] | None = None) -> Comparison:
     )
     print(f"{options.dataset}: {len(texts)} documents, {len(topics)} queries\n")
     statistics = (" +", " -", "p-value", "reject", "corrected")
-    print(table[[column for column in table if not column.endswith(statistics)]].round(4).to_string(index=False))
+    print(
+        table[[column for column in table if not column.endswith(statistics)]]
+        .round(4)
+        .to_string(index=False)
+    )
     print("\nAgainst bm25, from the ranks themselves:\n")
-    print(table[["name", *[c for c in table if c.startswith("pref:")]]].round(4).to_string(index=False))
+    print(
+        table[["name", *[c for c in table if c.startswith("pref:")]]]
+        .round(4)
+        .to_string(index=False)
+    )
 
     a, b = "bm25", "bm25 >> coverage"
     print(f"\nWhat decided between {a} and {b} (first ten decided queries):\n")
@@ -134,8 +165,12 @@ def main(arguments: list[str] | None = None) -> Comparison:
     print(explained[explained["winner"].notna()].head(10).to_string(index=False))
     pairs = comparison.with_baseline(None).plot("heatmap", "lexirecall")
     pictures = {"preferences": pairs, "pair": comparison.plot("pair", a, b, "lexirecall")}
-    pictures["preferences"].figure.suptitle("Mean preference of the row's system over the column's", fontsize="medium")
-    pictures["pair"].figure.suptitle(f"The rank that decided each query: {a} (blue), {b} (orange)", fontsize="medium")
+    pictures["preferences"].figure.suptitle(
+        "Mean preference of the row's system over the column's", fontsize="medium"
+    )
+    pictures["pair"].figure.suptitle(
+        f"The rank that decided each query: {a} (blue), {b} (orange)", fontsize="medium"
+    )
     if options.plots:
         folder = Path(options.plots)
         folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,9 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command line; returns the exit code: 0, 1 for bad input or a failure, 2 for bad usage, 130 interrupted."""
-    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as it is for what runs in the background
+    heeded = (
+        signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    )  # as it is for what runs in the background
     if heeded:
         signal.signal(signal.SIGINT, _interrupt)
     try:

@@ -17,7 +17,9 @@ from pathlib import Path
 
 def main(script: Path) -> None:
     os.chdir(script.parent)
-    sys.path[0] = str(script.parent)  # not the folder of tests, which has folders called like packages
+    sys.path[0] = str(
+        script.parent
+    )  # not the folder of tests, which has folders called like packages
     names: dict[str, object] = {"__name__": "__main__"}
     line = 0
     for cell in re.split(r"(?m)^(?=# %%)", script.read_text(encoding="utf-8")):

@@ -15,9 +15,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 _FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *(
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-sync",
+    ),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
 )
 # Chromium listens on file descriptor 3 and answers on 4.
@@ -40,7 +49,15 @@ class Browser:
         (its_in, out), (in_, its_out) = os.pipe(), os.pipe()
         handed = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (its_in, its_out)]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, *map(str, handed), program, *_FLAGS, f"--user-data-dir={profile}"],
+            [
+                sys.executable,
+                "-c",
+                _START,
+                *map(str, handed),
+                program,
+                *_FLAGS,
+                f"--user-data-dir={profile}",
+            ],
             pass_fds=handed,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -55,7 +72,9 @@ class Browser:
         self._session: dict[str, str] = {}
         self.events: list[dict[str, Any]] = []
         target = self("Target.createTarget", url="about:blank")["targetId"]
-        self._session = {"sessionId": self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
+        self._session = {
+            "sessionId": self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        }
         for domain in ("Page", "Runtime", "Log", "Network"):
             self(f"{domain}.enable")
 
@@ -81,8 +100,17 @@ class Browser:
 
     def open(self, path: Path, width: int = 1280, scheme: str = "light") -> None:
         """Show a file, and wait until it is there."""
-        self("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
-        self("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=800,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+        self(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
         self.events.clear()
         self("Page.navigate", url=path.as_uri())
         while not self.seen("Page.loadEventFired"):
@@ -105,20 +133,28 @@ class Browser:
             code = codes.get(key) or ord(key.upper())
             for kind in ("keyDown", "keyUp"):
                 more = {"text": text} if kind == "keyDown" and text else {}
-                self("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
+                self(
+                    "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more
+                )
 
     def click(self, element: str) -> None:
         """Click in the middle of an element, given as an expression."""
         self.js(f"{element}.scrollIntoView({{block: 'center', inline: 'center'}})")
-        x, y = self.js(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())")
+        x, y = self.js(
+            f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())"
+        )
         for kind in ("mousePressed", "mouseReleased"):
             self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def nothing_went_wrong(self) -> None:
         """No error, no dialog, and nothing loaded but the file and what is inside it."""
-        assert self.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
+        assert (
+            self.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
+        )
         assert self.seen("Page.javascriptDialogOpening") == []
-        first, *others = (event["request"]["url"] for event in self.seen("Network.requestWillBeSent"))
+        first, *others = (
+            event["request"]["url"] for event in self.seen("Network.requestWillBeSent")
+        )
         assert first.startswith("file://")
         assert all(url.startswith(("data:", "blob:")) for url in others)
 

@@ -21,10 +21,18 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall.evaluation.provider import LexiRecallProvider
 from ir_lexirecall.measures import REGISTRY
 
-settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)  # the same cases in every run
-settings.register_profile("slow", deadline=None, max_examples=100, derandomize=True)  # of slow tests
-settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)  # for further versions of Python
-settings.register_profile("random", deadline=None, max_examples=100)  # other cases in every run: to look for more
+settings.register_profile(
+    "default", deadline=None, max_examples=50, derandomize=True
+)  # the same cases in every run
+settings.register_profile(
+    "slow", deadline=None, max_examples=100, derandomize=True
+)  # of slow tests
+settings.register_profile(
+    "quick", deadline=None, max_examples=10, derandomize=True
+)  # for further versions of Python
+settings.register_profile(
+    "random", deadline=None, max_examples=100
+)  # other cases in every run: to look for more
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
@@ -113,18 +121,30 @@ SPARSE = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave slow tests to ``python -m pytest -m slow``, unless files, folders or marks are named."""
-    config.addinivalue_line("markers", "slow: takes long; run by python -m pytest -m slow, and where it is named")
-    if config.args_source is config.ArgsSource.TESTPATHS and not config.option.markexpr and not config.option.keyword:
+    config.addinivalue_line(
+        "markers", "slow: takes long; run by python -m pytest -m slow, and where it is named"
+    )
+    if (
+        config.args_source is config.ArgsSource.TESTPATHS
+        and not config.option.markexpr
+        and not config.option.keyword
+    ):
         config.option.markexpr = "not slow"  # xdist hands it to its workers
     if config.option.markexpr == "slow" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("slow")
     # Of made-up runs and qrels; what is about these warnings asks for them.
-    for about in ("RBU. the qrels name one aspect", ".*retrieves nothing", ".*of its first .* documents are judged"):
+    for about in (
+        "RBU. the qrels name one aspect",
+        ".*retrieves nothing",
+        ".*of its first .* documents are judged",
+    ):
         config.addinivalue_line("filterwarnings", f"ignore:{about}:UserWarning")
     config.addinivalue_line(
         "filterwarnings", "ignore:The inplace keyword:DeprecationWarning:pyterrier"
     )  # PyTerrier's own
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of xdist's workers, which would wait for each other's threads
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # of xdist's workers, which would wait for each other's threads
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -170,7 +190,13 @@ def pytest_collect_file(file_path: Path) -> Iterator[Any]:
 
 Qrels = Mapping[str, Mapping[str, float]]
 Run = Mapping[str, Mapping[str, float]]
-CWL_FIELDS = ("value", "expected_total_utility", "expected_cost", "expected_total_cost", "expected_items")
+CWL_FIELDS = (
+    "value",
+    "expected_total_utility",
+    "expected_cost",
+    "expected_total_cost",
+    "expected_items",
+)
 
 # -- data ------------------------------------------------------------------------------------------
 
@@ -215,7 +241,9 @@ def values(measure: Measure, qrels: Any, run: Any) -> dict[str, float]:
 
 def cwl_values(measure: Measure, qrels: Any, run: Any) -> dict[tuple[str, str], float]:
     """All five values of a C/W/L measure, by query and field."""
-    return by_field({metric.query_id: metric[2:] for metric in PROVIDER.iter_calc([measure], qrels, run)})
+    return by_field(
+        {metric.query_id: metric[2:] for metric in PROVIDER.iter_calc([measure], qrels, run)}
+    )
 
 
 def words(text: str) -> list[str]:
@@ -225,14 +253,25 @@ def words(text: str) -> list[str]:
 
 def by_field(by_query: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
     """Five values per query, by query and field."""
-    return {(q, name): value for q, five in by_query.items() for name, value in zip(CWL_FIELDS, five, strict=True)}
+    return {
+        (q, name): value
+        for q, five in by_query.items()
+        for name, value in zip(CWL_FIELDS, five, strict=True)
+    }
 
 
 def reference_values(
-    score: Callable[..., Any], judgments: Mapping[str, Any], run: Run, *places: Any, **parameters: Any
+    score: Callable[..., Any],
+    judgments: Mapping[str, Any],
+    run: Run,
+    *places: Any,
+    **parameters: Any,
 ) -> dict[str, Any]:
     """``score(ranking, judgments of the query, *places, **parameters)`` of each query, in trec_eval's order."""
-    return {q: score(reference.order(run.get(q, {})), judged, *places, **parameters) for q, judged in judgments.items()}
+    return {
+        q: score(reference.order(run.get(q, {})), judged, *places, **parameters)
+        for q, judged in judgments.items()
+    }
 
 
 def retrieved(ranking: Sequence[float | None]) -> dict[str, float]:
@@ -258,7 +297,9 @@ DOC_IDS = st.sampled_from(
 
 # Equal, equal only as 32-bit floats, equal only as numbers (-0.0), beyond the range of 32 bits, or anything.
 SCORES = st.one_of(
-    st.sampled_from([0.0, -0.0, 1e-50, -1e-50, 1.0, 1 + 1e-9, 1 - 1e-9, 16777216.0, 16777217.0, 1e39, -1e300]),
+    st.sampled_from(
+        [0.0, -0.0, 1e-50, -1e-50, 1.0, 1 + 1e-9, 1 - 1e-9, 16777216.0, 16777217.0, 1e39, -1e300]
+    ),
     st.floats(-3, 3),
 )
 
@@ -276,11 +317,15 @@ def rankings(draw: st.DrawFn) -> dict[str, float]:
 
 
 @st.composite
-def judged_queries(draw: st.DrawFn, judgments: st.SearchStrategy[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def judged_queries(
+    draw: st.DrawFn, judgments: st.SearchStrategy[Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """``judgments`` and rankings by query, at least one of them judged; others may lack the one or the other."""
     query_ids = draw(st.lists(QUERY_IDS, min_size=1, max_size=5, unique=True))
     missing = st.integers(0, 4).map(lambda number: number == 0)
-    qrels = {q: draw(judgments) for place, q in enumerate(query_ids) if place == 0 or not draw(missing)}
+    qrels = {
+        q: draw(judgments) for place, q in enumerate(query_ids) if place == 0 or not draw(missing)
+    }
     run = {q: draw(rankings()) for q in query_ids if not draw(missing)}
     return qrels, run
 
@@ -308,7 +353,9 @@ def at_ranks(ranks: list[int]) -> list[float | None]:
 def values_of_placements(measure: Any, relevant: int, *placed: list[int]) -> list[float]:
     """Values of rankings with relevant documents at these ranks, and the rest of them missing."""
     rankings = {str(q): at_ranks(ranks) for q, ranks in enumerate(placed)}
-    qrels = {q: judged(ranking, [1] * (relevant - ranking.count(1))) for q, ranking in rankings.items()}
+    qrels = {
+        q: judged(ranking, [1] * (relevant - ranking.count(1))) for q, ranking in rankings.items()
+    }
     found = values(measure, qrels, {q: retrieved(ranking) for q, ranking in rankings.items()})
     return [found[q] for q in rankings]
 
@@ -316,13 +363,17 @@ def values_of_placements(measure: Any, relevant: int, *placed: list[int]) -> lis
 ASPECT_IDS = st.sampled_from(["1", "2", "10", "é"])
 
 
-def subtopic_collections(grades: st.SearchStrategy[float] = GRADES) -> st.SearchStrategy[tuple[Any, Run]]:
+def subtopic_collections(
+    grades: st.SearchStrategy[float] = GRADES,
+) -> st.SearchStrategy[tuple[Any, Run]]:
     """Judgments by query and aspect (``subtopic_table`` makes qrels of them), and a run."""
     one_aspect = st.dictionaries(DOC_IDS, grades, min_size=1, max_size=5)
     return judged_queries(st.dictionaries(ASPECT_IDS, one_aspect, min_size=1))
 
 
-def subtopic_table(judgments: Mapping[str, Mapping[str, Mapping[str, float]]], column: str) -> pd.DataFrame:
+def subtopic_table(
+    judgments: Mapping[str, Mapping[str, Mapping[str, float]]], column: str
+) -> pd.DataFrame:
     """Qrels with a row per query, aspect and document; ``column`` names the aspect."""
     rows = [
         (q, doc, grade, aspect)
@@ -355,15 +406,21 @@ def grades_of(scale: int | Mapping[int, float]) -> list[int]:
 
 
 @st.composite
-def aspect_collections(draw: st.DrawFn, aspects: int = len(ASPECTS)) -> tuple[dict[str, Any], Any, Any]:
+def aspect_collections(
+    draw: st.DrawFn, aspects: int = len(ASPECTS)
+) -> tuple[dict[str, Any], Any, Any]:
     """Scales of up to so many aspects, labels by query, document and aspect (some missing), and a run."""
     names = draw(st.lists(st.sampled_from(ASPECTS), min_size=1, max_size=aspects, unique=True))
     scales = {name: draw(SCALES) for name in names}
     labels = {name: st.sampled_from(grades_of(scale)) for name, scale in scales.items()}
     some_labels = st.fixed_dictionaries({}, optional=labels)
     drawn, run = draw(judged_queries(st.dictionaries(DOC_IDS, some_labels, max_size=8)))
-    next(iter(drawn.values()))[draw(DOC_IDS)] = draw(st.fixed_dictionaries(labels))  # every aspect occurs
-    judgments = {q: {doc: label for doc, label in docs.items() if label} for q, docs in drawn.items()}
+    next(iter(drawn.values()))[draw(DOC_IDS)] = draw(
+        st.fixed_dictionaries(labels)
+    )  # every aspect occurs
+    judgments = {
+        q: {doc: label for doc, label in docs.items() if label} for q, docs in drawn.items()
+    }
     judgments = {q: docs for q, docs in judgments.items() if docs}
     return scales, judgments, run
 
@@ -381,11 +438,18 @@ def in_columns(judgments: Mapping[str, Any]) -> pd.DataFrame:
 @st.composite
 def bases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     """``base`` and ``cutoff`` as the measures take them, and as the reference takes them."""
-    base = draw(st.sampled_from(words("nDCG AP RR RBP P R AP(rel=2) RR(rel=3) RBP(p=0.5) RBP(p=0.9,rel=2) P(rel=2)")))
+    base = draw(
+        st.sampled_from(
+            words("nDCG AP RR RBP P R AP(rel=2) RR(rel=3) RBP(p=0.5) RBP(p=0.9,rel=2) P(rel=2)")
+        )
+    )
     needs_cutoff = base[0] in "P" or base == "R"
     k = draw(st.integers(1, 40) if needs_cutoff else st.none() | st.integers(1, 40))
     if needs_cutoff or (k is not None and draw(st.booleans())):
-        return {"base": f"{base}@{k}", "cutoff": draw(st.sampled_from([None, k]))}, {"base": base, "cutoff": k}
+        return {"base": f"{base}@{k}", "cutoff": draw(st.sampled_from([None, k]))}, {
+            "base": base,
+            "cutoff": k,
+        }
     return {"base": base, "cutoff": k}, {"base": base, "cutoff": k}
 
 

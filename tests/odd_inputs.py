@@ -65,9 +65,13 @@ ODD_QRELS: dict[str, Callable[[], Any]] = {
     "ids of several types": lambda: {"q1": {"a": 1, 2: 1}},
     "no id": lambda: {None: {"a": 1}},
     "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "relevance": [1]}),
-    "a column of several types": lambda: pd.DataFrame({"query_id": "q1", "doc_id": ["a", 2], "relevance": [1, 1]}),
+    "a column of several types": lambda: pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["a", 2], "relevance": [1, 1]}
+    ),
     "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "relevance": [1]}),
-    "a missing string": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [None], "relevance": [1]}, dtype="str"),
+    "a missing string": lambda: pd.DataFrame(
+        {"query_id": ["q1"], "doc_id": [None], "relevance": [1]}, dtype="str"
+    ),
     "whole floats": lambda: {"q1": {"a": 1.0, "b": 0.0}},
     "half a grade": lambda: {"q1": {"a": 1.5}},
     "truth values": lambda: {"q1": {"a": True}},
@@ -80,18 +84,29 @@ ODD_QRELS: dict[str, Callable[[], Any]] = {
     "a float column": lambda: frame(QRELS, "relevance", relevance=float),
     "a column of int8": lambda: frame(QRELS, "relevance", relevance="int8"),
     "a nullable column": lambda: frame(QRELS, "relevance", relevance="Int64"),
-    "a column of truth values": lambda: frame({"q1": {"a": 1, "b": 0}}, "relevance", relevance=bool),
-    "a document judged twice": lambda: pd.concat([frame(QRELS, "relevance"), frame({"q1": {"a": 0}}, "relevance")]),
+    "a column of truth values": lambda: frame(
+        {"q1": {"a": 1, "b": 0}}, "relevance", relevance=bool
+    ),
+    "a document judged twice": lambda: pd.concat(
+        [frame(QRELS, "relevance"), frame({"q1": {"a": 0}}, "relevance")]
+    ),
     "a tuple judged twice": lambda: [*tuples(QRELS, "relevance"), Qrel("q1", "a", 0)],
     "two iterations": lambda: pd.concat(
-        [frame(QRELS, "relevance").assign(iteration="1"), frame({"q1": {"a": 0}}, "relevance").assign(iteration="2")]
+        [
+            frame(QRELS, "relevance").assign(iteration="1"),
+            frame({"q1": {"a": 0}}, "relevance").assign(iteration="2"),
+        ]
     ),
     "iterations that are named": lambda: frame(QRELS, "relevance").assign(
         iteration=["relevance", "quality", "quality", "relevance", "quality"]
     ),
     "subtopics": lambda: frame(QRELS, "relevance").assign(subtopic_id="5"),
-    "letters beyond ASCII": lambda: frame({"q1": {"ä": 1, "a": 2}}, "relevance").assign(subtopic_id=["ö", "1"]),
-    "iterations beside subtopics": lambda: frame(QRELS, "relevance").assign(iteration="1", subtopic_id="2"),
+    "letters beyond ASCII": lambda: frame({"q1": {"ä": 1, "a": 2}}, "relevance").assign(
+        subtopic_id=["ö", "1"]
+    ),
+    "iterations beside subtopics": lambda: frame(QRELS, "relevance").assign(
+        iteration="1", subtopic_id="2"
+    ),
     "a missing iteration": lambda: frame({"q1": {"a": 1}}, "relevance").assign(iteration=None),
     "a weight that is a string": lambda: frame({"q1": {"a": 1}}, "relevance").assign(weight="1"),
     "a data set's id": lambda: "lexirecall/demo",
@@ -105,14 +120,19 @@ ODD_RUNS: dict[str, Callable[[], Any]] = {
     "an empty table": lambda: frame({}, "score"),
     "an empty ranking": lambda: {"q2": {"a": 1.0}, "q1": {}, "q0": {}},
     "an empty ranking of a query that is not judged": lambda: {"unjudged": {}, "q2": {"a": 1.0}},
-    "a document twice": lambda: pd.concat([frame(RUN, "score"), frame({"q1": {"a": 9.0}}, "score")]),
+    "a document twice": lambda: pd.concat(
+        [frame(RUN, "score"), frame({"q1": {"a": 9.0}}, "score")]
+    ),
     "a tuple twice": lambda: [*tuples(RUN, "score"), ScoredDoc("q1", "a", 9.0)],
     "rows of a query in several places": lambda: [
         *(ScoredDoc("q1", "a", 1.0), ScoredDoc("q2", "a", 1.0), ScoredDoc("q1", "b", 2.0))
     ],
     "a score of NaN": lambda: {"q1": {"a": NAN, "b": 1.0}},
     "a score of NaN in a table": lambda: frame({"q1": {"a": NAN, "b": 1.0}}, "score"),
-    "a score of NaN for a query that is not judged": lambda: {"q1": {"a": 1.0}, "unjudged": {"a": NAN}},
+    "a score of NaN for a query that is not judged": lambda: {
+        "q1": {"a": 1.0},
+        "unjudged": {"a": NAN},
+    },
     "no score": lambda: {"q1": {"a": None, "b": 1.0}},
     "a string": lambda: {"q1": {"a": "1", "b": 1.0}},
     "a column of strings": lambda: frame({"q1": {"a": "1", "b": "2"}}, "score"),
@@ -131,7 +151,9 @@ ODD_RUNS: dict[str, Callable[[], Any]] = {
     "ids of several types": lambda: {"q1": {"a": 1.0, 2: 1.0}},
     "an integer id of a query that is not judged": lambda: {"q1": {"a": 1.0}, 7: {"a": 1.0}},
     "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "score": [1.0]}),
-    "a column of several types": lambda: pd.DataFrame({"query_id": "q1", "doc_id": ["a", 2], "score": [2.0, 1.0]}),
+    "a column of several types": lambda: pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["a", 2], "score": [2.0, 1.0]}
+    ),
     "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "score": [1.0]}),
     "both names of a column": lambda: frame(RUN, "score").assign(qid="q2"),
     "no column of scores": lambda: frame(RUN, "score").rename(columns={"score": "rank"}),

@@ -33,7 +33,10 @@ HOSTILE = [
 def shuffled(qrels: dict[str, dict[str, int]], seed: int) -> dict[str, dict[str, float]]:
     """A run that finds most of what is relevant, in random order."""
     dice = random.Random(seed)
-    return {q: {d: dice.random() for d in [*docs, *"xyz"] if dice.random() < 0.8} for q, docs in qrels.items()}
+    return {
+        q: {d: dice.random() for d in [*docs, *"xyz"] if dice.random() < 0.8}
+        for q, docs in qrels.items()
+    }
 
 
 def hostile_comparison() -> Comparison:
@@ -46,7 +49,9 @@ def hostile_comparison() -> Comparison:
 def page_of(result: Any, **options: Any) -> str:
     """The page that a report writes."""
     with TemporaryDirectory() as folder:
-        return irl.report(result, Path(folder) / "report.html", **options).read_text(encoding="utf-8")
+        return irl.report(result, Path(folder) / "report.html", **options).read_text(
+            encoding="utf-8"
+        )
 
 
 def root(page: str) -> Any:
@@ -63,7 +68,9 @@ def table(page: str, caption: str) -> pd.DataFrame:
     numeric = ["number" in (head.get("class") or "").split() for head in heads]
     rows = [
         [
-            float(cells[i].get("data-value", "nan")) if n else cells[i].get("data-value", cells[i].text_content())
+            float(cells[i].get("data-value", "nan"))
+            if n
+            else cells[i].get("data-value", cells[i].text_content())
             for i, n in zip(places, numeric, strict=True)
         ]
         for cells in map(list, found.iterfind("tbody/tr"))
@@ -73,7 +80,9 @@ def table(page: str, caption: str) -> pd.DataFrame:
 
 def text_of(page: str, path: str) -> str:
     """The text of some elements, blanks joined."""
-    return re.sub(r"\s+", " ", " ".join(element.text_content() for element in root(page).iterfind(path)))
+    return re.sub(
+        r"\s+", " ", " ".join(element.text_content() for element in root(page).iterfind(path))
+    )
 
 
 def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
@@ -82,7 +91,9 @@ def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
     for name in shown.columns:
         values = expected[name]
         if values.dtype.kind in "iuf":
-            np.testing.assert_array_equal(shown[name].to_numpy(), values.to_numpy(dtype=float, na_value=np.nan))
+            np.testing.assert_array_equal(
+                shown[name].to_numpy(), values.to_numpy(dtype=float, na_value=np.nan)
+            )
         elif values.dtype.kind == "b":
             assert shown[name].tolist() == ["yes" if value else "no" for value in values]
         else:
@@ -96,7 +107,9 @@ def browsed(page: str, place: int = 0) -> dict[str, Any]:
     return data
 
 
-def ranking_in(data: dict[str, Any], run: str, query_id: str) -> list[tuple[int, str, float | None]]:
+def ranking_in(
+    data: dict[str, Any], run: str, query_id: str
+) -> list[tuple[int, str, float | None]]:
     """What the query browser shows of a ranking: rank, document, grade (None: no judgment)."""
     q = [query["id"] for query in data["queries"]].index(query_id)
     packed = data["rankings"][data["runs"].index(run)]

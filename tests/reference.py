@@ -26,7 +26,9 @@ CwlValues = tuple[float, float, float, float, float]
 
 def order(run: Mapping[str, float]) -> list[str]:
     """trec_eval's order: score as 32-bit float, descending; ties by id, descending (bytes of UTF-8)."""
-    return sorted(run, key=lambda doc: (ctypes.c_float(run[doc]).value, doc.encode("utf-8")), reverse=True)
+    return sorted(
+        run, key=lambda doc: (ctypes.c_float(run[doc]).value, doc.encode("utf-8")), reverse=True
+    )
 
 
 def cut(ranking: Sequence[str], cutoff: int | None) -> list[str]:
@@ -36,9 +38,15 @@ def cut(ranking: Sequence[str], cutoff: int | None) -> list[str]:
     return list(ranking[:cutoff])
 
 
-def positions(ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None) -> list[int]:
+def positions(
+    ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None
+) -> list[int]:
     """p_1 < ... < p_r, the ranks (from 1) of the retrieved documents with a grade of at least `rel`."""
-    return [i for i, doc in enumerate(cut(ranking, cutoff), start=1) if doc in grades and grades[doc] >= rel]
+    return [
+        i
+        for i, doc in enumerate(cut(ranking, cutoff), start=1)
+        if doc in grades and grades[doc] >= rel
+    ]
 
 
 def relevant(grades: Grades, rel: float = 1) -> int:
@@ -59,7 +67,9 @@ def gain_of(grade: float, gain: str, max_rel: float) -> float:
 # -- total search efficiency -----------------------------------------------------------------------
 
 
-def exposure_at(rank: int | None, exposure: str = "AP", p: float = 0.8, n: int | None = None) -> float:
+def exposure_at(
+    rank: int | None, exposure: str = "AP", p: float = 0.8, n: int | None = None
+) -> float:
     """e(i): 1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n; e(infinity) = 0 for rank None."""
     if rank is None:
         return 0.0
@@ -299,7 +309,13 @@ def nerr(
         total_costs.append(stop_here * i)
         view *= go_on
     items = math.fsum(views)
-    return math.fsum(utilities) / items, math.fsum(total_utilities), 1.0, math.fsum(total_costs), items
+    return (
+        math.fsum(utilities) / items,
+        math.fsum(total_utilities),
+        1.0,
+        math.fsum(total_costs),
+        items,
+    )
 
 
 def err(ranking: Sequence[str], grades: Grades, cutoff: int | None = None) -> float:
@@ -360,10 +376,14 @@ def rbu(
 def ndcg(ranking: Sequence[str], grades: Grades, cutoff: int | None = None) -> float:
     """trec_eval's nDCG: sum_i g_i / log2(i+1) over that of the best order; negative grades count as 0."""
     dcg = math.fsum(
-        max(grades.get(doc, 0), 0) / math.log2(i + 1) for i, doc in enumerate(cut(ranking, cutoff), start=1)
+        max(grades.get(doc, 0), 0) / math.log2(i + 1)
+        for i, doc in enumerate(cut(ranking, cutoff), start=1)
     )
     best_order = sorted(grades, key=lambda doc: grades[doc], reverse=True)
-    ideal = math.fsum(max(grades[doc], 0) / math.log2(i + 1) for i, doc in enumerate(cut(best_order, cutoff), start=1))
+    ideal = math.fsum(
+        max(grades[doc], 0) / math.log2(i + 1)
+        for i, doc in enumerate(cut(best_order, cutoff), start=1)
+    )
     return dcg / ideal if ideal > 0 else 0.0
 
 
@@ -381,19 +401,29 @@ def precision(ranking: Sequence[str], grades: Grades, cutoff: int, rel: float = 
     return len(positions(ranking, grades, rel, cutoff)) / cutoff
 
 
-def recall(ranking: Sequence[str], grades: Grades, cutoff: int | None = None, rel: float = 1) -> float:
+def recall(
+    ranking: Sequence[str], grades: Grades, cutoff: int | None = None, rel: float = 1
+) -> float:
     """R@k: relevant documents among the first k, over m."""
     m = relevant(grades, rel)
     return len(positions(ranking, grades, rel, cutoff)) / m if m else 0.0
 
 
-def reciprocal_rank(ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None) -> float:
+def reciprocal_rank(
+    ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None
+) -> float:
     """1 / p_1, and 0 if nothing relevant was retrieved."""
     found = positions(ranking, grades, rel, cutoff)
     return 1 / found[0] if found else 0.0
 
 
-def rbp(ranking: Sequence[str], grades: Grades, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> float:
+def rbp(
+    ranking: Sequence[str],
+    grades: Grades,
+    p: float = 0.8,
+    rel: float = 1,
+    cutoff: int | None = None,
+) -> float:
     """Rank-biased precision, binary: (1 - p) sum_j p^(p_j - 1), no gain beyond the end."""
     return (1 - p) * math.fsum(p ** (rank - 1) for rank in positions(ranking, grades, rel, cutoff))
 
@@ -408,7 +438,9 @@ STANDARD: dict[str, Callable[..., float]] = {
 }
 
 
-def score_base(base: Base, ranking: Sequence[str], grades: Grades, threshold: int | float, cutoff: int | None) -> float:
+def score_base(
+    base: Base, ranking: Sequence[str], grades: Grades, threshold: int | float, cutoff: int | None
+) -> float:
     """`base` on one set of grades: a name such as 'nDCG', 'AP', 'RBP(p=0.9)', 'P(rel=3)', or a callable.
 
     A binary base takes `threshold` as its `rel` unless its own parameters give one. A callable is called as
@@ -457,7 +489,9 @@ def label_of(label: Grades, aspect: str, values: Mapping[float, Fraction]) -> fl
     return grade
 
 
-def tuple_weights(aspects: Aspects, distance: str = "euclidean", gate: str | None = None) -> dict[LabelTuple, int]:
+def tuple_weights(
+    aspects: Aspects, distance: str = "euclidean", gate: str | None = None
+) -> dict[LabelTuple, int]:
     """The weight of every embedded label tuple: the distances to the best one, farthest first: 0, 1, 2, ...
 
     Distances are exact (the euclidean one squared: the same order, the same ties). `gate` leaves out tuples
@@ -493,7 +527,9 @@ def toma_weights(
     embedded = embeddings(aspects)
     weights = tuple_weights(aspects, distance, gate)
     return {
-        doc: weights.get(tuple(values[label_of(label, a, values)] for a, values in embedded.items()), 0)
+        doc: weights.get(
+            tuple(values[label_of(label, a, values)] for a, values in embedded.items()), 0
+        )
         for doc, label in labels.items()
     }
 
@@ -520,11 +556,18 @@ def toma(
         threshold = len(set(tuple_weights(aspects, distance, gate).values())) // 2
     else:
         threshold = binarize
-    return score_base(base, ranking, toma_weights(labels, aspects, distance, gate), threshold, cutoff)
+    return score_base(
+        base, ranking, toma_weights(labels, aspects, distance, gate), threshold, cutoff
+    )
 
 
 def aspect_scores(
-    ranking: Sequence[str], labels: Labels, aspects: Aspects, base: Base, cutoff: int | None, binarize: str | int | None
+    ranking: Sequence[str],
+    labels: Labels,
+    aspects: Aspects,
+    base: Base,
+    cutoff: int | None,
+    binarize: str | int | None,
 ) -> dict[str, float]:
     """`base` on the grades of each aspect, as given; `binarize` as for `cam`."""
     scores = {}

@@ -68,8 +68,14 @@ def kept(measures: list[Measure], qrels: Any, run: Any) -> Any:
     twice = [evaluator.calc_aggregate(run()) for _ in range(2)]
     result = evaluator.calc(run())
     return (
-        [{str(measure): exact(value) for measure, value in values.items()} for values in (*twice, result.aggregated)],
-        sorted((metric.query_id, str(metric.measure), exact(metric.value)) for metric in result.per_query),
+        [
+            {str(measure): exact(value) for measure, value in values.items()}
+            for values in (*twice, result.aggregated)
+        ],
+        sorted(
+            (metric.query_id, str(metric.measure), exact(metric.value))
+            for metric in result.per_query
+        ),
         set(evaluator.qrel_qids),
         set(evaluator.measures),
     )
@@ -83,7 +89,9 @@ def outcome(compute: Callable[..., Any], *arguments: Any) -> Any:
         return type(error)
 
 
-def check_nothing_changes(measures: list[Measure], qrels: Callable[[], Any], run: Callable[[], Any]) -> None:
+def check_nothing_changes(
+    measures: list[Measure], qrels: Callable[[], Any], run: Callable[[], Any]
+) -> None:
     for compute in (aggregates, per_query, kept):
         plain = outcome(compute, measures, qrels, run)
         with irl.accelerate():
@@ -127,7 +135,8 @@ def test_all_measures_of_random_collections(collection: Any) -> None:
 @settings(max_examples=50)
 def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:
     qrels, run = (
-        data.draw(st.sampled_from(FORMATS))(table, value) for table, value in zip(collection, VALUES, strict=True)
+        data.draw(st.sampled_from(FORMATS))(table, value)
+        for table, value in zip(collection, VALUES, strict=True)
     )
     for measures in UNMIXED:
         check_nothing_changes([*measures, *OURS], qrels, run)
@@ -135,7 +144,9 @@ def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.D
 
 def test_a_measure_is_worth_the_same_beside_others() -> None:
     qrels, run = {"q": {"x": 1, "y": 2}}, {"q": {"u": 3.0, "y": 2.0, "x": 1.0}}
-    alone = {measure: ir_measures.calc_aggregate([measure], qrels, run)[measure] for measure in IDENTICAL}
+    alone = {
+        measure: ir_measures.calc_aggregate([measure], qrels, run)[measure] for measure in IDENTICAL
+    }
     with irl.accelerate():
         assert ir_measures.calc_aggregate(IDENTICAL, qrels, run) == alone
 
@@ -169,7 +180,9 @@ FORMATS: list[Callable[[Any, str], Callable[[], Any]]] = [
     lambda table, value: lambda: strings(table, value, "category"),
     lambda table, value: lambda: frame(table, value, **{value: object}),
     lambda table, value: lambda: frame(table, value).convert_dtypes(),
-    lambda table, value: lambda: frame(table, value).rename(columns={"query_id": "qid", "doc_id": "docno"}),
+    lambda table, value: (
+        lambda: frame(table, value).rename(columns={"query_id": "qid", "doc_id": "docno"})
+    ),
     lambda table, value: lambda: frame(table, value).drop(columns="doc_id"),
     lambda table, value: lambda: frame(table, value).assign(iteration="0", rank=1),
     lambda table, value: lambda: pl.DataFrame(frame(table, value)),
@@ -177,13 +190,17 @@ FORMATS: list[Callable[[Any, str], Callable[[], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"])
+@pytest.mark.parametrize(
+    "measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"]
+)
 @pytest.mark.parametrize("name", ODD_QRELS)
 def test_odd_qrels(name: str, measures: list[Measure]) -> None:
     check_nothing_changes(measures, ODD_QRELS[name], lambda: RUN)
 
 
-@pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"])
+@pytest.mark.parametrize(
+    "measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"]
+)
 @pytest.mark.parametrize("name", ODD_RUNS)
 def test_odd_runs(name: str, measures: list[Measure]) -> None:
     check_nothing_changes(measures, lambda: QRELS, ODD_RUNS[name])
@@ -193,7 +210,9 @@ def test_pytrec_eval_gets_no_empty_ranking_first(monkeypatch: pytest.MonkeyPatch
     """It would end the process, or give back values of whatever it had evaluated before."""
     monkeypatch.setattr(ir_measures.providers.registry["pytrec_eval"], "_evaluator", None)
     with irl.accelerate():
-        values = ir_measures.calc_aggregate([AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}, "q2": {"x": 2.0, "a": 1.0}})
+        values = ir_measures.calc_aggregate(
+            [AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}, "q2": {"x": 2.0, "a": 1.0}}
+        )
         assert values == {AP: 0.5 / 3, NumQ: 2, NumRel: 3, NumRet: 2}
         nothing = ir_measures.calc_aggregate([AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}})
         assert nothing == {AP: 0, NumQ: 1, NumRel: 2, NumRet: 0}
@@ -209,7 +228,9 @@ def test_pytrec_eval_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ir_measures.providers.registry["pytrec_eval"], "_evaluator", refuse)
     for build in (FORMATS[0], FORMATS[3], FORMATS[9], FORMATS[11], FORMATS[12]):
         with irl.accelerate():
-            values = ir_measures.calc_aggregate([*IDENTICAL, *OURS], build(QRELS, "relevance")(), build(RUN, "score")())
+            values = ir_measures.calc_aggregate(
+                [*IDENTICAL, *OURS], build(QRELS, "relevance")(), build(RUN, "score")()
+            )
         assert len(values) == len({*IDENTICAL, *OURS})
 
 

@@ -57,7 +57,9 @@ def as_file(rows: Rows, value: str, folder: Path) -> Path:
 
 FORMATS: dict[str, Callable[[Rows, str, Path], Any]] = {
     "pandas": lambda rows, value, _: pd.DataFrame(rows, columns=["query_id", "doc_id", value]),
-    "pandas objects": lambda rows, value, _: pd.DataFrame(rows, columns=["query_id", "doc_id", value], dtype=object),
+    "pandas objects": lambda rows, value, _: pd.DataFrame(
+        rows, columns=["query_id", "doc_id", value], dtype=object
+    ),
     "polars": as_polars,
     "arrow": lambda rows, value, _: as_polars(rows, value, _).to_arrow(),
     "named tuples": lambda rows, value, _: named_tuples(rows, value),
@@ -125,7 +127,12 @@ BAD_ROWS: dict[str, tuple[list[str], str, Any, Rows, list[str]]] = {
             [text, "'q1'", "'d7'", "5", "max_rel=3", more(2)],
         )
         for text in (
-            *("CWL_ERR8(max_rel=3)@5", "CWL_ERR9(max_rel=3)@5", "CWL_ERR10(max_rel=3)", "CWL_ERR11(max_rel=3)"),
+            *(
+                "CWL_ERR8(max_rel=3)@5",
+                "CWL_ERR9(max_rel=3)@5",
+                "CWL_ERR10(max_rel=3)",
+                "CWL_ERR11(max_rel=3)",
+            ),
             *("CWL_RBP(max_rel=3)", "RBU(max_rel=3)"),
         )
     },
@@ -134,7 +141,8 @@ BAD_ROWS: dict[str, tuple[list[str], str, Any, Rows, list[str]]] = {
 
 @pytest.mark.filterwarnings("ignore:.*not contiguous")  # of rows in files
 @pytest.mark.parametrize(
-    ("name", "form"), [pytest.param(name, form) for name, case in BAD_ROWS.items() for form in case[0]]
+    ("name", "form"),
+    [pytest.param(name, form) for name, case in BAD_ROWS.items() for form in case[0]],
 )
 def test_bad_rows(name: str, form: str, tmp_path: Path) -> None:
     _, value, measure, rows, parts = BAD_ROWS[name]
@@ -142,12 +150,16 @@ def test_bad_rows(name: str, form: str, tmp_path: Path) -> None:
         assert_names(message, *parts)
 
 
-def test_scores_of_a_query_without_judgments_are_judged_alike_in_all_formats(tmp_path: Path) -> None:
+def test_scores_of_a_query_without_judgments_are_judged_alike_in_all_formats(
+    tmp_path: Path,
+) -> None:
     rows = [("q1", "d1", 1.0), ("unjudged", "d1", NAN)]
     outcomes = {}
     for form, build in FORMATS.items():
         try:
-            outcomes[form] = irl.evaluate(TSE, QRELS, build(rows, "score", tmp_path))["TSE"].tolist()
+            outcomes[form] = irl.evaluate(TSE, QRELS, build(rows, "score", tmp_path))[
+                "TSE"
+            ].tolist()
         except ValueError:
             outcomes[form] = "refused"
     assert len(set(map(str, outcomes.values()))) == 1, outcomes
@@ -157,7 +169,8 @@ def test_scores_of_a_query_without_judgments_are_judged_alike_in_all_formats(tmp
 
 
 @pytest.mark.parametrize(
-    "text", ["NERR8(max_rel=3)@5", "NERR9(max_rel=3)@5", "NERR10(max_rel=3)", "NERR11(max_rel=3)", "ERR@5"]
+    "text",
+    ["NERR8(max_rel=3)@5", "NERR9(max_rel=3)@5", "NERR10(max_rel=3)", "NERR11(max_rel=3)", "ERR@5"],
 )
 def test_a_grade_above_the_top_of_measures_served_instead_of_other_programs(
     text: str, monkeypatch: pytest.MonkeyPatch
@@ -165,7 +178,9 @@ def test_a_grade_above_the_top_of_measures_served_instead_of_other_programs(
     for program in (ir_measures.cwl_eval, ir_measures.gdeval):
         monkeypatch.setattr(program, "is_available", lambda: False)
     message = evaluate([parse_measure(text)], qrels={"q1": {"d1": 3, "d7": 5}, "q2": {"d2": 6}})
-    assert_names(message, text, "'q1'", "'d7'", "5", "max_rel=3" if "max_rel" in text else "", more(1))
+    assert_names(
+        message, text, "'q1'", "'d7'", "5", "max_rel=3" if "max_rel" in text else "", more(1)
+    )
 
 
 def test_measures_of_other_providers_want_whole_grades() -> None:
@@ -193,13 +208,18 @@ PYTERRIERS = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
     [
         *((RUN_COLUMNS, lost, "run") for lost in ("query_id", "doc_id", "score")),
         *((QRELS_COLUMNS, lost, "qrels") for lost in ("query_id", "doc_id", "relevance")),
-        *(({name: QRELS_COLUMNS[ours] for name, ours in PYTERRIERS.items()}, lost, "qrels") for lost in PYTERRIERS),
+        *(
+            ({name: QRELS_COLUMNS[ours] for name, ours in PYTERRIERS.items()}, lost, "qrels")
+            for lost in PYTERRIERS
+        ),
     ],
 )
 def test_a_missing_column(columns: dict[str, list[Any]], lost: str, what: str, form: str) -> None:
     data = table({name: column for name, column in columns.items() if name != lost}, form)
     message = evaluate(TSE, run=data) if what == "run" else evaluate(TSE, qrels=data)
-    assert_names(message, what, f"lacks the column {PYTERRIERS.get(lost, lost)!r}", *(set(columns) - {lost}))
+    assert_names(
+        message, what, f"lacks the column {PYTERRIERS.get(lost, lost)!r}", *(set(columns) - {lost})
+    )
 
 
 def table(columns: dict[str, list[Any]], form: str) -> Any:
@@ -217,7 +237,9 @@ def table(columns: dict[str, list[Any]], form: str) -> Any:
 @pytest.mark.parametrize("value", ["score", "relevance"])
 @pytest.mark.parametrize("bad", [None, NAN, 1.5, True, b"q1", ("q", 1)], ids=repr)
 @pytest.mark.parametrize("column", ["query_id", "doc_id"])
-def test_an_id_that_is_neither_string_nor_integer(column: str, bad: Any, value: str, form: str, tmp_path: Path) -> None:
+def test_an_id_that_is_neither_string_nor_integer(
+    column: str, bad: Any, value: str, form: str, tmp_path: Path
+) -> None:
     rows = [("q1", "d1", 1), (bad, "d1", 1) if column == "query_id" else ("q1", bad, 1)]
     for message in refusals(form, rows, value, TSE, tmp_path):
         assert_names(message, repr(bad))
@@ -267,12 +289,26 @@ NO_WHOLE_SHARE = [0, -0.1, 1.1, "0.5", True, NAN]  # 1 itself is one
 NEGATIVE = [-1, -1e-9, "2", True, NAN, float("inf")]
 NOT_ABOVE_0 = [0, -1, "2", True, NAN, float("inf")]
 NO_NAME = ["", "EXP", 1, True]
-NO_SCALE = [0, -2, 1.5, True, "high", None, {}, {0: 1, 1: 0}, {0: 0, 1: NAN}, {0: 0, 1: "1"}, {"high": 1, "low": 0}]
+NO_SCALE = [
+    0,
+    -2,
+    1.5,
+    True,
+    "high",
+    None,
+    {},
+    {0: 1, 1: 0},
+    {0: 0, 1: NAN},
+    {0: 0, 1: "1"},
+    {"high": 1, "low": 0},
+]
 NO_ASPECTS = [{}, ["relevance"], "relevance", {3: 1}, *({"relevance": scale} for scale in NO_SCALE)]
 NO_BASE = ["", "nope", "AP(", "AP(foo=1)", 3, "TOMA", "AP LR"]
 NO_SIZES = [0, -1, 2.5, "10", True, NAN, {}, {"q": 0}, {"q": "10"}]
 NO_THRESHOLD = [0, -1, "third", 1.5, True]
-OUT_OF_RANGE: dict[str, list[Any]] = {  # by parameter, and where measures differ by measure and parameter
+OUT_OF_RANGE: dict[
+    str, list[Any]
+] = {  # by parameter, and where measures differ by measure and parameter
     **dict.fromkeys(("cutoff", "n"), NO_CUTOFF),
     **dict.fromkeys(("rel", "max_rel", "saturation"), NOT_ABOVE_0),
     **dict.fromkeys(("gain", "unjudged"), NO_NAME),
@@ -287,15 +323,30 @@ OUT_OF_RANGE: dict[str, list[Any]] = {  # by parameter, and where measures diffe
         "T": NEGATIVE,
         "phi": NO_PERSISTENCE,
     },
-    **{"RBU p": [0, -0.5, 1.001, 2, "0.5", True, NAN], "a": [1, 0.5, 0, -2, "2", True, NAN, float("inf")]},
-    **{"exposure": ["", "ap", "MAP", 1], "impute": ["", "Optimistic", 0, False], "form": ["", "Nested", 1]},
-    **{"aspects": NO_ASPECTS, "base": NO_BASE, "binarize": NO_THRESHOLD, "distance": ["", "Euclid", 2]},
+    **{
+        "RBU p": [0, -0.5, 1.001, 2, "0.5", True, NAN],
+        "a": [1, 0.5, 0, -2, "2", True, NAN, float("inf")],
+    },
+    **{
+        "exposure": ["", "ap", "MAP", 1],
+        "impute": ["", "Optimistic", 0, False],
+        "form": ["", "Nested", 1],
+    },
+    **{
+        "aspects": NO_ASPECTS,
+        "base": NO_BASE,
+        "binarize": NO_THRESHOLD,
+        "distance": ["", "Euclid", 2],
+    },
     **{"gate": ["", "credibility", 1], "version": [8, 11, "10", 9.5, True]},
     "weights": [{}, *({"relevance": weight} for weight in (0, -1, NAN, "1", True)), [1], 1],
 }
 OUT_OF_RANGE_CASES = [
     pytest.param(
-        parse_measure(irl.describe(name).example.measure), parameter, value, id=f"{name}-{parameter}-{value!r}"
+        parse_measure(irl.describe(name).example.measure),
+        parameter,
+        value,
+        id=f"{name}-{parameter}-{value!r}",
     )
     for name, measure in REGISTRY.items()
     if type(measure).__module__.startswith("ir_lexirecall.")
@@ -334,9 +385,18 @@ def test_a_parameter_out_of_range(measure: Any, name: str, value: Any) -> None:
         ("TSE(exposure='linear')", ["exposure='linear'", "needs n"]),
         ("LR(form='weighted')", ["form='weighted'", "needs n"]),
         ("RBU(normalize=True,p=1)", ["normalize=True", "p"]),
-        ("TOMA(aspects={'relevance':2,'quality':1},gate='quantity')", ["gate='quantity'", "relevance", "quality"]),
-        ("CAM(aspects={'relevance':2,'quality':1},weights={'relevance':1})", ["weights", "relevance", "quality"]),
-        ("MM(aspects={'relevance':2},weights={'relevance':1,'quality':1})", ["weights", "relevance", "quality"]),
+        (
+            "TOMA(aspects={'relevance':2,'quality':1},gate='quantity')",
+            ["gate='quantity'", "relevance", "quality"],
+        ),
+        (
+            "CAM(aspects={'relevance':2,'quality':1},weights={'relevance':1})",
+            ["weights", "relevance", "quality"],
+        ),
+        (
+            "MM(aspects={'relevance':2},weights={'relevance':1,'quality':1})",
+            ["weights", "relevance", "quality"],
+        ),
         *(
             (f"CAM(aspects={{'relevance':2}},base={base!r})", ["base", repr(base)])
             for base in ("TOMA(aspects={'relevance':2})", "CAM(aspects={'relevance':2})", "MM")
@@ -383,7 +443,10 @@ def test_n_smaller_than_a_rank_in_use(measure: Any, wanted: str) -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     ranking = {"x": 4.0, "y": 3.0, "z": 2.0, "a": 1.0}
     run = {"q1": {"a": 1.0}, "q2": ranking, "q3": ranking}
-    for message in (evaluate([measure], qrels, run), refusal(lambda: measure.calc_aggregate(qrels, run))):
+    for message in (
+        evaluate([measure], qrels, run),
+        refusal(lambda: measure.calc_aggregate(qrels, run)),
+    ):
         assert_names(message, str(measure), "n=3", f"rank {wanted}", "'q2'", more(1))
 
 
@@ -397,7 +460,20 @@ def test_n_as_large_as_the_last_rank_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Nope", "nope@10", "map", "TSE(", "TSE)", "TSE(0.5)", "TSE@ten", "TSE LR", "TSE(p=-1)", "1", ""]
+    "text",
+    [
+        "Nope",
+        "nope@10",
+        "map",
+        "TSE(",
+        "TSE)",
+        "TSE(0.5)",
+        "TSE@ten",
+        "TSE LR",
+        "TSE(p=-1)",
+        "1",
+        "",
+    ],
 )
 def test_a_string_that_is_not_a_measure_is_named(text: str) -> None:
     for measures in (text, [TSE, text], {"column": text}):
@@ -405,7 +481,9 @@ def test_a_string_that_is_not_a_measure_is_named(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [5, None, 1.5, [TSE], irl, int, Judgments], ids=["5", "None", "1.5", "list", "module", "int", "class"]
+    "bad",
+    [5, None, 1.5, [TSE], irl, int, Judgments],
+    ids=["5", "None", "1.5", "list", "module", "int", "class"],
 )
 def test_an_object_that_is_not_a_measure_is_named(bad: Any) -> None:
     assert_names(evaluate([bad]), repr(bad), "measure")
@@ -421,7 +499,12 @@ def test_no_measure_at_all(nothing: Any) -> None:
 
 def aspects_frame(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame(
-        {"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d1"], "relevance": [1, 0, 2], **columns}
+        {
+            "query_id": ["q1", "q1", "q2"],
+            "doc_id": ["d1", "d2", "d1"],
+            "relevance": [1, 0, 2],
+            **columns,
+        }
     )
 
 
@@ -451,7 +534,9 @@ def test_a_label_off_the_scale(scale: Any, labels: list[float], bad: str, kind: 
 
 
 def test_a_label_that_is_not_a_number() -> None:
-    message = evaluate(TOMA(aspects={"relevance": 2, "quality": 2}), aspects_frame(quality=["1", "good", "x"]))
+    message = evaluate(
+        TOMA(aspects={"relevance": 2, "quality": 2}), aspects_frame(quality=["1", "good", "x"])
+    )
     assert_names(message, "quality", "'q1'", "'d1'", "'1'", more(2))
 
 
@@ -539,7 +624,12 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
         for line, n in RUN_FIELDS.items()
     ),
     *(
-        ("qrels", "a.qrels", f"{QRELS_LINE * before}{line}\r\n{QRELS_LINE}", [f"line {before + 1}", f"{n} fields", "4"])
+        (
+            "qrels",
+            "a.qrels",
+            f"{QRELS_LINE * before}{line}\r\n{QRELS_LINE}",
+            [f"line {before + 1}", f"{n} fields", "4"],
+        )
         for line, n in {"q1 0 d2": 3, "q1 0 d2 1 0": 5, "q1 0 my doc 1": 5}.items()
         for before in (0, 1, 4)
     ),
@@ -569,17 +659,34 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
     ("run", "a.csv", "topic,docno,score\n1,2,3\n", ["header line with query_id, doc_id, score"]),
     ("run", "a.qrels", "1 0 d 1\n", ["looks like qrels"]),
     ("qrels", "run", "1 Q0 d 1 2.5 t\n", ["looks like a run"]),
-    ("qrels", "judged.qrels", "q1 0 d1 1\nq1 0 d1 2\n", [": document 'd1' of query 'q1' is judged twice"]),
-    ("run", "twice.csv", "query_id,doc_id,score,score\nq1,a,1,2\n", [": the header names 'score' twice"]),
+    (
+        "qrels",
+        "judged.qrels",
+        "q1 0 d1 1\nq1 0 d1 2\n",
+        [": document 'd1' of query 'q1' is judged twice"],
+    ),
+    (
+        "run",
+        "twice.csv",
+        "query_id,doc_id,score,score\nq1,a,1,2\n",
+        [": the header names 'score' twice"],
+    ),
     *(
         ("qrels", name, content, [": there are no judgments in it"])
-        for name, content in (("q", ""), ("q", "\n \n"), ("q.csv", "query_id,doc_id,relevance\n"), ("q.tsv", ""))
+        for name, content in (
+            ("q", ""),
+            ("q", "\n \n"),
+            ("q.csv", "query_id,doc_id,relevance\n"),
+            ("q.tsv", ""),
+        )
     ),
     *(
         (
             "run",
             "a.csv",
-            f"query_id,doc_id,score,note\nq1,b,1\n{before}{row}\nq1,z,3\n".encode("utf-8", "surrogateescape"),
+            f"query_id,doc_id,score,note\nq1,b,1\n{before}{row}\nq1,z,3\n".encode(
+                "utf-8", "surrogateescape"
+            ),
             [f", line {3 + before.count(chr(10))}: {problem}"],
         )
         for row, problem in BAD_ROWS_OF_TABLES.items()
@@ -600,7 +707,9 @@ BAD_FILES: list[tuple[str, str, str | bytes, list[str]]] = [
 
 @pytest.mark.parametrize("pack", [False, True], ids=["plain", "gz"])
 @pytest.mark.parametrize(("what", "name", "content", "parts"), BAD_FILES)
-def test_a_bad_file(what: str, name: str, content: str | bytes, parts: list[str], pack: bool, tmp_path: Path) -> None:
+def test_a_bad_file(
+    what: str, name: str, content: str | bytes, parts: list[str], pack: bool, tmp_path: Path
+) -> None:
     data = content.encode() if isinstance(content, str) else content
     if pack and parts:
         name, data = f"{name}.gz", gzip.compress(data)
@@ -632,12 +741,27 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     ("call", "message"),
     [
         (lambda: irl.load(QRELS, rules="no"), "load: rules must be True or False, not 'no'"),
-        (lambda: irl.load(QRELS, judged_only="x"), "load: judged_only must be True or False, not 'x'"),
-        (lambda: irl.load("lexirecall/demo", judged_only=1), "load: judged_only must be True or False, not 1"),
-        (lambda: irl.SignificanceTest(groups=5), "SignificanceTest: groups must be a label per query, not 5"),
-        (lambda: irl.SignificanceTest(progress="x"), "SignificanceTest: progress must be True or False, not 'x'"),
+        (
+            lambda: irl.load(QRELS, judged_only="x"),
+            "load: judged_only must be True or False, not 'x'",
+        ),
+        (
+            lambda: irl.load("lexirecall/demo", judged_only=1),
+            "load: judged_only must be True or False, not 1",
+        ),
+        (
+            lambda: irl.SignificanceTest(groups=5),
+            "SignificanceTest: groups must be a label per query, not 5",
+        ),
+        (
+            lambda: irl.SignificanceTest(progress="x"),
+            "SignificanceTest: progress must be True or False, not 'x'",
+        ),
         *(
-            (call, f"{door}: nope.txt: there is no such file; ir_datasets has no data set 'nope.txt'")
+            (
+                call,
+                f"{door}: nope.txt: there is no such file; ir_datasets has no data set 'nope.txt'",
+            )
             for door, call in {
                 "evaluate": lambda: irl.evaluate("AP", "nope.txt", RUN),
                 "benchmark": lambda: irl.benchmark("nope.txt", {"a": RUN}, ["AP"]),

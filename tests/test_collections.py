@@ -74,7 +74,14 @@ def test_every_class_of_qrels_is_known() -> None:
 
 def test_a_new_field_fails_loudly() -> None:
     class EhealthQrel:
-        _fields = ("query_id", "doc_id", "relevance", "trustworthiness", "understandability", "charm")
+        _fields = (
+            "query_id",
+            "doc_id",
+            "relevance",
+            "trustworthiness",
+            "understandability",
+            "charm",
+        )
 
     with pytest.raises(ValueError, match="charm"):
         aspect_fields(EhealthQrel)
@@ -84,7 +91,9 @@ def test_ehealth_judgments_give_their_aspects(tmp_path: Path) -> None:
     rel = written(tmp_path, "101 0 d1 2\n101 0 d2 0\n")
     trust = written(tmp_path, "101 0 d1 40\n101 0 d2 90\n")
     under = written(tmp_path, "101 0 d1 10\n101 0 d2 20\n")
-    collection = irl.load(registered(EhealthQrels([rel], [trust], [under], {0: "no", 1: "somewhat", 2: "highly"})))
+    collection = irl.load(
+        registered(EhealthQrels([rel], [trust], [under], {0: "no", 1: "somewhat", 2: "highly"}))
+    )
     assert collection.aspects == {"relevance": 2, "trustworthiness": 90, "understandability": 20}
     assert not collection.has_subtopics
     names = [measure.NAME for measure in collection.recommended()]
@@ -95,9 +104,14 @@ def test_ehealth_judgments_give_their_aspects(tmp_path: Path) -> None:
 
 
 def test_the_latest_round_of_ehealth_judgments_counts(tmp_path: Path) -> None:
-    rounds = [[written(tmp_path, f"101 0 d1 {grade}\n") for grade in (relevance, 50, 50)] for relevance in (0, 2)]
+    rounds = [
+        [written(tmp_path, f"101 0 d1 {grade}\n") for grade in (relevance, 50, 50)]
+        for relevance in (0, 2)
+    ]
     rel, trust, under = map(list, zip(*rounds, strict=True))
-    collection = irl.load(registered(EhealthQrels(rel, trust, under, {0: "no", 1: "somewhat", 2: "highly"})))
+    collection = irl.load(
+        registered(EhealthQrels(rel, trust, under, {0: "no", 1: "somewhat", 2: "highly"}))
+    )
     assert collection.qrels["relevance"].tolist() == [2]
 
 
@@ -116,14 +130,20 @@ def test_the_misspelt_field_of_misinfo_judgments_is_credibility(tmp_path: Path) 
         (touche.ToucheQualityCoherenceQrels, {"relevance": 2, "quality": 2, "coherence": 2}),
     ],
 )
-def test_touche_judgments_give_their_aspects(tmp_path: Path, qrels_class: Any, aspects: dict[str, int]) -> None:
+def test_touche_judgments_give_their_aspects(
+    tmp_path: Path, qrels_class: Any, aspects: dict[str, int]
+) -> None:
     sources = [written(tmp_path, f"1 0 d1 2\n1 0 d2 {grade}\n") for grade in range(len(aspects))]
-    collection = irl.load(registered(qrels_class(*sources, {0: "not relevant", 1: "relevant", 2: "highly relevant"})))
+    collection = irl.load(
+        registered(qrels_class(*sources, {0: "not relevant", 1: "relevant", 2: "highly relevant"}))
+    )
     assert collection.aspects == aspects
 
 
 def test_plain_judgments_recommend_neither_rbu_nor_toma(tmp_path: Path) -> None:
-    collection = irl.load(registered(TrecQrels(written(tmp_path, "1 0 d1 1\n"), {0: "no", 1: "yes"})))
+    collection = irl.load(
+        registered(TrecQrels(written(tmp_path, "1 0 d1 1\n"), {0: "no", 1: "yes"}))
+    )
     assert collection.aspects == {}
     assert {measure.NAME for measure in collection.recommended()} == {
         "nDCG",
@@ -138,7 +158,11 @@ def test_plain_judgments_recommend_neither_rbu_nor_toma(tmp_path: Path) -> None:
 def test_thresholds_come_from_the_official_measures() -> None:
     collection = irl.load("msmarco-passage/trec-dl-2019/judged")
     assert collection.rel == 2
-    assert [str(measure) for measure in collection.official_measures] == ["nDCG@10", "RR(rel=2)", "AP(rel=2)"]
+    assert [str(measure) for measure in collection.official_measures] == [
+        "nDCG@10",
+        "RR(rel=2)",
+        "AP(rel=2)",
+    ]
 
 
 @pytest.mark.parametrize("name", ["no/such", "msmarco-passage"])
@@ -157,7 +181,10 @@ def home(data: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def test_rbu_by_id_equals_rbu_by_file(data: Any, home: dict[str, str]) -> None:
-    qrels, run = data.path("web2014-diversity/qrels.ndeval.txt.gz"), data.path("web2014-diversity/ql.run.gz")
+    qrels, run = (
+        data.path("web2014-diversity/qrels.ndeval.txt.gz"),
+        data.path("web2014-diversity/ql.run.gz"),
+    )
     printed = python(
         f"""
         import ir_lexirecall as irl
@@ -192,7 +219,9 @@ def test_toma_through_ehealth_tuples_equals_the_known_answers(data: Any, tmp_pat
         with gzip.open(data.path(f"clef-ehealth-2016/{aspect}.qrels.gz")) as packed:
             file.write_bytes(packed.read())
         sources.append([LocalDownload(file)])
-    collection = irl.load(registered(EhealthQrels(*sources, {0: "Not", 1: "Somewhat", 2: "Highly"})))
+    collection = irl.load(
+        registered(EhealthQrels(*sources, {0: "Not", 1: "Somewhat", 2: "Highly"}))
+    )
     for text, systems in data.vectors("toma.json")["clef"].items():
         measure = parse_measure(text)
         for system, expected in systems.items():

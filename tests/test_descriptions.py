@@ -21,7 +21,11 @@ from ir_lexirecall.measures.declaration import REGISTRY, UNIT
 from ir_lexirecall.measures.parameters import cutoff
 from ir_lexirecall.preferences import functions as preferences
 
-OURS = {measure.NAME for measure in REGISTRY.values() if type(measure).__module__.startswith("ir_lexirecall.")}
+OURS = {
+    measure.NAME
+    for measure in REGISTRY.values()
+    if type(measure).__module__.startswith("ir_lexirecall.")
+}
 THEIRS = {
     measure.NAME
     for measure in ir_measures.measures.registry.values()
@@ -124,7 +128,10 @@ def test_what_a_measure_requires_may_be_missing(text: str) -> None:
         ("LRR", "describe: .*did you mean"),
         ("lexirecal", "did you mean LexiRecall"),
         ("RBU(p=2)", "describe: RBU: p must be a number above 0 and at most 1, not 2"),
-        ("CWL_ERR10(phi=3)", "describe: CWL_ERR10: phi must be a number of at least 0 and below 1, not 3"),
+        (
+            "CWL_ERR10(phi=3)",
+            "describe: CWL_ERR10: phi must be a number of at least 0 and below 1, not 3",
+        ),
         ("P(foo=1)", "P has no parameter 'foo'"),
         ("IA(base='P')", "describe: IA: base='P' cannot be used"),
         ("TOMA(aspects={'a':1},gate='b')", "describe: TOMA: gate='b' is not among the aspects a"),
@@ -150,7 +157,11 @@ def test_the_forms_of_lr_have_their_own_formulas_and_ranges() -> None:
     assert 0 < none < best < 3 / 4
     example = irl.describe("LR(form='weighted',n=3)").example
     assert example is not None
-    assert irl.evaluate(example.measure, example.qrels, example.run).iloc[0, 0] == example.value == 4 / 27
+    assert (
+        irl.evaluate(example.measure, example.qrels, example.run).iloc[0, 0]
+        == example.value
+        == 4 / 27
+    )
 
 
 def test_tables_say_whose_values_those_of_lr_are() -> None:
@@ -194,7 +205,9 @@ def test_a_measure_of_a_user_describes_itself() -> None:
 
 
 def test_bibtex_entries_are_whole() -> None:
-    used = {irl.describe(name).source.key for name in [*NAMES, *preferences.NAMES]} - {""}  # a line of text
+    used = {irl.describe(name).source.key for name in [*NAMES, *preferences.NAMES]} - {
+        ""
+    }  # a line of text
     assert used == set(_sections("source"))
     for key in used:
         text = source(key).bibtex
@@ -205,6 +218,8 @@ def test_bibtex_entries_are_whole() -> None:
 
 
 def test_names_are_escaped_in_notebooks() -> None:
-    page = dataclasses.replace(irl.describe("LR"), meaning="<script>alert(1)</script>", formula="a < b")
+    page = dataclasses.replace(
+        irl.describe("LR"), meaning="<script>alert(1)</script>", formula="a < b"
+    )
     assert "<script>" not in page._repr_html_()
     assert "a &lt; b" in page._repr_html_()

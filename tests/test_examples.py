@@ -27,10 +27,19 @@ def printed_by(script: str, *arguments: str) -> str:
 
 def shown_by(tutorial: str, **environment: str) -> str:
     """What the cells of a tutorial print and show, without the larger data that a developer may have."""
-    command = [sys.executable, str(Path(__file__).parent / "cells.py"), str(EXAMPLES / "tutorials" / f"{tutorial}.py")]
+    command = [
+        sys.executable,
+        str(Path(__file__).parent / "cells.py"),
+        str(EXAMPLES / "tutorials" / f"{tutorial}.py"),
+    ]
     plain = {"IR_DATASETS_HOME": os.devnull, "IR_LEXIRECALL_DATA": os.devnull}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **plain, **environment}, timeout=600
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **plain, **environment},
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -81,11 +90,16 @@ def test_the_embedded_runs_are_what_the_script_makes(tmp_path: Path) -> None:
     }
 
 
-def test_the_picture_of_the_readme_says_what_is_drawn_of_the_embedded_collection(tmp_path: Path) -> None:
+def test_the_picture_of_the_readme_says_what_is_drawn_of_the_embedded_collection(
+    tmp_path: Path,
+) -> None:
     printed_by("make_overview.py", "--out", str(tmp_path))
     for drawn in tmp_path.iterdir():
         stored = EXAMPLES.parent / "ir_lexirecall" / "pt_docs" / drawn.name
-        titles = [re.findall("<title>(.+)</title>", path.read_text(encoding="utf-8")) for path in (drawn, stored)]
+        titles = [
+            re.findall("<title>(.+)</title>", path.read_text(encoding="utf-8"))
+            for path in (drawn, stored)
+        ]
         assert titles[0] == titles[1] != []
 
 
@@ -129,7 +143,9 @@ def test_recommenders_without_lenskit() -> None:
 
 
 def test_recommenders_on_movielens(data: Any) -> None:
-    shown = shown_by("lenskit_movielens", IR_LEXIRECALL_DATA=str(Path(data.path("movielens-small")).parent))
+    shown = shown_by(
+        "lenskit_movielens", IR_LEXIRECALL_DATA=str(Path(data.path("movielens-small")).parent)
+    )
     assert "MovieLens: 43362 films liked by 554 users" in shown
 
 
@@ -138,7 +154,9 @@ def test_models_of_systematic_reviews() -> None:
     shown = shown_by("systematic_reviews", OMP_NUM_THREADS="1")
     loss = {
         name: float(value)
-        for name, value in re.findall(r"^(\S[\w ]+?) +\{.*'RecallLoss': ([\d.]+)", shown, re.MULTILINE)
+        for name, value in re.findall(
+            r"^(\S[\w ]+?) +\{.*'RecallLoss': ([\d.]+)", shown, re.MULTILINE
+        )
     }
     assert loss["logistic"] < loss["naive Bayes"] < 0.2 < 0.4 < loss["chance"]
     assert re.search(r"logistic +chance +14 +0 +0", shown)
@@ -151,10 +169,12 @@ def test_missing_judgments_and_two_judges() -> None:
     assert "depth 20: at most one run can win on 7 queries, either on 9" in shown
     assert "open before: 9, after 50 judgments: 6" in shown
     careless, partial = (
-        np.array(re.findall(r"^ *\d +(\d.+)$", part, re.MULTILINE)[:3]) for part in shown.split("partial\n")
+        np.array(re.findall(r"^ *\d +(\d.+)$", part, re.MULTILINE)[:3])
+        for part in shown.split("partial\n")
     )
     kappa, kept = (
-        [[float(line.split()[column]) for line in judge] for judge in (careless, partial)] for column in (0, 3)
+        [[float(line.split()[column]) for line in judge] for judge in (careless, partial)]
+        for column in (0, 3)
     )
     assert sum(kappa[1]) > sum(kappa[0])
     assert sum(kept[1]) < sum(kept[0]) == 12
@@ -167,9 +187,14 @@ def test_missing_judgments_and_two_judges() -> None:
 def test_missing_judgments_on_robust(data: Any) -> None:
     pytest.importorskip("krippendorff")
     pytest.importorskip("matplotlib")
-    shown = shown_by("missing_judgments", IR_LEXIRECALL_DATA=str(Path(data.path("robust2003")).parent))
+    shown = shown_by(
+        "missing_judgments", IR_LEXIRECALL_DATA=str(Path(data.path("robust2003")).parent)
+    )
     for depth, certain in ((10, 100), (100, 88), (1000, 0)):
-        assert f"depth {depth}: at most one run can win on {certain} queries, either on {100 - certain}" in shown
+        assert (
+            f"depth {depth}: at most one run can win on {certain} queries, either on {100 - certain}"
+            in shown
+        )
     assert "open before: 12, after 50 judgments: 8" in shown
 
 
@@ -189,7 +214,10 @@ def test_a_measure_from_its_definition_to_a_paragraph() -> None:
     assert re.search(r"strict swap +\[1 1 0\] scores 1, not more than \[1 0 1\], 1", shown)
     table = shown[shown.index("axioms failed") :]
     fails, power = (
-        {m: float(re.search(rf"{m} +(\S+) +\S+ +(\S+)", table)[column]) for m in ("HalfRecall", "AnyShare", "AP")}  # type: ignore[index]
+        {
+            m: float(re.search(rf"{m} +(\S+) +\S+ +(\S+)", table)[column])
+            for m in ("HalfRecall", "AnyShare", "AP")
+        }  # type: ignore[index]
         for column in (1, 2)
     )
     assert fails["AnyShare"] < fails["HalfRecall"]
@@ -289,7 +317,9 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
     assert [line for line in lines if line not in printed] == []
     if name != "missing_labels":  # nothing is printed to compare it with
         agree, total = re.findall(r"(\d+) of (\d+) printed numbers agree", printed)[-1]
-        assert re.match(rf"Of {total} printed numbers .*?\b{agree} are reproduced", first_paragraph(name))
+        assert re.match(
+            rf"Of {total} printed numbers .*?\b{agree} are reproduced", first_paragraph(name)
+        )
     page = f"{ast.get_docstring(ast.parse((EXAMPLES / 'papers' / f'{name}.py').read_text(encoding='utf-8')))} {verdicts(printed)}"
     assert len(page.split()) <= 2000
     if name == "ferrante_2015":
@@ -303,9 +333,9 @@ def first_paragraph(paper: str) -> str:
 
 
 def assert_says_how_many_claims_hold(paper: str, printed: str) -> None:
-    held, total, failed, open_ = re.findall(r"(\d+) of (\d+) claims hold, (\d+) fail, (\d+) cannot be told", printed)[
-        -1
-    ]
+    held, total, failed, open_ = re.findall(
+        r"(\d+) of (\d+) claims hold, (\d+) fail, (\d+) cannot be told", printed
+    )[-1]
     said = rf"\b[Oo]f {total} claims\b[^.;]* {held} hold, {failed} fail and {open_} cannot be told"
     assert re.search(said, first_paragraph(paper))
 
@@ -384,7 +414,9 @@ def test_papers_analyses_on_real_runs(
 ) -> None:
     pytest.importorskip("matplotlib")
     name, *options = paper.split()
-    printed = printed_by(f"papers/{name}.py", str(Path(data.path(folder)).parent), "--plots", str(tmp_path), *options)
+    printed = printed_by(
+        f"papers/{name}.py", str(Path(data.path(folder)).parent), "--plots", str(tmp_path), *options
+    )
     assert [line for line in lines if line not in printed] == []
     assert len(list(tmp_path.iterdir())) == pictures
     if name in ("amigo_2018", "azzopardi_2021", "diaz_2026", "maistro_2021"):
@@ -393,14 +425,23 @@ def test_papers_analyses_on_real_runs(
 
 def test_numeric_properties_and_equally_spaced_values() -> None:
     printed = printed_by("papers/further.py", "--cases", "2")
-    assert re.search(r"RBP\(p=0.8\)(?: +\+){3} +- +\+ +-", printed)  # not localised without a cutoff, nor realisable
+    assert re.search(
+        r"RBP\(p=0.8\)(?: +\+){3} +- +\+ +-", printed
+    )  # not localised without a cutoff, nor realisable
     assert re.search(r"TSE(?: +\+){2}(?: +-){2} +\+ +-", printed)
-    for measure, equal in (("P@5", True), ("RBP(p=0.5,rel=1)", True), ("RBP(p=0.8,rel=1)", False), ("AP", False)):
+    for measure, equal in (
+        ("P@5", True),
+        ("RBP(p=0.5,rel=1)", True),
+        ("RBP(p=0.8,rel=1)", False),
+        ("AP", False),
+    ):
         assert re.search(rf"^ *{re.escape(measure)} .* {equal}$", printed, re.MULTILINE)
 
 
 def test_further_papers_on_robust_and_clef(data: Any) -> None:
-    printed = printed_by("papers/further.py", str(Path(data.path("robust2003")).parent), "--samples", "1")
+    printed = printed_by(
+        "papers/further.py", str(Path(data.path("robust2003")).parent), "--samples", "1"
+    )
     for line in (
         r"rpp +AP +0.8970 +0.0184 +0.0007 +98 +88",
         r"lexiprecision +RR +1.0000 +0.0007 +0.4062 +32 +23",
@@ -418,7 +459,9 @@ def test_further_papers_on_robust_and_clef(data: Any) -> None:
 
 
 def test_recommenders_are_studied_as_runs_are(data: Any, tmp_path: Path) -> None:
-    pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")  # a folder of tests is called lenskit
+    pytest.importorskip(
+        "lenskit.metrics", reason="LensKit is not installed"
+    )  # a folder of tests is called lenskit
     pytest.importorskip("matplotlib")
     (tmp_path / "movielens-small").symlink_to(data.path("movielens-small"))
     options = ["--users", "40", "--queries", "100", "--cases", "1", "--resamples", "50", "--plots"]

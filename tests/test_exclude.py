@@ -19,7 +19,18 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from tests.conftest import collections, rankings, subtopic_collections, subtopic_table
 
-MEASURES = ["AP", "nDCG@3", "P@2", "Bpref", "NumRet", "LR", "TSE", "CWL_ERR10(max_rel=4)", "RBU@5", "Judged@3"]
+MEASURES = [
+    "AP",
+    "nDCG@3",
+    "P@2",
+    "Bpref",
+    "NumRet",
+    "LR",
+    "TSE",
+    "CWL_ERR10(max_rel=4)",
+    "RBU@5",
+    "Judged@3",
+]
 OF_SUBTOPICS = ["RBU@5", "IA(base='nDCG@3')", "D_nDCG@3", "alpha_nDCG@3", "AP", "LR"]
 
 Table = Mapping[str, Mapping[str, Any]]
@@ -28,18 +39,26 @@ Gone = Mapping[str, list[str]]
 
 def without(table: Table, gone: Gone) -> dict[str, dict[str, Any]]:
     """The same, less some documents; a query that loses all stays."""
-    return {q: {doc: value for doc, value in docs.items() if doc not in gone.get(q, ())} for q, docs in table.items()}
+    return {
+        q: {doc: value for doc, value in docs.items() if doc not in gone.get(q, ())}
+        for q, docs in table.items()
+    }
 
 
 def rows_without(table: pd.DataFrame, gone: Gone) -> pd.DataFrame:
-    keep = [doc not in gone.get(q, ()) for q, doc in zip(table["query_id"], table["doc_id"], strict=True)]
+    keep = [
+        doc not in gone.get(q, ())
+        for q, doc in zip(table["query_id"], table["doc_id"], strict=True)
+    ]
     return table[keep].reset_index(drop=True)
 
 
 def some_documents(data: st.DataObject, qrels: Any, *runs: Table) -> dict[str, list[str]]:
     """Documents to take out: judged or not, retrieved or not, of queries with and without judgments."""
     tables = [table for table in (qrels, *runs) if isinstance(table, dict)]
-    docs = sorted({doc for table in tables for listed in table.values() for doc in listed} | {"nowhere"})
+    docs = sorted(
+        {doc for table in tables for listed in table.values() for doc in listed} | {"nowhere"}
+    )
     queries = sorted({q for table in tables for q in table} | {"no query"})
     return {q: data.draw(st.lists(st.sampled_from(docs), max_size=6)) for q in queries}
 
@@ -81,7 +100,11 @@ def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
     gone = some_documents(data, qrels, run)
     wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
     for rule in RULES.values():
-        assert_frame_equal(irl.evaluate(MEASURES, irl.load(qrels, exclude=rule(gone)), run), wanted, check_exact=True)
+        assert_frame_equal(
+            irl.evaluate(MEASURES, irl.load(qrels, exclude=rule(gone)), run),
+            wanted,
+            check_exact=True,
+        )
 
 
 QRELS = {"1": {"1": 1, "10": 2, "30": 0, "31": 1}, "2": {"10": 1, "2": 1}, "3": {"3": 1}}
@@ -96,8 +119,18 @@ GONE = {"1": ["31", "40"], "2": ["50", "nowhere"]}
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
     qrels, run = tmp_path / "some.qrels", tmp_path / "some.run"
-    qrels.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()))
-    run.write_text("".join(f"{q} Q0 {doc} 1 {score} tag\n" for q, docs in RUN.items() for doc, score in docs.items()))
+    qrels.write_text(
+        "".join(
+            f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()
+        )
+    )
+    run.write_text(
+        "".join(
+            f"{q} Q0 {doc} 1 {score} tag\n"
+            for q, docs in RUN.items()
+            for doc, score in docs.items()
+        )
+    )
     return str(qrels), str(run)
 
 
@@ -106,20 +139,31 @@ def test_a_file_is_a_rule(files: tuple[str, str], tmp_path: Path) -> None:
     rule.write_text("".join(f"{q} Q0 {doc} 1 0.0 tag\n" for q, doc in pairs(GONE)))
     wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
     assert_frame_equal(
-        irl.evaluate(MEASURES, irl.load(files[0], exclude=str(rule)), files[1]), wanted, check_exact=True
+        irl.evaluate(MEASURES, irl.load(files[0], exclude=str(rule)), files[1]),
+        wanted,
+        check_exact=True,
     )
 
 
 def test_self(files: tuple[str, str]) -> None:
     gone = {q: [q] for q in QRELS}
     wanted = irl.evaluate(MEASURES, without(QRELS, gone), without(RUN, gone))
-    assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude="self"), RUN), wanted, check_exact=True)
-    assert_frame_equal(irl.evaluate(MEASURES, irl.load(files[0], exclude="self"), files[1]), wanted, check_exact=True)
+    assert_frame_equal(
+        irl.evaluate(MEASURES, irl.load(QRELS, exclude="self"), RUN), wanted, check_exact=True
+    )
+    assert_frame_equal(
+        irl.evaluate(MEASURES, irl.load(files[0], exclude="self"), files[1]),
+        wanted,
+        check_exact=True,
+    )
     integers = [
-        {int(q): {int(doc): value for doc, value in docs.items()} for q, docs in t.items()} for t in (QRELS, RUN)
+        {int(q): {int(doc): value for doc, value in docs.items()} for q, docs in t.items()}
+        for t in (QRELS, RUN)
     ]
     assert_frame_equal(
-        irl.evaluate(MEASURES, irl.load(integers[0], exclude="self"), integers[1]), wanted, check_exact=True
+        irl.evaluate(MEASURES, irl.load(integers[0], exclude="self"), integers[1]),
+        wanted,
+        check_exact=True,
     )
 
 
@@ -131,7 +175,10 @@ def test_self(files: tuple[str, str]) -> None:
 def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     judgments, run = collection
     qrels = subtopic_table(judgments, column)
-    flat = {q: {doc: 0 for grades in aspects.values() for doc in grades} for q, aspects in judgments.items()}
+    flat = {
+        q: {doc: 0 for grades in aspects.values() for doc in grades}
+        for q, aspects in judgments.items()
+    }
     gone = some_documents(data, flat, run)
     remaining = rows_without(qrels, gone)
     if remaining.empty:
@@ -155,10 +202,16 @@ OF_ASPECTS = [
 def test_aspects_in_columns() -> None:
     grades = {"relevance": [1, 1, 1, 1, 3], "quality": [2, 0, 1, 2, 1]}
     qrels = pd.DataFrame({"query_id": list("qqqrr"), "doc_id": list("abcad"), **grades})
-    run = {"q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0}, "r": {"d": 2.0, "a": 1.0, "z": 0.0}}
+    run = {
+        "q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0},
+        "r": {"d": 2.0, "a": 1.0, "z": 0.0},
+    }
     gone = {"q": ["x", "b", "y"], "r": ["d"]}
     wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, gone), without(run, gone))
-    for judged in (irl.load(qrels, exclude=gone), irl.load(pl.DataFrame(qrels), exclude=table(gone))):
+    for judged in (
+        irl.load(qrels, exclude=gone),
+        irl.load(pl.DataFrame(qrels), exclude=table(gone)),
+    ):
         assert_frame_equal(irl.evaluate(OF_ASPECTS, judged, run), wanted, check_exact=True)
 
 
@@ -174,7 +227,9 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     by_hand = {name: without(ranking, gone) for name, ranking in runs.items()}
     preferences = ["lexirecall", "rpp", "AP"]
     assert_frame_equal(
-        irl.compare(irl.load(qrels, exclude=table(gone)), runs, preferences, allow_empty=True).table(),
+        irl.compare(
+            irl.load(qrels, exclude=table(gone)), runs, preferences, allow_empty=True
+        ).table(),
         irl.compare(without(qrels, gone), by_hand, preferences, allow_empty=True).table(),
         check_exact=True,
     )
@@ -191,7 +246,9 @@ def test_ties_are_those_of_the_remaining_documents(collection: Any, data: st.Dat
     gone = some_documents(data, qrels, run)
     measures = ["AP", "P@2", "LR", "TSE"]
     found = irl.tie_audit(measures, irl.load(qrels, exclude=gone), {"run": run}, allow_empty=True)
-    wanted = irl.tie_audit(measures, without(qrels, gone), {"run": without(run, gone)}, allow_empty=True)
+    wanted = irl.tie_audit(
+        measures, without(qrels, gone), {"run": without(run, gone)}, allow_empty=True
+    )
     assert_frame_equal(found, wanted, check_exact=True)
 
 
@@ -199,7 +256,9 @@ def test_documents_of_equal_score_may_still_change_places() -> None:
     """Of a, b and the excluded x, all of one score below y, the relevant a is at rank 2 or 3; in q2 it was x that tied."""
     qrels = {"q1": {"a": 1, "b": 0, "x": 1, "y": 0}, "q2": {"x": 1, "c": 1}}
     run = {"q1": {"y": 2.0, "a": 1.0, "x": 1.0, "b": 1.0}, "q2": {"x": 1.0, "c": 1.0}}
-    audited = irl.tie_audit("RR", irl.load(qrels, {"q1": ["x"], "q2": ["x"]}), {"run": run}, by_query=True)
+    audited = irl.tie_audit(
+        "RR", irl.load(qrels, {"q1": ["x"], "q2": ["x"]}), {"run": run}, by_query=True
+    )
     ranges = audited.set_index("query_id")[["lowest", "highest"]]
     assert ranges.loc["q1"].tolist() == [1 / 3, 1 / 2]
     assert ranges.index.tolist() == ["q1"]  # no tie is left in q2
@@ -208,7 +267,9 @@ def test_documents_of_equal_score_may_still_change_places() -> None:
 def test_measures_of_other_providers() -> None:
     measure = ir_measures.Compat(p=0.8)
     wanted = irl.evaluate(measure, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(measure, irl.load(QRELS, exclude=GONE), RUN), wanted, check_exact=True)
+    assert_frame_equal(
+        irl.evaluate(measure, irl.load(QRELS, exclude=GONE), RUN), wanted, check_exact=True
+    )
 
 
 # -- bad input ---------------------------------------------------------------------------------------
@@ -224,7 +285,10 @@ def test_measures_of_other_providers() -> None:
         ({None: ["10"]}, "exclude: ids must be strings or integers, but one is None"),
         ({"1": 5}, "exclude: query '1' maps to 5, not to a list of document ids"),
         (pd.DataFrame({"query_id": ["1"]}), "exclude lacks the column 'doc_id'"),
-        (pd.DataFrame({"query_id": ["1"], "doc_id": [None]}), "exclude: row 1 has no usable doc_id"),
+        (
+            pd.DataFrame({"query_id": ["1"], "doc_id": [None]}),
+            "exclude: row 1 has no usable doc_id",
+        ),
         (pl.DataFrame({"doc_id": ["1"]}), "exclude lacks the column 'query_id'"),
         ([("1", "10")], "exclude: .* is not a named tuple with the fields query_id, doc_id"),
         (7, "exclude of type int cannot be read"),
@@ -244,5 +308,8 @@ def test_bad_rules(rule: Any, message: str) -> None:
 def test_a_query_of_which_only_excluded_documents_were_retrieved_is_not_ranked() -> None:
     judgments = Judgments.from_qrels({"q": {"a": 1}, "r": {"a": 1}}).excluding({"q": ["q"]})
     rows = pd.DataFrame({"query_id": ["q", "r"], "doc_id": ["q", "a"], "score": [1.0, 1.0]})
-    for run in (align(judgments, rows), align(judgments, rows.assign(tag="x"))):  # as a dict is, and by Polars
+    for run in (
+        align(judgments, rows),
+        align(judgments, rows.assign(tag="x")),
+    ):  # as a dict is, and by Polars
         assert (run.ranked.tolist(), run.depth.tolist()) == ([1], [0, 1])

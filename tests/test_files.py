@@ -33,7 +33,9 @@ def test_a_new_file_and_an_existing_one(tmp_path):
     assert os.listdir(tmp_path) == ["table.txt"]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError, SystemExit, GeneratorExit])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, ValueError, MemoryError, SystemExit, GeneratorExit]
+)
 @pytest.mark.parametrize("existing", [True, False])
 def test_what_is_not_finished_leaves_everything_as_it_was(error, existing, tmp_path):
     path = tmp_path / "table.txt"
@@ -75,7 +77,9 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was(tmp_path):
         "    temporary.write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(irl.__file__).parents[1])}
-    killed = subprocess.run([sys.executable, "-c", script, str(path)], env=environment, check=False, timeout=600)
+    killed = subprocess.run(
+        [sys.executable, "-c", script, str(path)], env=environment, check=False, timeout=600
+    )
     assert killed.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
 
@@ -107,7 +111,8 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "error"), [("none/x", FileNotFoundError), (".", IsADirectoryError), ("file/x", NotADirectoryError)]
+    ("name", "error"),
+    [("none/x", FileNotFoundError), (".", IsADirectoryError), ("file/x", NotADirectoryError)],
 )
 def test_errors_name_the_file(name, error, tmp_path):
     (tmp_path / "file").touch()
@@ -174,7 +179,9 @@ def test_tables_and_packed_files_come_out_of_pipes(pipe, tmp_path):
 def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
     scattered = "q1 Q0 a 1 3 t\nq2 Q0 x 1 1 t\nq1 Q0 c 2 2 t\n"
     expected = irl.evaluate(
-        "LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}}
+        "LR",
+        {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}},
+        {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}},
     )
     with pytest.warns(UserWarning, match="reading the file again"):
         values = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, pipe("r", scattered))

@@ -36,7 +36,11 @@ def test_every_source_says_the_same(groups: Any) -> None:
     found = read_groups(groups, QUERIES)
     assert found.names == ["how", "who", "why"]
     assert found.labels.tolist() == ["who", "how", "who", "why"]
-    assert {name: places.tolist() for name, places in found} == {"how": [1], "who": [0, 2], "why": [3]}
+    assert {name: places.tolist() for name, places in found} == {
+        "how": [1],
+        "who": [0, 2],
+        "why": [3],
+    }
     assert (found.sizes, len(found)) == ({"how": 1, "who": 2, "why": 1}, 3)
 
 
@@ -54,7 +58,11 @@ def test_files(ending: str, tmp_path: Path) -> None:
 
 def test_a_column_of_the_table_of_values() -> None:
     values = pd.DataFrame(
-        {"run": ["a"] * 3 + ["b"] * 3, "query_id": ["1", "2", "3"] * 2, "lang": ["de", "en", "de"] * 2}
+        {
+            "run": ["a"] * 3 + ["b"] * 3,
+            "query_id": ["1", "2", "3"] * 2,
+            "lang": ["de", "en", "de"] * 2,
+        }
     )
     assert read_groups("lang", ["3", "2", "1"], table=values).labels.tolist() == ["de", "en", "de"]
     assert read_groups("words", QUERIES, table=FRAME).names == ["0", "1", "2", "3"]
@@ -73,28 +81,46 @@ def test_groups_part_the_queries(groups: dict[str, str]) -> None:
             read_groups(groups, queries)
         return
     found = read_groups(groups, queries)
-    assert sorted(np.concatenate([places for _, places in found]).tolist()) == list(range(len(queries)))
+    assert sorted(np.concatenate([places for _, places in found]).tolist()) == list(
+        range(len(queries))
+    )
     assert [groups[q] for q in queries] == found.labels.tolist()
 
 
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ({"q1": "a", "q2": "b"}, {}, r"groups: query 'q3' has no group \(and 1 other case\); add it"),
+        (
+            {"q1": "a", "q2": "b"},
+            {},
+            r"groups: query 'q3' has no group \(and 1 other case\); add it",
+        ),
         ({"1": "a", "2": "b"}, {}, "query 'q1' has no group .*it has 1, 2; add it"),
         (dict.fromkeys(QUERIES, "a"), {}, "all queries are in one group, a; leave groups out"),
         ({**GROUPS, "q2": None}, {}, "query 'q2' has no group"),
         ({**GROUPS, "q2": ["a"]}, {}, r"one query maps to \['a'\]"),
-        (pd.concat([FRAME, FRAME.assign(group="z")]), {}, "row 6: query 'q1' is in group 'who' and in 'z'; keep one"),
+        (
+            pd.concat([FRAME, FRAME.assign(group="z")]),
+            {},
+            "row 6: query 'q1' is in group 'who' and in 'z'; keep one",
+        ),
         (
             FRAME.rename(columns={"group": "a"}),
             {},
             "several columns, none of them called group: .*; call one group, or",
         ),
-        ("kind", {"table": FRAME}, "no column 'kind': it has query_id, group, words; name one of these"),
+        (
+            "kind",
+            {"table": FRAME},
+            "no column 'kind': it has query_id, group, words; name one of these",
+        ),
         (FRAME.drop(columns="query_id"), {}, "groups has no column query_id: it has group, words"),
         (3, {}, "groups of type int cannot be read"),
-        ("nowhere.csv", {}, "there is no file 'nowhere.csv'; to use a column of a table, give the table"),
+        (
+            "nowhere.csv",
+            {},
+            "there is no file 'nowhere.csv'; to use a column of a table, give the table",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(groups: Any, options: dict[str, Any], message: str) -> None:
@@ -107,7 +133,9 @@ def test_groups_may_have_commas_and_quotes(tmp_path: Path) -> None:
     path.write_text('# types\nquery_id,group\nq1,"who, where"\nq2,"""how"""\nq3, why\n')
     assert read_groups(path, ["q1", "q2", "q3"]).names == ['"how"', "who, where", "why"]
     path.write_text('query_id,group\nq1,"who\n')
-    with pytest.raises(ValueError, match=f"^read_groups: {path}, line 2: a quotation mark is not closed"):
+    with pytest.raises(
+        ValueError, match=f"^read_groups: {path}, line 2: a quotation mark is not closed"
+    ):
         read_groups(path, ["q1"])
 
 

@@ -32,14 +32,19 @@ def test_a_csv_file_without_a_header_is_called_one(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q,a,1.0\n")
     (tmp_path / "qrels.txt").write_text("q,0,a,1\n")
     with pytest.raises(
-        ValueError, match=r"a\.run, line 1: a CSV file needs a header line with query_id, doc_id, score"
+        ValueError,
+        match=r"a\.run, line 1: a CSV file needs a header line with query_id, doc_id, score",
     ):
         irl.evaluate("RR", QRELS, tmp_path / "a.run")
-    with pytest.raises(ValueError, match="a CSV file needs a header line with query_id, doc_id, relevance"):
+    with pytest.raises(
+        ValueError, match="a CSV file needs a header line with query_id, doc_id, relevance"
+    ):
         irl.evaluate("RR", tmp_path / "qrels.txt", RUN)
 
 
-RISING = pd.DataFrame({"query_id": "q", "doc_id": list("abc"), "rank": [1, 2, 3], "score": [0.1, 0.2, 0.3]})
+RISING = pd.DataFrame(
+    {"query_id": "q", "doc_id": list("abc"), "rank": [1, 2, 3], "score": [0.1, 0.2, 0.3]}
+)
 
 
 @pytest.mark.parametrize("form", ["frame", "polars", "trec", "csv"])
@@ -49,11 +54,16 @@ def test_scores_that_rise_with_ranks_are_a_caveat(
 ) -> None:
     table = RISING if rises else RISING.assign(rank=[3, 2, 1])
     file = tmp_path / "a.run"
-    lines = [f"q Q0 {doc} {rank} {score} t\n" for _, doc, rank, score in table.itertuples(index=False)]
+    lines = [
+        f"q Q0 {doc} {rank} {score} t\n" for _, doc, rank, score in table.itertuples(index=False)
+    ]
     file.write_text("".join(lines) if form == "trec" else table.to_csv(index=False))
     run = table if form == "frame" else pl.from_pandas(table) if form == "polars" else file
     said = "scores rise with the run's own ranks"
-    assert any(said in note for note in irl.evaluate("AP", QRELS, run).attrs.get("diagnostics", [])) == rises
+    assert (
+        any(said in note for note in irl.evaluate("AP", QRELS, run).attrs.get("diagnostics", []))
+        == rises
+    )
     result = irl.compare(QRELS, {"a": run, "b": RUN}, "AP")
     assert (f"a: {said}" in str(result.summary())) == rises
     if form in ("trec", "csv"):
@@ -65,7 +75,12 @@ def test_scores_that_rise_with_ranks_are_a_caveat(
 def test_nothing_is_said_of_ranks_that_are_not_there(tmp_path: Path) -> None:
     lines = tmp_path / "ranked.run"  # query, document, rank
     lines.write_text("q a 1\nq b 2\n")
-    for run in (lines, RISING.drop(columns="rank"), RISING.assign(rank=0), {"q": {"a": 0.1, "b": 0.2}}):
+    for run in (
+        lines,
+        RISING.drop(columns="rank"),
+        RISING.assign(rank=0),
+        {"q": {"a": 0.1, "b": 0.2}},
+    ):
         assert "diagnostics" not in irl.evaluate("AP", QRELS, run).attrs
 
 
@@ -90,7 +105,8 @@ def test_runs_with_integers_as_names() -> None:
 
 def test_a_label_is_not_the_index_of_the_table() -> None:
     with pytest.raises(
-        ValueError, match=r"^evaluate: 'query_id' is the name of the table's index; give AP another name"
+        ValueError,
+        match=r"^evaluate: 'query_id' is the name of the table's index; give AP another name",
     ):
         irl.evaluate({"query_id": "AP"}, {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
@@ -108,9 +124,13 @@ def test_a_label_is_not_the_index_of_the_table() -> None:
 )
 def test_labels_that_mean_something_else(by: Any, meant: str) -> None:
     for function in (irl.compare, irl.benchmark):
-        with pytest.raises(ValueError, match=f"{next(iter(by))!r} is the name of {meant}.*; give .* another name"):
+        with pytest.raises(
+            ValueError, match=f"{next(iter(by))!r} is the name of {meant}.*; give .* another name"
+        ):
             function(QRELS, {"a": RUN, "b": RUN}, by)
-    assert irl.compare(QRELS, {"a": RUN, "b": RUN}, {"AP": "AP(rel=2)", "gain": "nDCG@10"}).criteria == ["AP", "gain"]
+    assert irl.compare(
+        QRELS, {"a": RUN, "b": RUN}, {"AP": "AP(rel=2)", "gain": "nDCG@10"}
+    ).criteria == ["AP", "gain"]
 
 
 @pytest.fixture
@@ -122,7 +142,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_benchmark_takes_compressed_runs_without_an_ending(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_benchmark_takes_compressed_runs_without_an_ending(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     import gzip
 
     for name in ("rob", "other"):
@@ -132,13 +154,17 @@ def test_benchmark_takes_compressed_runs_without_an_ending(folder: Path, capsys:
     assert {run: float(mean) for _, run, mean, *_ in rows} == {"one": 1.0, "Sel50": 0.5}
 
 
-def test_hints_are_in_the_words_of_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hints_are_in_the_words_of_the_command_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "rob" / "two.run").write_text("q Q0 a 1 1.0 x\n")
     assert cli.main(["benchmark", str(folder), "-m", "AP"]) == 1
     assert capsys.readouterr().err.strip().endswith("add it, or give --missing skip")
 
 
-def test_runs_may_stand_in_a_folder_of_their_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_may_stand_in_a_folder_of_their_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     runs = folder / "rob" / "runs"
     runs.mkdir()
     (folder / "rob" / "one.run").rename(runs / "one.run")

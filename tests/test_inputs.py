@@ -85,7 +85,9 @@ class ScoredDocWithTag(NamedTuple):
     query_id: str
 
 
-def nested(rows: list[tuple[str, str, Any]], key: Callable[[str], Any] = str) -> dict[Any, dict[Any, Any]]:
+def nested(
+    rows: list[tuple[str, str, Any]], key: Callable[[str], Any] = str
+) -> dict[Any, dict[Any, Any]]:
     result: dict[Any, dict[Any, Any]] = {}
     for query_id, doc_id, value in rows:
         result.setdefault(key(query_id), {})[key(doc_id)] = value
@@ -98,7 +100,9 @@ def columns(rows: list[tuple[str, str, Any]], value: str) -> dict[str, list[Any]
 
 
 def frame(rows: list[tuple[str, str, Any]], value: str, ids: Any = object) -> pd.DataFrame:
-    table = pd.DataFrame({name: pd.Series(data, dtype=object) for name, data in columns(rows, value).items()})
+    table = pd.DataFrame(
+        {name: pd.Series(data, dtype=object) for name, data in columns(rows, value).items()}
+    )
     return table.astype({"query_id": ids, "doc_id": ids, value: type(rows[0][2])})
 
 
@@ -122,11 +126,15 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         "pandas int64": pandas("int64"),
         "pandas uint8": pandas("uint8"),
         "pandas Int64": pandas("Int64"),
-        "pandas strings and integers": lambda: frame(rows, value).assign(query_id=[int(q) for q, _, _ in rows]),
-        "pandas more columns": lambda: frame(rows, value).assign(rank=1, note=[{}] * len(rows), empty=None),
-        "pandas other order and index": lambda: frame(rows, value)[[value, "doc_id", "query_id"]].set_index(
-            pd.Index(range(len(rows), 0, -1))
+        "pandas strings and integers": lambda: frame(rows, value).assign(
+            query_id=[int(q) for q, _, _ in rows]
         ),
+        "pandas more columns": lambda: frame(rows, value).assign(
+            rank=1, note=[{}] * len(rows), empty=None
+        ),
+        "pandas other order and index": lambda: frame(rows, value)[
+            [value, "doc_id", "query_id"]
+        ].set_index(pd.Index(range(len(rows), 0, -1))),
         "pandas nullable values": lambda: frame(rows, value).convert_dtypes(),
         "pandas values as objects": lambda: frame(rows, value).astype(object),
         "pandas with PyTerrier's names": lambda: frame(rows, value).rename(columns=PYTERRIER_NAMES),
@@ -137,8 +145,12 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         "polars with PyTerrier's names": lambda: pl.DataFrame(columns(rows, value)).rename(
             PYTERRIER_NAMES, strict=False
         ),
-        "polars categorical": lambda: pl.DataFrame(columns(rows, value)).cast({"query_id": pl.Categorical}),
-        "polars integers": lambda: pl.DataFrame(columns(rows, value)).cast({"query_id": pl.Int64, "doc_id": pl.UInt8}),
+        "polars categorical": lambda: pl.DataFrame(columns(rows, value)).cast(
+            {"query_id": pl.Categorical}
+        ),
+        "polars integers": lambda: pl.DataFrame(columns(rows, value)).cast(
+            {"query_id": pl.Int64, "doc_id": pl.UInt8}
+        ),
         "polars lazy": lambda: pl.LazyFrame(columns(rows, value)),
         "arrow": lambda: pa.table(columns(rows, value)),
         "arrow dictionary": lambda: pa.table(
@@ -163,7 +175,9 @@ QREL_FORMATS: dict[str, Callable[[], Any]] = {
     "TrecSubQrel": lambda: [TrecSubQrel(*row, "1") for row in QRELS],
     "EhealthQrel": lambda: [EhealthQrel(*row, 10, 20, "0") for row in QRELS],
     "MisinfoQrel": lambda: [MisinfoQrel(*row, 2, -1) for row in QRELS],
-    "ToucheQualityCoherenceQrel": lambda: [ToucheQualityCoherenceQrel(*row, 2, 1, "0") for row in QRELS],
+    "ToucheQualityCoherenceQrel": lambda: [
+        ToucheQualityCoherenceQrel(*row, 2, 1, "0") for row in QRELS
+    ],
     "integers in Qrel": lambda: [Qrel(int(q), int(d), g) for q, d, g in QRELS],
     "twice the same": lambda: [Qrel(*row) for row in [*QRELS, *QRELS]],
     "whole numbers as floats": lambda: [Qrel(q, d, float(g)) for q, d, g in QRELS],
@@ -230,11 +244,15 @@ def same_data(a: Any, b: Any) -> bool:
     if isinstance(a, (pl.DataFrame, pa.Table)):
         return bool(a.equals(b))
     if isinstance(a, Mapping):  # dicts are equal in any order of their keys
-        return bool(a == b) and [(k, list(v)) for k, v in a.items()] == [(k, list(v)) for k, v in b.items()]
+        return bool(a == b) and [(k, list(v)) for k, v in a.items()] == [
+            (k, list(v)) for k, v in b.items()
+        ]
     return bool(a == b)
 
 
-def check_format(build: Callable[[], Any], value: str, name: str, measures: list[Any], wanted: pd.DataFrame) -> None:
+def check_format(
+    build: Callable[[], Any], value: str, name: str, measures: list[Any], wanted: pd.DataFrame
+) -> None:
     """Values are ``wanted`` by every way to evaluate, and what they are made of stays as it was."""
     data = build()
     once = "generator" in name or name in ("TrecQrel Q0", "another named tuple")  # read only once
@@ -253,7 +271,9 @@ def beside(data: Any, value: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", QREL_FORMATS)
 def test_qrels_of_any_format(name: str) -> None:
-    check_format(QREL_FORMATS[name], "relevance", name, OURS, expected()[list(map(str, [*OURS, AP]))])
+    check_format(
+        QREL_FORMATS[name], "relevance", name, OURS, expected()[list(map(str, [*OURS, AP]))]
+    )
 
 
 @pytest.mark.parametrize("name", RUN_FORMATS)
@@ -264,7 +284,10 @@ def test_runs_of_any_format(name: str) -> None:
 @given(st.permutations(QRELS), st.permutations(RUN))
 @settings(max_examples=30, deadline=None)
 def test_order_of_rows_does_not_matter(qrels: list[Any], run: list[Any]) -> None:
-    assert_same(irl.evaluate(OURS, frame(qrels, "relevance"), frame(run, "score")), expected()[list(map(str, OURS))])
+    assert_same(
+        irl.evaluate(OURS, frame(qrels, "relevance"), frame(run, "score")),
+        expected()[list(map(str, OURS))],
+    )
 
 
 # -- files ---------------------------------------------------------------------------------------------
@@ -311,8 +334,13 @@ WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
 @pytest.mark.parametrize("ending", WRITERS)
 def test_tables_in_files(ending: str, ids: Any, tmp_path: Path) -> None:
     qrels, run = tmp_path / f"qrels{ending}", tmp_path / f"run{ending}"
-    WRITERS[ending](frame(QRELS, "relevance", ids)[["relevance", "doc_id", "query_id"]].assign(note="x y"), qrels)
-    WRITERS[ending](frame(RUN, "score", ids)[["score", "doc_id", "query_id"]].assign(tag="x y"), run)
+    WRITERS[ending](
+        frame(QRELS, "relevance", ids)[["relevance", "doc_id", "query_id"]].assign(note="x y"),
+        qrels,
+    )
+    WRITERS[ending](
+        frame(RUN, "score", ids)[["score", "doc_id", "query_id"]].assign(tag="x y"), run
+    )
     assert_same(irl.evaluate(ALL, qrels, run), expected())
 
 
@@ -322,10 +350,14 @@ SCATTERED = [RUN[i] for i in (4, 0, 8, 5, 9, 1, 6, 2, 3, 7)]  # no query's lines
 @pytest.mark.filterwarnings("ignore:.*not contiguous")
 @pytest.mark.parametrize("block", [1, 10, 30, 100, 10**6])
 @pytest.mark.parametrize(
-    "rows", [RUN, RUN[::-1], SCATTERED, [*RUN[6:], *RUN[:6]]], ids=["plain", "back", "mixed", "split"]
+    "rows",
+    [RUN, RUN[::-1], SCATTERED, [*RUN[6:], *RUN[:6]]],
+    ids=["plain", "back", "mixed", "split"],
 )
 @pytest.mark.parametrize("layout", ["plain", "tabs", "blank lines", "no final newline"])
-def test_files_are_read_in_blocks(layout: str, rows: list[Any], block: int, tmp_path: Path, monkeypatch: Any) -> None:
+def test_files_are_read_in_blocks(
+    layout: str, rows: list[Any], block: int, tmp_path: Path, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(files, "_BLOCK", block)
     text = "".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows)
     (tmp_path / "run.txt").write_text(LAYOUTS[layout](text))
@@ -337,11 +369,15 @@ def test_files_are_read_in_blocks(layout: str, rows: list[Any], block: int, tmp_
 @pytest.mark.parametrize("block", [1, 10, 40, 10**6])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL])
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-def test_tables_are_read_in_blocks(ending: str, quoting: Any, block: int, tmp_path: Path, monkeypatch: Any) -> None:
+def test_tables_are_read_in_blocks(
+    ending: str, quoting: Any, block: int, tmp_path: Path, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(files, "_BLOCK", block)
     separator, quoting = ("\t", csv.QUOTE_NONE) if ending == ".tsv" else (",", quoting)
     # A first column in which a line break is quoted, from the third row on, and ids that look like numbers.
-    table = frame(RUN, "score").assign(note=["a", "b"] + ["c" if ending == ".tsv" else 'c,"\n"'] * (len(RUN) - 2))
+    table = frame(RUN, "score").assign(
+        note=["a", "b"] + ["c" if ending == ".tsv" else 'c,"\n"'] * (len(RUN) - 2)
+    )
     table = table[["note", "score", "doc_id", "query_id"]]
     table.to_csv(tmp_path / f"run{ending}", sep=separator, index=False, quoting=quoting)
     assert_same(irl.evaluate(ALL, nested(QRELS), tmp_path / f"run{ending}"), expected())
@@ -356,7 +392,9 @@ def test_ids_with_leading_zeros_stay_text_whatever_the_header(header: str, tmp_p
 @pytest.mark.parametrize("readers", [1, 2, 5])
 @given(order=st.permutations(range(7)), seed=st.integers(0, 100))
 @settings(max_examples=10)
-def test_how_many_files_are_read_at_once_changes_nothing(order: Any, seed: int, readers: int) -> None:
+def test_how_many_files_are_read_at_once_changes_nothing(
+    order: Any, seed: int, readers: int
+) -> None:
     rng = np.random.default_rng(seed)
     runs = {f"run{i}": [(q, d, float(rng.integers(0, 4))) for q, d, _ in RUN] for i in order}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -367,7 +405,9 @@ def test_how_many_files_are_read_at_once_changes_nothing(order: Any, seed: int, 
         scored = ScoredRuns.from_runs(parse_measures(ALL), nested(QRELS), paths)
     assert scored.names == list(runs)
     for name in runs:
-        assert_same(scored.per_query.loc[name], irl.evaluate(ALL, nested(QRELS), nested(runs[name])))
+        assert_same(
+            scored.per_query.loc[name], irl.evaluate(ALL, nested(QRELS), nested(runs[name]))
+        )
 
 
 def test_scattered_lines_of_a_query_lead_to_a_warning(tmp_path: Path, monkeypatch: Any) -> None:
@@ -392,14 +432,17 @@ SUBTOPICS = [
 
 def subtopic_frame(column: str, kind: Any = str) -> pd.DataFrame:
     return pd.DataFrame(
-        [(q, d, g, kind(t)) for q, d, g, t in SUBTOPICS], columns=["query_id", "doc_id", "relevance", column]
+        [(q, d, g, kind(t)) for q, d, g, t in SUBTOPICS],
+        columns=["query_id", "doc_id", "relevance", column],
     )
 
 
 SUBTOPIC_FORMATS: dict[str, Callable[[], Any]] = {
     "subtopic_id column": lambda: subtopic_frame("subtopic_id"),
     "integer subtopic_id column": lambda: subtopic_frame("subtopic_id", int),
-    "categorical subtopic_id column": lambda: subtopic_frame("subtopic_id").astype({"subtopic_id": "category"}),
+    "categorical subtopic_id column": lambda: subtopic_frame("subtopic_id").astype(
+        {"subtopic_id": "category"}
+    ),
     "iteration column": lambda: subtopic_frame("iteration"),
     "subtopic_id before iteration": lambda: subtopic_frame("subtopic_id").assign(iteration="0"),
     "polars": lambda: pl.DataFrame(subtopic_frame("subtopic_id").to_dict("list")),
@@ -423,7 +466,8 @@ def test_subtopics_in_a_file(tmp_path: Path) -> None:
     plain, wide = tmp_path / "ndeval.txt", tmp_path / "wide.tsv"
     plain.write_text("".join(f"{q} {t} {d} {g}\n" for q, d, g, t in SUBTOPICS))
     wide.write_text(
-        "subtopic_id\tquery_id\trelevance\tdoc_id\n" + "".join(f"{t}\t{q}\t{g}\t{d}\n" for q, d, g, t in SUBTOPICS)
+        "subtopic_id\tquery_id\trelevance\tdoc_id\n"
+        + "".join(f"{t}\t{q}\t{g}\t{d}\n" for q, d, g, t in SUBTOPICS)
     )
     wanted = irl.evaluate([RBU, TSE, AP], subtopic_frame("subtopic_id"), nested(RUN))
     assert_same(irl.evaluate([RBU, TSE, AP], plain, nested(RUN)), wanted)
@@ -458,16 +502,22 @@ def labels_in_columns() -> pd.DataFrame:
 
 
 def labels_in_rows() -> list[Qrel]:
-    return [Qrel(row[0], row[1], row[2 + i], name) for i, name in enumerate(ASPECTS) for row in LABELS]
+    return [
+        Qrel(row[0], row[1], row[2 + i], name) for i, name in enumerate(ASPECTS) for row in LABELS
+    ]
 
 
 LABEL_FORMATS: dict[str, Callable[[], Any]] = {
     "columns": labels_in_columns,
-    "float columns": lambda: labels_in_columns().astype({"trustworthiness": float, "understandability": "Float64"}),
+    "float columns": lambda: labels_in_columns().astype(
+        {"trustworthiness": float, "understandability": "Float64"}
+    ),
     "object columns": lambda: labels_in_columns().astype(object),
     "polars": lambda: pl.DataFrame(labels_in_columns().to_dict("list")),
     "arrow": lambda: pa.table(labels_in_columns().to_dict("list")),
-    "columns with PyTerrier's name for relevance": lambda: labels_in_columns().rename(columns=PYTERRIER_NAMES),
+    "columns with PyTerrier's name for relevance": lambda: labels_in_columns().rename(
+        columns=PYTERRIER_NAMES
+    ),
     "EhealthQrel": lambda: [EhealthQrel(*row, "0") for row in LABELS],
     "EhealthQrel generator": lambda: (EhealthQrel(*row, "0") for row in LABELS),
     "rows named in iteration": labels_in_rows,
@@ -497,23 +547,32 @@ def test_a_missing_label_is_the_lowest(missing: Any) -> None:
     lowest.loc[1, "trustworthiness"] = 0
     gap = labels_in_columns().astype({"trustworthiness": object})
     gap.loc[1, "trustworthiness"] = missing
-    rows = [row for row in labels_in_rows() if row[:2] != ("1", "10") or row.iteration != "trustworthiness"]
+    rows = [
+        row
+        for row in labels_in_rows()
+        if row[:2] != ("1", "10") or row.iteration != "trustworthiness"
+    ]
     wanted = irl.evaluate(MULTI, lowest, nested(RUN))
     assert_same(irl.evaluate(MULTI, gap, nested(RUN)), wanted)
     assert_same(irl.evaluate(MULTI, rows, nested(RUN)), wanted)
 
 
 def test_base_scores_the_weights_whatever_the_base() -> None:
-    qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    qrels = pd.DataFrame(
+        {"query_id": "1", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+    )
     run = {"1": {"a": 2.0, "b": 1.0}}
     aspects = {"relevance": 1, "quality": 1}
     for base in ("nDCG", "AP", "TSE", "LR", "RBU", "CWL_ERR10(max_rel=1)"):
-        of_aspects = [irl.evaluate(CAM(aspects={name: 1}, base=base), qrels, run).iloc[0, 0] for name in aspects]
+        of_aspects = [
+            irl.evaluate(CAM(aspects={name: 1}, base=base), qrels, run).iloc[0, 0]
+            for name in aspects
+        ]
         alone = [irl.evaluate(base, {"1": {"a": 1 - i, "b": i}}, run).iloc[0, 0] for i in (0, 1)]
         assert of_aspects == alone, base
-        assert irl.evaluate(CAM(aspects=aspects, base=base), qrels, run).iloc[0, 0] == pytest.approx(sum(alone) / 2), (
-            base
-        )
+        assert irl.evaluate(CAM(aspects=aspects, base=base), qrels, run).iloc[
+            0, 0
+        ] == pytest.approx(sum(alone) / 2), base
 
 
 # -- queries here and there ----------------------------------------------------------------------------
@@ -529,8 +588,13 @@ def test_a_query_the_run_lacks_counts_as_an_empty_ranking() -> None:
 def test_a_query_without_relevant_documents_scores_0_and_counts() -> None:
     at_best = "CWL_ERR10(max_rel=2,unjudged='best')"  # of a document that may be relevant
     assert not expected().drop(columns=at_best).loc["5"].any()
-    without = irl.evaluate([TSE], nested([row for row in QRELS if row[0] != "5"]), nested(RUN), aggregate=True)
-    assert irl.evaluate([TSE], nested(QRELS), nested(RUN), aggregate=True)["TSE"] == without["TSE"] * 3 / 4
+    without = irl.evaluate(
+        [TSE], nested([row for row in QRELS if row[0] != "5"]), nested(RUN), aggregate=True
+    )
+    assert (
+        irl.evaluate([TSE], nested(QRELS), nested(RUN), aggregate=True)["TSE"]
+        == without["TSE"] * 3 / 4
+    )
 
 
 def test_a_query_without_judgments_in_a_dict_is_a_query() -> None:
@@ -595,10 +659,15 @@ def test_an_evaluator_scores_one_run_after_the_other() -> None:
     evaluator = ir_measures.evaluator(ALL, nested(QRELS))
     for run in runs():
         fresh = irl.evaluate(ALL, nested(QRELS), run)
-        got = {(metric.query_id, str(metric.measure)): metric.value for metric in evaluator.iter_calc(run)}
+        got = {
+            (metric.query_id, str(metric.measure)): metric.value
+            for metric in evaluator.iter_calc(run)
+        }
         assert got == fresh.stack().to_dict()
         aggregated = evaluator.calc_aggregate(run)
-        assert {str(m): v for m, v in aggregated.items()} == pytest.approx(fresh.mean().to_dict(), rel=1e-14)
+        assert {str(m): v for m, v in aggregated.items()} == pytest.approx(
+            fresh.mean().to_dict(), rel=1e-14
+        )
 
 
 def test_an_evaluator_reads_a_generator_of_qrels_once() -> None:
@@ -632,12 +701,16 @@ def test_means_are_those_of_ir_measures() -> None:
         wanted = {str(m): v for m, v in ir_measures.calc_aggregate(ALL, nested(QRELS), run).items()}
         ours = list(map(str, OURS))
         assert means[ours].to_dict() == {name: wanted[name] for name in ours}
-        assert means.to_dict() == pytest.approx(wanted, rel=1e-14)  # other providers add up in another order
+        assert means.to_dict() == pytest.approx(
+            wanted, rel=1e-14
+        )  # other providers add up in another order
 
 
 def test_counts_are_added_up_not_averaged() -> None:
     means = irl.evaluate(["NumQ", "NumRet", "TSE"], nested(QRELS), nested(RUN), aggregate=True)
-    wanted = ir_measures.calc_aggregate([ir_measures.NumQ, ir_measures.NumRet], nested(QRELS), nested(RUN))
+    wanted = ir_measures.calc_aggregate(
+        [ir_measures.NumQ, ir_measures.NumRet], nested(QRELS), nested(RUN)
+    )
     assert means["NumQ"] == wanted[ir_measures.NumQ]
     assert means["NumRet"] == wanted[ir_measures.NumRet]
 
@@ -645,7 +718,10 @@ def test_counts_are_added_up_not_averaged() -> None:
 def test_queries_of_negative_grades_only_reach_other_programs_with_grade_0() -> None:
     qrels = {"q0": {"a": -1, "b": -2}, "q1": {"a": 1, "b": -1}}
     table = Judgments.from_qrels(qrels).for_ir_measures()
-    assert table.groupby("query_id")["relevance"].apply(sorted).to_dict() == {"q0": [0, 0], "q1": [-1, 1]}
+    assert table.groupby("query_id")["relevance"].apply(sorted).to_dict() == {
+        "q0": [0, 0],
+        "q1": [-1, 1],
+    }
     for _ in range(20):  # pytrec_eval did not always come to an end
         values = irl.evaluate(["nDCG", "AP"], qrels, {"q0": {"a": 1.0}, "q1": {"a": 1.0}})
     assert values.to_numpy().tolist() == [[0, 0], [1, 1]]

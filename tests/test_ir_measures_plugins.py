@@ -79,9 +79,7 @@ def test_strings_are_parsed_and_known_names_import_nothing(changed: Path) -> Non
         "print(m.parse_measure('TSE@10')); print('ir_lexirecall' in sys.modules)"
     )
     assert run(changed, "-c", code).stdout.split() == ["False", "TSE@10", "True"]
-    first_ours = (
-        "import ir_lexirecall, ir_measures; print(ir_measures.parse_measure('LR'), ir_measures.util.load_plugins)"
-    )
+    first_ours = "import ir_lexirecall, ir_measures; print(ir_measures.parse_measure('LR'), ir_measures.util.load_plugins)"
     assert run(changed, "-c", first_ours).stdout.startswith("LexiRecall <functools")
 
 
@@ -90,14 +88,27 @@ def test_the_tests_of_ir_measures_pass_as_before(tmp_path: Path) -> None:
     """Those that fail without the change (a provider that is not installed) fail with it, no other; its own three pass."""
     checkout = os.environ.get("IR_MEASURES")
     if checkout is None:
-        pytest.skip("IR_MEASURES names no checkout of ir_measures, whose tests are not in its distributions")
+        pytest.skip(
+            "IR_MEASURES names no checkout of ir_measures, whose tests are not in its distributions"
+        )
     outcomes = []
     for name in ("before", "after"):
         folder = tmp_path / name
         shutil.copytree(checkout, folder, ignore=shutil.ignore_patterns(".git", "__pycache__"))
         if name == "after":
             apply_change(folder)
-        said = run(folder, "-m", "pytest", "-q", "tests", "-rA", "-p", "no:randomly", "-p", "no:cacheprovider").stdout
+        said = run(
+            folder,
+            "-m",
+            "pytest",
+            "-q",
+            "tests",
+            "-rA",
+            "-p",
+            "no:randomly",
+            "-p",
+            "no:cacheprovider",
+        ).stdout
         outcomes.append(set(re.findall(r"^(PASSED|FAILED) (tests/\S+)", said, re.MULTILINE)))
     before, after = outcomes
     assert before <= after

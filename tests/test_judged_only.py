@@ -14,7 +14,14 @@ from pandas.testing import assert_frame_equal
 import ir_lexirecall as irl
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.measures.declaration import REGISTRY
-from tests.conftest import PROVIDER, collections, rankings, subtopic_collections, subtopic_table, words
+from tests.conftest import (
+    PROVIDER,
+    collections,
+    rankings,
+    subtopic_collections,
+    subtopic_table,
+    words,
+)
 
 REQUIRED = {"cutoff": 5, "recall": 0.5, "max_rel": 4, "aspects": {"relevance": 4, "quality": 4}}
 FURTHER = words(
@@ -25,8 +32,16 @@ FURTHER = words(
 MEASURES = [
     *(
         measure(
-            **{key: REQUIRED[key] for key, param in measure.SUPPORTED_PARAMS.items() if param.required},
-            **({"n": 5000} if measure.SUPPORTED_PARAMS.get("n") and measure["n"] == "ranking" else {}),
+            **{
+                key: REQUIRED[key]
+                for key, param in measure.SUPPORTED_PARAMS.items()
+                if param.required
+            },
+            **(
+                {"n": 5000}
+                if measure.SUPPORTED_PARAMS.get("n") and measure["n"] == "ranking"
+                else {}
+            ),
         )
         for name, measure in REGISTRY.items()
         if name == measure.NAME and type(measure).__module__.startswith("ir_lexirecall.")
@@ -44,11 +59,16 @@ def judged_documents(qrels: pd.DataFrame, run: Run) -> dict[str, dict[str, float
     """The run without documents that have no judgment for their query; queries without judgments stay as they are."""
     pairs = set(zip(qrels["query_id"], qrels["doc_id"], strict=True))
     queries = set(qrels["query_id"])
-    return {q: {doc: s for doc, s in docs.items() if (q, doc) in pairs or q not in queries} for q, docs in run.items()}
+    return {
+        q: {doc: s for doc, s in docs.items() if (q, doc) in pairs or q not in queries}
+        for q, docs in run.items()
+    }
 
 
 def rows(qrels: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    listed = [(q, doc, grade, (3 * grade) % 5) for q, docs in qrels.items() for doc, grade in docs.items()]
+    listed = [
+        (q, doc, grade, (3 * grade) % 5) for q, docs in qrels.items() for doc, grade in docs.items()
+    ]
     return pd.DataFrame(listed, columns=["query_id", "doc_id", "relevance", "quality"])
 
 
@@ -65,7 +85,9 @@ def check(qrels: pd.DataFrame, run: Run, measures: Mapping[str, Any]) -> None:
 
 def test_every_measure_of_the_registry_takes_it() -> None:
     tried = {measure.NAME for measure in MEASURES}
-    assert tried == {m.NAME for m in REGISTRY.values() if type(m).__module__.startswith("ir_lexirecall.")}
+    assert tried == {
+        m.NAME for m in REGISTRY.values() if type(m).__module__.startswith("ir_lexirecall.")
+    }
     assert len(tried) > 18
     for measure in CONDENSED.values():
         assert measure["judged_only"] is True
@@ -77,7 +99,11 @@ def test_every_measure_of_the_registry_takes_it() -> None:
 @settings(max_examples=60)
 def test_subtopics(collection: Any, column: str) -> None:
     judgments, run = collection
-    without_aspects = {name: measure for name, measure in PLAIN.items() if "aspects" not in measure.SUPPORTED_PARAMS}
+    without_aspects = {
+        name: measure
+        for name, measure in PLAIN.items()
+        if "aspects" not in measure.SUPPORTED_PARAMS
+    }
     check(subtopic_table(judgments, column), run, without_aspects)
 
 
@@ -105,18 +131,24 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     preferences = ["lexirecall", "rpp", "AP", "TSE@3"]
     found = irl.compare(irl.load(qrels, judged_only=True), runs, preferences, allow_empty=True)
     assert_frame_equal(
-        found.table(), irl.compare(qrels, by_hand, preferences, allow_empty=True).table(), check_exact=True
+        found.table(),
+        irl.compare(qrels, by_hand, preferences, allow_empty=True).table(),
+        check_exact=True,
     )
     options = {"allow_empty": True, "test": irl.SignificanceTest(n_resamples=99, progress=False)}
     condensed = irl.benchmark(irl.load(qrels, judged_only=True), runs, ["AP", "LR"], **options)
     assert_frame_equal(
-        condensed.means(), irl.benchmark(qrels, by_hand, ["AP", "LR"], **options).means(), check_exact=True
+        condensed.means(),
+        irl.benchmark(qrels, by_hand, ["AP", "LR"], **options).means(),
+        check_exact=True,
     )
 
 
 @given(collections(), st.sampled_from([False, True]))
 @settings(max_examples=50)
-def test_a_whole_evaluation_may_be_of_condensed_lists(collection: tuple[Any, Any], aggregate: bool) -> None:
+def test_a_whole_evaluation_may_be_of_condensed_lists(
+    collection: tuple[Any, Any], aggregate: bool
+) -> None:
     qrels, run = collection
     measures = ["AP", "nDCG@3", "LR", "P@2"]
     found = irl.evaluate(measures, irl.load(qrels, judged_only=True), run, aggregate=aggregate)

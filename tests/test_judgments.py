@@ -20,7 +20,10 @@ from ir_lexirecall.data.judgments import Judgments
 def drawn_parts(data: st.DataObject, judgments: Judgments) -> list[list[str]]:
     """The queries, in up to three parts, one of which may be empty."""
     part_of = [data.draw(st.integers(0, 2)) for _ in judgments.query_ids]
-    return [[q for q, number in zip(judgments.query_ids, part_of, strict=True) if number == part] for part in range(3)]
+    return [
+        [q for q, number in zip(judgments.query_ids, part_of, strict=True) if number == part]
+        for part in range(3)
+    ]
 
 
 def judged_rows(judgments: Judgments) -> tuple[Any, ...]:
@@ -53,7 +56,9 @@ def test_a_part_is_what_its_queries_alone_are(collection: Any, data: st.DataObje
 @pytest.mark.parametrize("column", ["subtopic_id", "iteration"])
 @settings(max_examples=30)  # NumRet is another provider's, and slow
 @given(collection=subtopic_collections(st.integers(-1, 4)), data=st.data())
-def test_subtopics_of_a_part_are_those_of_the_whole(column: str, collection: Any, data: st.DataObject) -> None:
+def test_subtopics_of_a_part_are_those_of_the_whole(
+    column: str, collection: Any, data: st.DataObject
+) -> None:
     judgments = Judgments.from_qrels(subtopic_table(collection[0], column))
     measures = [RBU(p=0.9) @ 20, RBU, TSE, "alpha_nDCG@10", "StRecall@5", "NumRet"]
     whole = irl.evaluate(measures, judgments, collection[1])
@@ -74,7 +79,14 @@ def test_aspects_that_only_other_queries_name(collection: Any, data: st.DataObje
             for aspect, label in labels.items()
         )
     )
-    measures = [TSE, TOMA(aspects=scales) @ 10, CAM(aspects=scales, base="AP"), MM(aspects=scales), "AP", "NumRet"]
+    measures = [
+        TSE,
+        TOMA(aspects=scales) @ 10,
+        CAM(aspects=scales, base="AP"),
+        MM(aspects=scales),
+        "AP",
+        "NumRet",
+    ]
     whole = irl.evaluate(measures, judgments, run)
     for query_ids in drawn_parts(data, judgments):
         if query_ids:
@@ -105,12 +117,19 @@ def test_grades_for_one_aspect_have_no_other_aspects() -> None:
 
 
 @given(collections(), st.data())
-def test_documents_that_are_taken_out_stay_out_of_a_part(collection: Any, data: st.DataObject) -> None:
+def test_documents_that_are_taken_out_stay_out_of_a_part(
+    collection: Any, data: st.DataObject
+) -> None:
     qrels, run = collection
     docs = sorted({doc for docs in [*qrels.values(), *run.values()] for doc in docs})
-    gone = {q: data.draw(st.lists(st.sampled_from([*docs, "never seen"]), max_size=4)) for q in [*qrels, "other"]}
+    gone = {
+        q: data.draw(st.lists(st.sampled_from([*docs, "never seen"]), max_size=4))
+        for q in [*qrels, "other"]
+    }
     judgments = Judgments.from_qrels(qrels).excluding(gone)
     measures = [TSE, LR, "nDCG@10", RBU]
     whole = irl.evaluate(measures, judgments, run)
     for query_ids in drawn_parts(data, judgments):
-        assert irl.evaluate(measures, judgments.restricted_to(query_ids), run).equals(whole.loc[query_ids])
+        assert irl.evaluate(measures, judgments.restricted_to(query_ids), run).equals(
+            whole.loc[query_ids]
+        )

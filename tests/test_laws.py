@@ -38,7 +38,9 @@ def assert_the_exchange_does_not_lower(
     measure: Any, before: dict[str, float], after: dict[str, float], qrels: Any
 ) -> None:
     lower, higher = (values(measure, qrels, {"q": run})["q"] for run in (before, after))
-    rounding = 0.0 if measure.NAME in ("TSE", "LexiRecall") else 1e-12 * max(abs(lower), abs(higher))
+    rounding = (
+        0.0 if measure.NAME in ("TSE", "LexiRecall") else 1e-12 * max(abs(lower), abs(higher))
+    )
     assert higher >= lower - rounding
 
 
@@ -55,11 +57,15 @@ def assert_the_exchange_does_not_lower(
     ),
 )
 @given(st.lists(st.none() | GRADES, min_size=2, max_size=12), MISSING, st.data())
-def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(measure, ranking, missing, choice):
+def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(
+    measure, ranking, missing, choice
+):
     measure = parse_measure(measure)
     top = 4 if measure.NAME.startswith("CWL") and measure["unjudged"] == "best" else 0
     worth = [top if grade is None else grade for grade in ranking]
-    pairs = [(i, j) for i, j in itertools.combinations(range(len(ranking)), 2) if worth[i] < worth[j]]
+    pairs = [
+        (i, j) for i, j in itertools.combinations(range(len(ranking)), 2) if worth[i] < worth[j]
+    ]
     assume(pairs)
     i, j = choice.draw(st.sampled_from(pairs), label="exchanged")
     before = retrieved(ranking)
@@ -67,7 +73,9 @@ def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(me
     assert_the_exchange_does_not_lower(measure, before, after, {"q": judged(ranking, missing)})
 
 
-@pytest.mark.parametrize("measure", [RBU, RBU(p=1, e=0.3) @ 6, RBU(p=0.7, max_rel=5, gain="linear")])
+@pytest.mark.parametrize(
+    "measure", [RBU, RBU(p=1, e=0.3) @ 6, RBU(p=0.7, max_rel=5, gain="linear")]
+)
 @given(st.lists(st.tuples(GRADES, GRADES, GRADES), min_size=2, max_size=12), st.data())
 def test_exchanging_two_documents_never_lowers_rbu_if_the_first_is_then_better_in_every_aspect(
     measure, ranking, choice
@@ -79,14 +87,17 @@ def test_exchanging_two_documents_never_lowers_rbu_if_the_first_is_then_better_i
     ]
     assume(pairs)
     i, j = choice.draw(st.sampled_from(pairs), label="exchanged")
-    aspects = {"q": {f"aspect{t}": judged(grades) for t, grades in enumerate(zip(*ranking, strict=True))}}
+    aspects = {
+        "q": {f"aspect{t}": judged(grades) for t, grades in enumerate(zip(*ranking, strict=True))}
+    }
     before = retrieved([grades[0] for grades in ranking])
     after = before | {str(i): before[str(j)], str(j): before[str(i)]}
     assert_the_exchange_does_not_lower(measure, before, after, subtopic_table(aspects, "iteration"))
 
 
 @pytest.mark.parametrize(
-    "measure", ["TSE", "LR", "CWL_ERR8(max_rel=4)@40", "CWL_ERR9(max_rel=4)@40", "CWL_ERR11(max_rel=4)"]
+    "measure",
+    ["TSE", "LR", "CWL_ERR8(max_rel=4)@40", "CWL_ERR9(max_rel=4)@40", "CWL_ERR11(max_rel=4)"],
 )
 @given(st.lists(st.none() | GRADES, max_size=12), MISSING)
 def test_retrieving_another_document_at_the_end_never_lowers(measure, ranking, missing):
@@ -140,10 +151,15 @@ def test_tse_of_one_relevant_document_is_its_reciprocal_rank_in_trec_eval(collec
     judgments, run = collection
     qrels = {}
     for query_id, grades in judgments.items():
-        relevant = draw.draw(st.sampled_from(sorted(grades)), label=f"relevant document of {query_id}")
+        relevant = draw.draw(
+            st.sampled_from(sorted(grades)), label=f"relevant document of {query_id}"
+        )
         qrels[query_id] = grades | {relevant: 1}
     rankings = {query_id: scores for query_id, scores in run.items() if scores}
-    expected = {m.query_id: m.value for m in ir_measures.pytrec_eval.iter_calc([ir_measures.RR], qrels, rankings)}
+    expected = {
+        m.query_id: m.value
+        for m in ir_measures.pytrec_eval.iter_calc([ir_measures.RR], qrels, rankings)
+    }
     assert values(TSE, qrels, run) == expected
 
 
@@ -172,13 +188,22 @@ def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(measure, g
 
 
 @given(aspect_collections(), bases(), st.sampled_from([None, "half"]), st.data())
-def test_mm_is_at_most_cam_and_both_lie_between_the_bases_of_the_aspects(collection, base, binarize, draw):
+def test_mm_is_at_most_cam_and_both_lie_between_the_bases_of_the_aspects(
+    collection, base, binarize, draw
+):
     scales, judgments, run = collection
     shared = {**base[0], "binarize": binarize}
-    weights = draw.draw(st.fixed_dictionaries({name: st.sampled_from([0.5, 1, 7]) for name in scales}), label="weights")
+    weights = draw.draw(
+        st.fixed_dictionaries({name: st.sampled_from([0.5, 1, 7]) for name in scales}),
+        label="weights",
+    )
     qrels = in_columns(judgments)
-    of_aspects = [values(CAM(aspects={name: scale}, **shared), qrels, run) for name, scale in scales.items()]
-    cam, mm = (values(mean(aspects=scales, weights=weights, **shared), qrels, run) for mean in (CAM, MM))
+    of_aspects = [
+        values(CAM(aspects={name: scale}, **shared), qrels, run) for name, scale in scales.items()
+    ]
+    cam, mm = (
+        values(mean(aspects=scales, weights=weights, **shared), qrels, run) for mean in (CAM, MM)
+    )
     up = 1 + 1e-12
     for q in judgments:
         lowest, highest = (extreme(scores[q] for scores in of_aspects) for extreme in (min, max))

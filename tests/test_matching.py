@@ -24,15 +24,20 @@ GOOD = {q: {doc_id: float(i) for i, doc_id in enumerate(docs)} for q, docs in QR
 def written(form: Callable[[str], str], some: int = 30) -> dict[str, dict[str, float]]:
     """The run with the ids of some queries written otherwise."""
     return {
-        q: {form(d) if i < some else d: score for d, score in docs.items()} for i, (q, docs) in enumerate(GOOD.items())
+        q: {form(d) if i < some else d: score for d, score in docs.items()}
+        for i, (q, docs) in enumerate(GOOD.items())
     }
 
 
 LOWER = written(str.lower)
 DOORS = {
-    "compare": lambda allow: irl.compare(QRELS, {"good": GOOD, "lower": LOWER}, "AP", allow_empty=allow),
+    "compare": lambda allow: irl.compare(
+        QRELS, {"good": GOOD, "lower": LOWER}, "AP", allow_empty=allow
+    ),
     "gate": lambda allow: irl.gate(QRELS, GOOD, LOWER, "AP", allow_empty=allow),
-    "benchmark": lambda allow: irl.benchmark(QRELS, {"good": GOOD, "lower": LOWER}, ["AP"], allow_empty=allow),
+    "benchmark": lambda allow: irl.benchmark(
+        QRELS, {"good": GOOD, "lower": LOWER}, ["AP"], allow_empty=allow
+    ),
     "evaluate": lambda allow: irl.evaluate("AP", QRELS, LOWER, allow_empty=allow),
     "tie_audit": lambda allow: irl.tie_audit("AP", QRELS, {"lower": LOWER}, allow_empty=allow),
 }
@@ -40,7 +45,9 @@ DOORS = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_run_without_judged_documents_is_refused(door: str) -> None:
-    said = "retrieves nothing that the qrels judge.*'ft911-00'.*'FT911-00' are the same in lower case"
+    said = (
+        "retrieves nothing that the qrels judge.*'ft911-00'.*'FT911-00' are the same in lower case"
+    )
     with pytest.raises(ValueError, match=f"^{door}: .*{said}; allow_empty=True"):
         DOORS[door](False)
     with pytest.warns(UserWarning, match=said):
@@ -73,7 +80,9 @@ def test_what_would_make_ids_meet(form: Callable[[str], str], words: str) -> Non
 
 def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> None:
     runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
-    (note,) = [note for note in irl.compare(QRELS, runs, "AP").diagnostics if "of its first" in note]
+    (note,) = [
+        note for note in irl.compare(QRELS, runs, "AP").diagnostics if "of its first" in note
+    ]
     assert note == (
         "partly: 33% of its first 10 documents are judged, 100% of the other runs'; those without a judgment count as not "
         "relevant. The run's 'ft911-00' and the qrels' 'FT911-00' are the same in lower case."
@@ -82,7 +91,9 @@ def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> Non
     assert not [note for note in few.diagnostics if "of its first" in note]
     assert [
         note
-        for note in irl.benchmark({"x": QRELS, "y": QRELS}, {"x": runs, "y": runs}, ["AP"]).diagnostics
+        for note in irl.benchmark(
+            {"x": QRELS, "y": QRELS}, {"x": runs, "y": runs}, ["AP"]
+        ).diagnostics
         if "in lower" in note
     ]
 
@@ -96,7 +107,9 @@ WITHOUT_CAVEATS = {
 @pytest.mark.parametrize("door", WITHOUT_CAVEATS)
 def test_tables_without_caveats_warn_of_them(door: str) -> None:
     runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
-    with pytest.warns(UserWarning, match="^partly: 33% of its first 10 .*'ft911-00' .* are the same in lower case"):
+    with pytest.warns(
+        UserWarning, match="^partly: 33% of its first 10 .*'ft911-00' .* are the same in lower case"
+    ):
         WITHOUT_CAVEATS[door](runs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -121,7 +134,9 @@ def test_an_arm_without_judged_documents_is_refused_however_small(kind: str, arm
     doors: list[Callable[..., Any]] = [
         lambda **options: irl.compare(qrels, runs, "AP", baseline="baseline", **options),
         lambda **options: irl.gate(qrels, *runs.values(), "AP", **options),
-        lambda **options: irl.benchmark({"c": qrels}, {"c": runs}, ["AP"], baseline="baseline", **options),
+        lambda **options: irl.benchmark(
+            {"c": qrels}, {"c": runs}, ["AP"], baseline="baseline", **options
+        ),
     ]
     for door in doors:
         with pytest.raises(ValueError, match=f"{arm}.* retrieves nothing .*; allow_empty=True"):
@@ -135,20 +150,33 @@ def test_excluded_documents_match() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         irl.compare(
-            irl.load(QRELS, exclude="self"), {"good": GOOD, "own": {q: {q: 1.0, "x": 0.5} for q in QUERIES}}, "AP"
+            irl.load(QRELS, exclude="self"),
+            {"good": GOOD, "own": {q: {q: 1.0, "x": 0.5} for q in QUERIES}},
+            "AP",
         )
 
 
 @pytest.mark.parametrize("command", ["eval", "compare", "gate", "report", "benchmark"])
-def test_the_command_line_refuses_it(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_refuses_it(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "collection"
     folder.mkdir()
-    (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
+    (folder / "qrels.txt").write_text(
+        "".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items())
+    )
     for name, run in {"good": GOOD, "lower": LOWER}.items():
         rows = [f"{q} Q0 {d} 0 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()]
         (folder / f"{name}.run").write_text("".join(rows))
     files = [str(folder / name) for name in ("qrels.txt", "good.run", "lower.run")]
-    words = [command, *([str(tmp_path)] if command == "benchmark" else files), "-m", "AP", "-o", str(tmp_path / "out")]
+    words = [
+        command,
+        *([str(tmp_path)] if command == "benchmark" else files),
+        "-m",
+        "AP",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     assert cli.main(words) == 1
     assert "run 'lower' retrieves nothing that the qrels judge" in capsys.readouterr().err
     assert cli.main([*words, "--allow-empty"]) in (0, 3)

@@ -42,14 +42,19 @@ def engine() -> ModuleType:
     return sys.modules["label_loss"]
 
 
-def made_up(depth: int = 25, queries: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
+def made_up(
+    depth: int = 25, queries: int = 12
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
     """Eight relevant of 40 documents a query, and five runs that see them through more or less noise."""
     rng = np.random.default_rng(1)
     qrels = {f"q{q}": {f"d{i}": int(i < 8) for i in range(40)} for q in range(queries)}
     runs: dict[str, dict[str, list[str]]] = {}
     for s in range(5):
         runs[f"run{s}"] = {
-            q: [f"d{i}" for i in np.argsort(-0.3 * s * (np.arange(40) < 8) - rng.normal(size=40))[:depth]]
+            q: [
+                f"d{i}"
+                for i in np.argsort(-0.3 * s * (np.arange(40) < 8) - rng.normal(size=40))[:depth]
+            ]
             for q in qrels
         }
     return qrels, runs
@@ -59,10 +64,14 @@ def systems(depth: int = 25) -> object:
     qrels, runs = made_up(depth)
     judgments = Judgments.from_qrels(qrels)
     aligned = {
-        name: align(judgments, {q: {d: -float(i) for i, d in enumerate(docs)} for q, docs in run.items()})
+        name: align(
+            judgments, {q: {d: -float(i) for i, d in enumerate(docs)} for q, docs in run.items()}
+        )
         for name, run in runs.items()
     }
-    return engine().Systems("made up", "simulated", judgments, aligned, {name: name for name in runs})
+    return engine().Systems(
+        "made up", "simulated", judgments, aligned, {name: name for name in runs}
+    )
 
 
 def test_which_labels_go(script: ModuleType) -> None:
@@ -79,13 +88,17 @@ def test_which_labels_go(script: ModuleType) -> None:
     assert (randoms[0] != randoms[1]).any()
     for removed in (reverse, *randoms):
         assert not (removed & ~relevant).any()
-        assert (np.bincount(query[removed], minlength=12) == np.bincount(query[pool], minlength=12)).all()
+        assert (
+            np.bincount(query[removed], minlength=12) == np.bincount(query[pool], minlength=12)
+        ).all()
     for q in range(12):
         here = relevant & (query == q)
         if reverse[here].any() and not reverse[here].all():
             assert ranks[here & reverse].max() <= ranks[here & ~reverse].min()
     (share,) = engine().missing(some, "share", 3, 1)
-    assert len(set(np.bincount(query[share], minlength=12))) == 1  # all queries have eight relevant documents
+    assert (
+        len(set(np.bincount(query[share], minlength=12))) == 1
+    )  # all queries have eight relevant documents
 
 
 def test_conclusions_are_those_of_students_t(script: ModuleType) -> None:
@@ -106,7 +119,9 @@ def test_where_nothing_is_missing_there_is_no_cell(script: ModuleType) -> None:
     places = [(policy, depth) for policy in engine().POLICIES for depth in (3, 39)]
     lost = engine().study_of(systems(40), places=places, samples=1, n_resamples=20)
     assert lost.nothing == [(policy, 39) for policy in engine().POLICIES]
-    assert {(policy, depth) for policy, depth, _ in lost.cells} == {(policy, 3) for policy in engine().POLICIES}
+    assert {(policy, depth) for policy, depth, _ in lost.cells} == {
+        (policy, 3) for policy in engine().POLICIES
+    }
     some = script.Declared("decided", "pool", 39, 1, 0.03)
     assert some.skipped(lost) == "nothing is missing: pool, depth 39"
 
@@ -141,15 +156,21 @@ def test_all_groups_are_left_out(script: ModuleType) -> None:
         others = np.min([rank for other, rank in ranks.items() if other != name], axis=0)
         fewer = without_labels(full, others > 3)
         x, after = (
-            engine().differences(study.with_judgments(of), "AP", study.queries)[(a == run) | (b == run)]
+            engine().differences(study.with_judgments(of), "AP", study.queries)[
+                (a == run) | (b == run)
+            ]
             for of in (full, fewer)
         )
         kept.append((np.sign(x) == np.sign(after))[x != 0])
     assert lost.cells["left out", 3, "AP"].decided[0] == pytest.approx(np.concatenate(kept).mean())
 
 
-def test_the_error_of_the_draws_is_that_of_the_outcome_and_of_the_difference(script: ModuleType) -> None:
-    lost = engine().study_of(systems(), places=[("random", 3), ("pool", 3)], samples=6, n_resamples=5)
+def test_the_error_of_the_draws_is_that_of_the_outcome_and_of_the_difference(
+    script: ModuleType,
+) -> None:
+    lost = engine().study_of(
+        systems(), places=[("random", 3), ("pool", 3)], samples=6, n_resamples=5
+    )
     draws = {measure: lost.cells["random", 3, measure].draws for measure in ("lexirecall", "AP")}
     for outcome in ("lost", "decided"):
         of_lr, of_ap = (draws[measure][outcome] for measure in draws)
@@ -158,21 +179,30 @@ def test_the_error_of_the_draws_is_that_of_the_outcome_and_of_the_difference(scr
         assert lost.error(outcome, "random", 3, "lexirecall") == stats.sem(of_lr)
         assert lost.error(outcome, "random", 3, "lexirecall", "AP") == stats.sem(of_lr - of_ap)
         assert lost.error(outcome, "pool", 3, "lexirecall", "AP") == 0
-    assert lost.error("lost", "random", 3, "lexirecall") != lost.error("decided", "random", 3, "lexirecall")
+    assert lost.error("lost", "random", 3, "lexirecall") != lost.error(
+        "decided", "random", 3, "lexirecall"
+    )
     once = engine().study_of(systems(), places=[("random", 3)], samples=1, n_resamples=5)
     found = engine().Estimate(0.3, 0.2, 0.4)
-    assert found.depends_on_draws(lambda moved: moved.side, once.error("decided", "random", 3, "AP"))
+    assert found.depends_on_draws(
+        lambda moved: moved.side, once.error("decided", "random", 3, "AP")
+    )
 
 
 def test_intervals_hold_together(script: ModuleType) -> None:
     assert doctest.testmod(engine()).failed == 0
     rng = np.random.default_rng(0)
-    for groups in (5, 15):  # runs of one group each, 30 queries, effects of both: the design of the study
+    for groups in (
+        5,
+        15,
+    ):  # runs of one group each, 30 queries, effects of both: the design of the study
         a, b = np.triu_indices(groups, 1)
         held = 0
         for _ in range(100):
             of_groups, of_queries = (
-                np.concatenate([np.ones((1, size)), rng.multinomial(size, np.full(size, 1 / size), size=200)])
+                np.concatenate(
+                    [np.ones((1, size)), rng.multinomial(size, np.full(size, 1 / size), size=200)]
+                )
                 for size in (groups, 30)
             )
             weight = of_groups[:, a] * of_groups[:, b]
@@ -181,8 +211,12 @@ def test_intervals_hold_together(script: ModuleType) -> None:
                 u, v = rng.normal(size=30), rng.normal(size=groups)
                 x = 0.3 * (u + (v[a] + v[b])[:, None]) + rng.normal(size=(len(a), 30))
                 with np.errstate(invalid="ignore"):
-                    values.append(((weight @ x) * of_queries).sum(axis=1) / (weight.sum(axis=1) * 30))
-            held += all(found.low <= 0 <= found.high for found in engine().simultaneous(values, groups))
+                    values.append(
+                        ((weight @ x) * of_queries).sum(axis=1) / (weight.sum(axis=1) * 30)
+                    )
+            held += all(
+                found.low <= 0 <= found.high for found in engine().simultaneous(values, groups)
+            )
         assert held >= 90
 
 
@@ -198,7 +232,9 @@ def test_the_verdict_on_a_declared_contrast(script: ModuleType) -> None:
     ):
         assert less.verdict(engine().Estimate(value, low, high)) == verdict
         assert more.verdict(engine().Estimate(-value, -high, -low)) == verdict
-        assert less.too_small(engine().Estimate(value, low, high)) == (value == -0.02 and verdict == "fails")
+        assert less.too_small(engine().Estimate(value, low, high)) == (
+            value == -0.02 and verdict == "fails"
+        )
 
 
 def test_the_declared_family_is_small_and_has_directions(script: ModuleType) -> None:
@@ -210,9 +246,17 @@ def test_the_declared_family_is_small_and_has_directions(script: ModuleType) -> 
 def write_made_up(folder: Path, layout: str) -> None:
     """The made-up collection as files: a folder of runs, or one file of all."""
     qrels, runs = made_up()
-    files = {"qrels.txt.gz": "".join(f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items())}
+    files = {
+        "qrels.txt.gz": "".join(
+            f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items()
+        )
+    }
     lines = {
-        name: "".join(f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q, docs in run.items() for i, d in enumerate(docs))
+        name: "".join(
+            f"{q} Q0 {d} {i + 1} {-i} {name}\n"
+            for q, docs in run.items()
+            for i, d in enumerate(docs)
+        )
         for name, run in runs.items()
     }
     if layout == "runs":
@@ -234,8 +278,17 @@ def test_a_folder_of_ones_own(
     printed = capsys.readouterr().out
     assert "12 queries, 96 relevant documents, 5 runs of 5 groups, depth 25" in printed
     assert "draws of labels: 1, resamples: 50" in printed
-    assert len(re.findall(r"^  skipped .*the runs are not deeper than (?:30|100)$", printed, re.MULTILINE)) == 3
-    assert len(re.findall(r"of depth 10: .*could change the verdict$", printed, re.MULTILINE)) == 3  # drawn once
+    assert (
+        len(
+            re.findall(
+                r"^  skipped .*the runs are not deeper than (?:30|100)$", printed, re.MULTILINE
+            )
+        )
+        == 3
+    )
+    assert (
+        len(re.findall(r"of depth 10: .*could change the verdict$", printed, re.MULTILINE)) == 3
+    )  # drawn once
     verdicts = re.findall(r"^  (holds|fails|cannot tell) +\w", printed, re.MULTILINE)
     assert len(verdicts) == len(script.CONFIRMED) - 3
 
@@ -261,23 +314,34 @@ def test_a_folder_that_lacks_something_is_refused(script: ModuleType, tmp_path: 
         ("q Q0 d 2 0.5 one", "line 2: run one, query q: document d a second time"),
         ("q Q0 e 2 one", "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 one'"),
         ("q Q0 e 2 high one", "got 'q Q0 e 2 high one'"),
-        ("q Q0 e 2 nan one", "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 nan one'"),
+        (
+            "q Q0 e 2 nan one",
+            "line 2: expected 'query Q0 document rank score tag', got 'q Q0 e 2 nan one'",
+        ),
     ],
 )
 def test_a_bad_line_is_named(script: ModuleType, line: str, said: str, tmp_path: Path) -> None:
-    for name, text in {"qrels.txt.gz": "q 0 d 1\n", "runs.gz": f"q Q0 d 1 1.0 one\n{line}\n"}.items():
+    for name, text in {
+        "qrels.txt.gz": "q 0 d 1\n",
+        "runs.gz": f"q Q0 d 1 1.0 one\n{line}\n",
+    }.items():
         (tmp_path / name).write_bytes(gzip.compress(text.encode()))
     with pytest.raises(SystemExit, match=re.escape(said)):
         script.main(["--confirm", str(tmp_path)])
 
 
 def test_the_record_has_the_sizes_of_each_confirmation(
-    script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    script: ModuleType,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write_made_up(tmp_path, "runs.gz")
     monkeypatch.setattr(script, "RECORDED", tmp_path / "record.json")
     (tmp_path / "record.json").write_text(
-        json.dumps({**json.loads((PAPERS / "missing_labels_recorded.json").read_text()), "confirmed": {}})
+        json.dumps(
+            {**json.loads((PAPERS / "missing_labels_recorded.json").read_text()), "confirmed": {}}
+        )
     )
     script.main(["--confirm", str(tmp_path), "--record"])
     record = json.loads((tmp_path / "record.json").read_text())["confirmed"][tmp_path.name]
@@ -296,22 +360,32 @@ def test_what_is_said_of_pools_is_what_is_recorded(script: ModuleType) -> None:
         for row in rows
         if (row["outcome"], row["policy"], row["minus"]) == ("decided", "pool", "AP")
     ]
-    page = (PAPERS.parents[1] / "ir_lexirecall" / "pt_docs" / "judging.rst").read_text(encoding="utf-8")
+    page = (PAPERS.parents[1] / "ir_lexirecall" / "pt_docs" / "judging.rst").read_text(
+        encoding="utf-8"
+    )
     for text in (script.__doc__, page):
         said = " ".join(text.split())
         assert f"of {len(sides)} simultaneous intervals of the difference" in said
         assert f"{sides.count(-1)} are below 0" in said
     assert f"and {sides.count(0)} cannot tell" in " ".join(script.__doc__.split())
-    assert not any(row["error"] == 0 and row["policy"] == "random" for row in rows if row["outcome"] == "decided")
+    assert not any(
+        row["error"] == 0 and row["policy"] == "random"
+        for row in rows
+        if row["outcome"] == "decided"
+    )
 
 
 # -- the manuscript ----------------------------------------------------------------------------------
 
 
-def test_the_manuscripts_numbers_are_those_of_the_record(script: ModuleType, tmp_path: Path) -> None:
+def test_the_manuscripts_numbers_are_those_of_the_record(
+    script: ModuleType, tmp_path: Path
+) -> None:
     sys.modules["write"].main(["--out", str(tmp_path), "--no-figure"])
     for name in ("numbers.tex", "tables.tex"):
-        assert (tmp_path / name).read_text(encoding="utf-8") == (MANUSCRIPT / name).read_text(encoding="utf-8"), name
+        assert (tmp_path / name).read_text(encoding="utf-8") == (MANUSCRIPT / name).read_text(
+            encoding="utf-8"
+        ), name
 
 
 def test_the_manuscript_has_no_number_of_its_own(script: ModuleType) -> None:
@@ -320,7 +394,11 @@ def test_the_manuscript_has_no_number_of_its_own(script: ModuleType) -> None:
     assert re.findall(r"\d", body) == []
     words = "three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty|hundred|thousand"
     assert re.findall(rf"\b(?:{words})\b", re.sub(r"\\[A-Za-z]+", "", body), re.IGNORECASE) == []
-    defined = set(re.findall(r"\\newcommand\{\\(\w+)\}", (MANUSCRIPT / "numbers.tex").read_text(encoding="utf-8")))
+    defined = set(
+        re.findall(
+            r"\\newcommand\{\\(\w+)\}", (MANUSCRIPT / "numbers.tex").read_text(encoding="utf-8")
+        )
+    )
     used = {name for name in re.findall(r"\\([A-Z]\w+)", body) if name not in ("Delta",)}
     assert used <= defined
     assert len(used) > 40
@@ -338,12 +416,20 @@ def with_three_confirmed(record: dict[str, Any]) -> dict[str, Any]:
     keys = ("verdict", "value", "low", "high", "too_small")
     told = [("holds", -0.1, -0.15, -0.05, False), ("fails", -0.01, -0.015, -0.005, True)]
     told.append(("cannot tell", 0.1, -0.1, 0.3, False))
-    kinds: list[dict[str, Any]] = [dict(zip(keys, one, strict=True)) | {"depends_on_draws": True} for one in told]
+    kinds: list[dict[str, Any]] = [
+        dict(zip(keys, one, strict=True)) | {"depends_on_draws": True} for one in told
+    ]
     kinds.append({"verdict": "skipped", "why": "the runs are not deeper than 100"})
     sizes = {"samples": 20, "n_resamples": 1000}
     confirmed = {
-        name: {"told": name, "sizes": sizes, "rows": [{"contrast": "", **kinds[(i + j) % 4]} for i in range(8)]}
-        for j, name in enumerate(("first-collection-2019", "second-collection-2020", "third-collection-2022"))
+        name: {
+            "told": name,
+            "sizes": sizes,
+            "rows": [{"contrast": "", **kinds[(i + j) % 4]} for i in range(8)],
+        }
+        for j, name in enumerate(
+            ("first-collection-2019", "second-collection-2020", "third-collection-2022")
+        )
     }
     return record | {"confirmed": confirmed}
 
@@ -354,7 +440,10 @@ def test_verdicts_are_tabulated_by_number(script: ModuleType) -> None:
     table = written[written.rindex(r"\begin{table}") :]
     rows = re.findall(r"^ *(\d) & (.*) \\\\$", table, re.MULTILINE)
     assert [number for number, _ in rows] == list("12345678")
-    assert [cell.strip() for cell in rows[1][1].split(" & ")][:2] == ["fails, small{*}", "-0.010 ± 0.005"]
+    assert [cell.strip() for cell in rows[1][1].split(" & ")][:2] == [
+        "fails, small{*}",
+        "-0.010 ± 0.005",
+    ]
     assert [cell.strip() for cell in rows[3][1].split(" & ")][:2] == ["skipped", ""]
 
 
@@ -370,9 +459,13 @@ def test_the_manuscript_builds(
         monkeypatch.setattr(sys.modules["write"], "RECORDED", tmp_path / "record.json")
     sys.modules["write"].main(["--out", str(tmp_path)])
     command = ["latexmk", "-pdf", "-interaction=nonstopmode", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     log = (tmp_path / "paper.log").read_text(encoding="latin-1")
     assert "(4 pages" in log
     assert "undefined" not in log
-    assert [float(wide) for wide in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(wide) > 2] == []
+    assert [
+        float(wide) for wide in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(wide) > 2
+    ] == []

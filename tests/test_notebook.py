@@ -56,7 +56,9 @@ def plotted() -> dict[str, list[dict[str, Any]]]:
 def run(*cells: str) -> dict[str, list[dict[str, Any]]]:
     """The outputs of each cell of a notebook that is run in a kernel of its own."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    path = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")]
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", path)
         nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
@@ -70,7 +72,9 @@ def shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kernels start otherwise there")
 @pytest.mark.parametrize("cell", RESULTS)
-def test_results_show_sentences_a_table_and_a_picture(cell: str, outputs: dict[str, list[dict[str, Any]]]) -> None:
+def test_results_show_sentences_a_table_and_a_picture(
+    cell: str, outputs: dict[str, list[dict[str, Any]]]
+) -> None:
     page = shown(outputs[cell])["text/html"]
     assert page.startswith("<div><p>")
     assert page.count("<table") == 1
@@ -80,7 +84,9 @@ def test_results_show_sentences_a_table_and_a_picture(cell: str, outputs: dict[s
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["", ";"])
 @pytest.mark.parametrize("cell", PLOTS)
-def test_plots_show_a_picture(cell: str, end: str, plotted: dict[str, list[dict[str, Any]]]) -> None:
+def test_plots_show_a_picture(
+    cell: str, end: str, plotted: dict[str, list[dict[str, Any]]]
+) -> None:
     pictures = [output for output in plotted[cell + end] if "image/png" in output.get("data", {})]
     assert len(pictures) == 1
 
@@ -109,7 +115,9 @@ table = pt.lexirecall.Experiment(systems, dataset.get_topics(), dataset.get_qrel
 def test_pyterriers_table_and_its_comparison_are_shown() -> None:
     pytest.importorskip("pyterrier.measures")
     cells = run(EXPERIMENT, "table", "table.attrs['comparison']")
-    table, comparison = (shown(cells[cell])["text/html"] for cell in ("table", "table.attrs['comparison']"))
+    table, comparison = (
+        shown(cells[cell])["text/html"] for cell in ("table", "table.attrs['comparison']")
+    )
     assert table.count("<table") == 1
     for column in ("LexiRecall", "nDCG@10", "pref:lexirecall +", "pref:lexirecall -"):
         assert f"<th>{column}</th>" in table

@@ -26,7 +26,9 @@ OUR_QRELS, OUR_RUN = ["query_id", "doc_id", "relevance"], ["query_id", "doc_id",
 
 
 def values(qrels: Any, run: Any) -> list[list[float]]:
-    table: list[list[float]] = irl.evaluate(["TSE", "nDCG@10", "AP(rel=2)"], qrels, run).to_numpy().tolist()
+    table: list[list[float]] = (
+        irl.evaluate(["TSE", "nDCG@10", "AP(rel=2)"], qrels, run).to_numpy().tolist()
+    )
     return table
 
 
@@ -83,7 +85,10 @@ HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
         pl.DataFrame(frame(RUN_ROWS, OUR_RUN)).cast({"score": pl.Decimal(10, 2)}),
     ),
     "dicts": lambda: (dicts(QREL_ROWS, OUR_QRELS), dicts(RUN_ROWS, OUR_RUN)),
-    "dicts, one by one": lambda: (iter(dicts(QREL_ROWS, OUR_QRELS)), iter(dicts(RUN_ROWS, OUR_RUN))),
+    "dicts, one by one": lambda: (
+        iter(dicts(QREL_ROWS, OUR_QRELS)),
+        iter(dicts(RUN_ROWS, OUR_RUN)),
+    ),
     "dicts named by PyTerrier": lambda: (
         dicts(QREL_ROWS, ["qid", "docno", "label"]),
         dicts(RUN_ROWS, ["qid", "docno", "score"]),
@@ -96,7 +101,10 @@ HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
         frame(QREL_ROWS, ["q_id", "doc_id", "score"]),
         frame(RUN_ROWS, ["q_id", "doc_id", "score"]),
     ),
-    "grades of ranx as floats": lambda: (frame(QREL_ROWS, ["q_id", "doc_id", "score"]).astype({"score": float}), RUN),
+    "grades of ranx as floats": lambda: (
+        frame(QREL_ROWS, ["q_id", "doc_id", "score"]).astype({"score": float}),
+        RUN,
+    ),
     "ranx": lambda: (
         stand_in("ranx", "Qrels", to_dict=lambda self: QRELS),
         stand_in("ranx", "Run", to_dict=lambda self: RUN),
@@ -110,7 +118,10 @@ HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
     "hits of some queries": lambda: (QRELS, {"q0": [], **hits()}),
     "pairs": lambda: (QRELS, {q: list(docs.items()) for q, docs in RUN.items()}),
     "records": lambda: (records(QREL_ROWS, OUR_QRELS, "U9"), records(RUN_ROWS, OUR_RUN, "U9")),
-    "records of bytes": lambda: (records(QREL_ROWS, OUR_QRELS, "S9"), records(RUN_ROWS, OUR_RUN, "S9")),
+    "records of bytes": lambda: (
+        records(QREL_ROWS, OUR_QRELS, "S9"),
+        records(RUN_ROWS, OUR_RUN, "S9"),
+    ),
     "recarrays": lambda: (
         frame(QREL_ROWS, OUR_QRELS).to_records(index=False),
         frame(RUN_ROWS, OUR_RUN).to_records(index=False),
@@ -174,7 +185,9 @@ def folder(path: Path, rows: list[Any], names: list[str]) -> Path:
     return path
 
 
-def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     folder(tmp_path / "parts", QREL_ROWS, OUR_QRELS)
@@ -182,8 +195,14 @@ def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(tmp_path: Path, mo
     folder(tmp_path / "day 2", RUN_ROWS[:1], OUR_RUN)
     for number, (query, doc, score) in enumerate(RUN_ROWS):
         Path(f"run.{number}").write_text(f"{query} Q0 {doc} 1 {score} x\n")
-    assert values("parts/*", "run.?") == values(irl.load("parts/part-*.parquet"), Path("run.[0-9]")) == EXPECTED
-    with pytest.warns(UserWarning, match=r"day \*: query 'q1' is not contiguous; reading the file again"):
+    assert (
+        values("parts/*", "run.?")
+        == values(irl.load("parts/part-*.parquet"), Path("run.[0-9]"))
+        == EXPECTED
+    )
+    with pytest.warns(
+        UserWarning, match=r"day \*: query 'q1' is not contiguous; reading the file again"
+    ):
         assert values("parts/**", "day *") == EXPECTED  # folders that match
     result = irl.compare("parts/*", {"all": "run.*", "one": "run.0"}, "RR")
     assert result.means()["mean"].tolist() == [1.0, 0.5]
@@ -197,16 +216,25 @@ def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(tmp_path: Path, mo
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
     for name, documents in (("run[1]", "ab"), ("run1", "ba")):
-        (tmp_path / name).write_text("".join(f"q Q0 {doc} 1 {2 - rank} x\n" for rank, doc in enumerate(documents)))
+        (tmp_path / name).write_text(
+            "".join(f"q Q0 {doc} 1 {2 - rank} x\n" for rank, doc in enumerate(documents))
+        )
     found = irl.evaluate("RR", {"q": {"a": 1}}, tmp_path / "run[1]")
     assert found["RR"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("as_path", [str, Path])
-@pytest.mark.parametrize("names", [(OUR_QRELS, OUR_RUN), (["qid", "docno", "label"], ["qid", "docno", "score"])])
-def test_folders_of_parquet(as_path: Callable[[Path], Any], names: tuple[list[str], list[str]], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names", [(OUR_QRELS, OUR_RUN), (["qid", "docno", "label"], ["qid", "docno", "score"])]
+)
+def test_folders_of_parquet(
+    as_path: Callable[[Path], Any], names: tuple[list[str], list[str]], tmp_path: Path
+) -> None:
     pytest.importorskip("pyarrow")
-    qrels, run = folder(tmp_path / "qrels", QREL_ROWS, names[0]), folder(tmp_path / "run", RUN_ROWS, names[1])
+    qrels, run = (
+        folder(tmp_path / "qrels", QREL_ROWS, names[0]),
+        folder(tmp_path / "run", RUN_ROWS, names[1]),
+    )
     assert values(as_path(qrels), as_path(run)) == EXPECTED
 
 
@@ -229,7 +257,10 @@ def test_arrow(how: str, tmp_path: Path) -> None:
         as_reader = {"dataset": lambda: found, "scanner": found.scanner, "table": found.to_table}
         return as_reader[how]() if how in as_reader else found.scanner().to_reader()
 
-    qrels, run = folder(tmp_path / "qrels", QREL_ROWS, OUR_QRELS), folder(tmp_path / "run", RUN_ROWS, OUR_RUN)
+    qrels, run = (
+        folder(tmp_path / "qrels", QREL_ROWS, OUR_QRELS),
+        folder(tmp_path / "run", RUN_ROWS, OUR_RUN),
+    )
     assert values(read(qrels), read(run)) == EXPECTED
 
 
@@ -238,7 +269,9 @@ def test_arrow(how: str, tmp_path: Path) -> None:
 
 def test_files_of_ranks(tmp_path: Path) -> None:
     path = tmp_path / "run.tsv"
-    lines = [f"{q}\t{d}\t{rank}\n" for q, docs in RUN.items() for rank, d in enumerate(docs, start=1)]
+    lines = [
+        f"{q}\t{d}\t{rank}\n" for q, docs in RUN.items() for rank, d in enumerate(docs, start=1)
+    ]
     for text in ("".join(lines), "".join(lines[::-1])):  # the ranks count, not the order of lines
         path.write_text(text, encoding="utf-8")
         assert values(QRELS, path) == EXPECTED
@@ -249,7 +282,8 @@ def test_files_whose_third_field_is_no_rank(ranks: tuple[int, int], tmp_path: Pa
     path = tmp_path / "run.tsv"
     path.write_text(f"q1 a {ranks[0]}\nq1 b {ranks[1]}\n", encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"run\.tsv: taken for lines of query, document and rank, but the ranks of query 'q1'"
+        ValueError,
+        match=r"run\.tsv: taken for lines of query, document and rank, but the ranks of query 'q1'",
     ):
         values(QRELS, path)
 
@@ -280,20 +314,41 @@ def lists() -> Any:
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "LensKit": (lists, "run of type ItemListCollection: .*lenskit_lexirecall.compare"),
-    "Spark": (lambda: stand_in("pyspark", "DataFrame"), "run of type DataFrame: .*spark_lexirecall.evaluate"),
-    "Dask": (lambda: stand_in("dask", "DataFrame", itertuples=None), "run of type DataFrame: .*compute"),
-    "a DatasetDict": (lambda: type("DatasetDict", (dict,), {"__module__": "datasets.d"})(dev=1), "has splits .'dev'."),
+    "Spark": (
+        lambda: stand_in("pyspark", "DataFrame"),
+        "run of type DataFrame: .*spark_lexirecall.evaluate",
+    ),
+    "Dask": (
+        lambda: stand_in("dask", "DataFrame", itertuples=None),
+        "run of type DataFrame: .*compute",
+    ),
+    "a DatasetDict": (
+        lambda: type("DatasetDict", (dict,), {"__module__": "datasets.d"})(dev=1),
+        "has splits .'dev'.",
+    ),
     "an array": (lambda: np.zeros((2, 3)), r"an array of shape \(2, 3\), without ids; .*top_k"),
     "a column": (lambda: np.zeros(3), "it is a single column, without ids"),
-    "odd dicts": (lambda: [*dicts(RUN_ROWS, OUR_RUN), {"query_id": "q"}], "run: row 5 is .* not a dict with query_id"),
-    "a hit twice": (lambda: {"q1": [Hit("a", 1), Hit("a", 2)]}, "document 'a' occurs twice for query 'q1'"),
+    "odd dicts": (
+        lambda: [*dicts(RUN_ROWS, OUR_RUN), {"query_id": "q"}],
+        "run: row 5 is .* not a dict with query_id",
+    ),
+    "a hit twice": (
+        lambda: {"q1": [Hit("a", 1), Hit("a", 2)]},
+        "document 'a' occurs twice for query 'q1'",
+    ),
     "half hits": (
         lambda: {"q1": [Hit("a", 1), *[Hit("b", 1)] * 0, Hit("c", 0), Hit("d", 0), "e"]},
         "'e' among its hits",
     ),
     "lists": (lambda: {"q1": ["a", "b"]}, "query 'q1' maps to .* not to a dict of documents"),
-    "no number": (lambda: {"q1": {"a": decimal.Decimal("nan")}}, r"is Decimal\('NaN'\), not a finite number"),
-    "a signal": (lambda: {"q1": {"a": decimal.Decimal("snan")}}, r"is Decimal\('sNaN'\), not a finite number"),
+    "no number": (
+        lambda: {"q1": {"a": decimal.Decimal("nan")}},
+        r"is Decimal\('NaN'\), not a finite number",
+    ),
+    "a signal": (
+        lambda: {"q1": {"a": decimal.Decimal("snan")}},
+        r"is Decimal\('sNaN'\), not a finite number",
+    ),
 }
 
 
@@ -338,14 +393,18 @@ def test_arrays_of_other_shapes(arguments: Any, says: str) -> None:
 
 @pytest.mark.parametrize("places", [[[2]], [["a"]], [[0.0]]])
 def test_places_without_a_name(places: Any) -> None:
-    with pytest.raises(ValueError, match=r"^top_k: with names, documents must be places below their number, 2"):
+    with pytest.raises(
+        ValueError, match=r"^top_k: with names, documents must be places below their number, 2"
+    ):
         top_k(["q"], places, [[1.0]], names=["a", "b"])
 
 
 # -- the order of arguments ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measures", ["TSE", irl.TSE, irl.LR @ 5, ["AP", irl.TSE], [nDCG @ 10], "nDCG@10"])
+@pytest.mark.parametrize(
+    "measures", ["TSE", irl.TSE, irl.LR @ 5, ["AP", irl.TSE], [nDCG @ 10], "nDCG@10"]
+)
 def test_evaluate_says_which_way_round(measures: Any) -> None:
     order = r"order is evaluate\(measures, qrels, run\)"
     with pytest.raises(ValueError, match=f"^evaluate: the third argument is a measure .*{order}"):
@@ -370,7 +429,8 @@ def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     dataset = ir_datasets.load("beir/scifact/test")
     monkeypatch.setattr(type(dataset.qrels_handler()), "qrels_iter", fail)
     with pytest.raises(
-        ValueError, match=r"^evaluate: beir/scifact/test: ir_datasets could not download it from https://example.org/"
+        ValueError,
+        match=r"^evaluate: beir/scifact/test: ir_datasets could not download it from https://example.org/",
     ) as caught:
         irl.evaluate("TSE", "beir/scifact/test", RUN)
     assert "\n" not in str(caught.value)

@@ -41,14 +41,21 @@ def test_values_are_those_of_evaluate(collection: Any, measure: str) -> None:
 )
 def test_subtopics_are_those_of_evaluate(collection: Any, measure: str) -> None:
     qrels, run = collection
-    rows = [irl_row(q, t, d, g) for q, aspects in qrels.items() for t, docs in aspects.items() for d, g in docs.items()]
+    rows = [
+        irl_row(q, t, d, g)
+        for q, aspects in qrels.items()
+        for t, docs in aspects.items()
+        for d, g in docs.items()
+    ]
     if not rows:
         return
     expected = irl.evaluate(measure, rows, run)[measure]
     score = irl.scorer(measure)
     by_doc: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:
-        by_doc.setdefault(row.query_id, {}).setdefault(row.doc_id, {})[row.iteration] = row.relevance
+        by_doc.setdefault(row.query_id, {}).setdefault(row.doc_id, {})[row.iteration] = (
+            row.relevance
+        )
     rankings = {q: reference.order(run.get(q, {})) for q in by_doc}
     for q, docs in by_doc.items():
         assert score(rankings[q], docs) == pytest.approx(expected[q], rel=1e-13)
@@ -100,7 +107,11 @@ def test_nothing_found_and_nothing_to_find() -> None:
         (["a", None], ["a"], "ids must be strings or integers, but one is None"),
         (["a"], {"a": "high"}, "the grade of document 'a' is 'high', not a finite number"),
         (["a"], {"a": float("nan")}, "the grade of document 'a' is nan"),
-        (["a"], {"a": {"t": 1}, "b": 1}, "document 'b' has the grade 1, others have grades for subtopics"),
+        (
+            ["a"],
+            {"a": {"t": 1}, "b": 1},
+            "document 'b' has the grade 1, others have grades for subtopics",
+        ),
         (["a"], {"a": {"t": "x"}}, "the grade of document 'a' for 't' is 'x'"),
         (["a"], {1: 1, "1": 1}, "an id occurs as a string and as an integer"),
     ],

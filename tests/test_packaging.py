@@ -61,13 +61,22 @@ def test_entry_points_can_be_loaded() -> None:
 
 def test_the_library_needs_no_framework() -> None:
     assert requirements() >= {"numpy", "scipy", "ir-measures"}
-    assert not requirements() & {"pyterrier", "python-terrier", "matplotlib", "tabulate", "lenskit", "pyspark"}
+    assert not requirements() & {
+        "pyterrier",
+        "python-terrier",
+        "matplotlib",
+        "tabulate",
+        "lenskit",
+        "pyspark",
+    }
 
 
 def test_every_distribution_that_is_imported_is_required() -> None:
     project = pyproject()["project"]
     required = requirements().union(*map(requirements, project["optional-dependencies"]))
-    known = {name.replace("-", "_") for name in required} | {path.name for path in (ROOT / "integrations").iterdir()}
+    known = {name.replace("-", "_") for name in required} | {
+        path.name for path in (ROOT / "integrations").iterdir()
+    }
     for path in (ROOT / "ir_lexirecall").rglob("*.py"):
         if "pt_docs" in path.parts:  # the documentation's own build
             continue
@@ -81,7 +90,9 @@ def imports(code: ast.AST) -> set[str]:
     for_type_checkers = {
         inner
         for node in ast.walk(code)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
         for statement in node.body
         for inner in ast.walk(statement)
     }
@@ -116,7 +127,9 @@ def test_public_names_have_docstrings(name: str) -> None:
     assert text.splitlines()[0].rstrip().endswith((".", ":"))
 
 
-@pytest.mark.parametrize("name", [name for name in irl.__all__ if inspect.isclass(getattr(irl, name))])
+@pytest.mark.parametrize(
+    "name", [name for name in irl.__all__ if inspect.isclass(getattr(irl, name))]
+)
 def test_public_methods_have_docstrings(name: str) -> None:
     kind = getattr(irl, name)
     methods = [
@@ -130,7 +143,9 @@ def test_public_methods_have_docstrings(name: str) -> None:
 def test_every_public_name_has_a_note_on_its_stability() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Stability")[2]
     assert "| every other measure | provisional |" in text
-    others = {name for name in irl.__all__ if not isinstance(getattr(irl, name), ir_measures.Measure)}
+    others = {
+        name for name in irl.__all__ if not isinstance(getattr(irl, name), ir_measures.Measure)
+    }
     assert others <= set(re.findall(r"`(\w+)`", text))
 
 
@@ -141,7 +156,9 @@ def test_what_to_install_is_an_extra_of_a_checkout() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             source = path.read_text(encoding="utf-8")
             assert "pip install 'ir-lexirecall" not in source, path
-            asked = r"\b(?:needs|required)\([^\n]*?, (\"[\w.]+\"|str\(error\.name\)), \"([\w-]+)\"\)"
+            asked = (
+                r"\b(?:needs|required)\([^\n]*?, (\"[\w.]+\"|str\(error\.name\)), \"([\w-]+)\"\)"
+            )
             named |= set(re.findall(asked, source))
     assert {extra for _, extra in named} <= set(extras)
     for package, extra in named:

@@ -30,7 +30,8 @@ def diversity(data):
         for query_id, rows in scores.groupby("query_id")
     }
     run = {
-        query_id: {doc: -float(place) for place, doc in enumerate(ranking)} for query_id, ranking in rankings.items()
+        query_id: {doc: -float(place) for place, doc in enumerate(ranking)}
+        for query_id, ranking in rankings.items()
     }
     return qrels.assign(relevance=(qrels["relevance"] >= 1).astype(int)), run
 
@@ -41,7 +42,9 @@ def test_rbu_without_effort_is_nrbp_on_another_scale(diversity, p):
     pytest.importorskip("pyndeval")
     expected = of_provider(ir_measures.pyndeval, NRBP(alpha=0.5, beta=p), *diversity)
     rbu = values(RBU(e=0, p=p, max_rel=1), *diversity)
-    assert {q: value * (1 - p / 2) / (p / 2) for q, value in rbu.items()} == pytest.approx(expected, rel=1e-12)
+    assert {q: value * (1 - p / 2) / (p / 2) for q, value in rbu.items()} == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_what_rbu_gains_at_each_rank_adds_up_to_intent_aware_err(diversity):
@@ -52,7 +55,9 @@ def test_what_rbu_gains_at_each_rank_adds_up_to_intent_aware_err(diversity):
     # ndeval scales by the value of relevant documents at all ranks.
     best = sum(2**-k / k for k in range(1, depth + 1))
     found = {
-        q: sum((at[k - 1][q] - (at[k - 2][q] if k > 1 else 0)) / k for k in range(1, depth + 1)) / best for q in at[0]
+        q: sum((at[k - 1][q] - (at[k - 2][q] if k > 1 else 0)) / k for k in range(1, depth + 1))
+        / best
+        for q in at[0]
     }
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
 

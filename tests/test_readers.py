@@ -36,7 +36,9 @@ def test_predictions_are_the_scores_in_them(file: Path) -> None:
 
 
 def test_the_values_are_those_that_the_frameworks_say() -> None:
-    without_self = irl.evaluate("nDCG@10", irl.load(BEIR_QRELS, exclude="self"), MTEB, aggregate=True)
+    without_self = irl.evaluate(
+        "nDCG@10", irl.load(BEIR_QRELS, exclude="self"), MTEB, aggregate=True
+    )
     assert without_self["nDCG@10"] == pytest.approx(0.95986, abs=1e-5)
     values = irl.evaluate(["nDCG@3", "AP@5", "RR@3"], BEIR_QRELS, LINES, aggregate=True)
     assert values.to_list() == pytest.approx([0.6934264036172708, 0.75, 0.75])
@@ -44,19 +46,31 @@ def test_the_values_are_those_that_the_frameworks_say() -> None:
 
 def test_beirs_qrels_are_those_of_its_dicts() -> None:
     judgments = Judgments.from_qrels(BEIR_QRELS)
-    assert list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True)) == [(0, "d1"), (0, "d4"), (1, "d2")]
+    assert list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True)) == [
+        (0, "d1"),
+        (0, "d4"),
+        (1, "d2"),
+    ]
 
 
 def test_json_dicts_are_runs_and_qrels(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(SCORES, indent=1))
     (tmp_path / "qrels.json").write_text("\n\n" + json.dumps(QRELS))
-    assert irl.evaluate("LR", tmp_path / "qrels.json", tmp_path / "run.json").equals(irl.evaluate("LR", QRELS, SCORES))
+    assert irl.evaluate("LR", tmp_path / "qrels.json", tmp_path / "run.json").equals(
+        irl.evaluate("LR", QRELS, SCORES)
+    )
 
 
 def test_several_subsets_are_told_apart(tmp_path: Path) -> None:
     file = tmp_path / "X_predictions.json"
-    file.write_text(json.dumps({"mteb_model_meta": {}, "en": {"test": SCORES}, "de": {"test": SCORES, "dev": {}}}))
-    with pytest.raises(ValueError, match=r"it has en/test, de/test, de/dev; give one of them: json.load"):
+    file.write_text(
+        json.dumps(
+            {"mteb_model_meta": {}, "en": {"test": SCORES}, "de": {"test": SCORES, "dev": {}}}
+        )
+    )
+    with pytest.raises(
+        ValueError, match=r"it has en/test, de/test, de/dev; give one of them: json.load"
+    ):
         irl.evaluate("LR", QRELS, file)
 
 
@@ -73,15 +87,24 @@ def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
     [
         ('{"q1": {"d1": 1.0, "d2": }}', "line 1: taken for JSON, but Expecting value"),
         ('{"q1":\n {"d1": 1.0,\n', "line 3: taken for JSON"),
-        ('{"q1": {"d1": "high"}}', "the score of document 'd1' for query 'q1' is 'high', not a number"),
+        (
+            '{"q1": {"d1": "high"}}',
+            "the score of document 'd1' for query 'q1' is 'high', not a number",
+        ),
         ('{"q1": {"d1": true}}', "'d1' for query 'q1' is True"),
         ('{"q1": {"d1": null, "d2": null}}', "and 1 other case"),
         ('{"q1": [1, 2]}', "query 'q1' maps to"),
         ('["q1"]', "a list is not a run"),
         ('{"q1": {"d1": 1.0, "d1": 2.0}}', "'d1' occurs twice in one JSON object"),
         ('{"q1": {"d1": NaN}}', "'d1'"),
-        ('{"query_id": "q", "results": []}\n{"query": "q"}', "line 2: taken for predictions of sentence-transformers"),
-        ('{"query_id": "q", "results": []}\n{"query_id": "q", "results": []}', "line 2: query 'q' occurs twice"),
+        (
+            '{"query_id": "q", "results": []}\n{"query": "q"}',
+            "line 2: taken for predictions of sentence-transformers",
+        ),
+        (
+            '{"query_id": "q", "results": []}\n{"query_id": "q", "results": []}',
+            "line 2: query 'q' occurs twice",
+        ),
         ('{"query_id": "q", "results": [{"corpus_id": "d"}]}', "line 1: a result of query 'q' is"),
         (
             '{"query_id": "q", "results": [{"corpus_id": "d", "score": "x"}]}',
@@ -96,7 +119,9 @@ def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
         ("[" * 100_000, "nested too deeply|line 1"),
     ],
 )
-def test_what_is_no_run_is_refused_by_name_and_place(content: str, message: str, tmp_path: Path) -> None:
+def test_what_is_no_run_is_refused_by_name_and_place(
+    content: str, message: str, tmp_path: Path
+) -> None:
     file = tmp_path / "run.json"
     file.write_text(content)
     with pytest.raises(ValueError, match=message) as error:
@@ -133,7 +158,11 @@ def test_infinite_scores_are_refused(tmp_path: Path) -> None:
     (tmp_path / "trec").write_text("q1 Q0 x 1 1.5 t\nq1 Q0 d1 2 -inf t\n")
     run = {"q1": {"x": 1.5, "d1": float("inf")}, "q2": {"d2": 1.0}}
     rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
-    for form in (tmp_path / "trec", run, pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])):
+    for form in (
+        tmp_path / "trec",
+        run,
+        pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]),
+    ):
         with pytest.raises(ValueError, match=message):
             irl.evaluate("RR", QRELS, form)
 
@@ -148,11 +177,16 @@ def test_metadata_on_top_of_a_run_is_kept(tmp_path: Path) -> None:
         content = (HEADER + BEIR_RUN.read_text()).encode()
         (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
         (result,) = irl.benchmark(QRELS, {"bm25": tmp_path / name}, ["LR"]).values()
-        assert result.per_query("LR")["bm25"].tolist() == irl.evaluate("LR", QRELS, BEIR_RUN)["LR"].tolist()
+        assert (
+            result.per_query("LR")["bm25"].tolist()
+            == irl.evaluate("LR", QRELS, BEIR_RUN)["LR"].tolist()
+        )
         said = "tag: bm25\nplatform:\n  hardware:\n    ram: 4 GB"
         assert result.means().attrs["metadata"] == {"bm25": said}
         for aggregate in (False, True):
-            assert irl.evaluate("LR", QRELS, tmp_path / name, aggregate=aggregate).attrs == {"metadata": said}
+            assert irl.evaluate("LR", QRELS, tmp_path / name, aggregate=aggregate).attrs == {
+                "metadata": said
+            }
         compared = irl.compare(QRELS, {"bm25": str(tmp_path / name), "plain": BEIR_RUN})
         assert compared.table().attrs["metadata"] == {"bm25": said}
         assert "platform" not in str(compared)
@@ -165,25 +199,47 @@ def test_a_bad_line_after_metadata_is_counted_from_the_top(tmp_path: Path) -> No
         irl.evaluate("LR", QRELS, tmp_path / "run")
 
 
-COMMENTS = ("# something\n", "#\n", " \t# q1 Q0 d1 1 2.0 tag\n", "#q1 0 d1 1\n", "\n", '# "quoted \u00e9\n')
+COMMENTS = (
+    "# something\n",
+    "#\n",
+    " \t# q1 Q0 d1 1 2.0 tag\n",
+    "#q1 0 d1 1\n",
+    "\n",
+    '# "quoted \u00e9\n',
+)
 
 
-@given(st.lists(st.lists(st.sampled_from(COMMENTS), max_size=2), min_size=6, max_size=6), st.booleans())
+@given(
+    st.lists(st.lists(st.sampled_from(COMMENTS), max_size=2), min_size=6, max_size=6), st.booleans()
+)
 def test_comments_are_left_out_wherever_they_stand(comments: list[list[str]], tabs: bool) -> None:
     """trec_eval 10's: lines whose first character that is no blank is ``#``; such characters elsewhere are text."""
-    run = ["q1 Q0 d1 1 2.0 #tag\n", "q1 Q0 d#2 2 1.0 tag\n", "q1 Q0 d4 3 0.5 tag\n", "q2 Q0 d2 1 1 tag\n"]
+    run = [
+        "q1 Q0 d1 1 2.0 #tag\n",
+        "q1 Q0 d#2 2 1.0 tag\n",
+        "q1 Q0 d4 3 0.5 tag\n",
+        "q2 Q0 d2 1 1 tag\n",
+    ]
     qrels = ["q1 0 d#2 1\n", "q1 0 d4 1\n", "q2 0 d2 1\n"]
     with tempfile.TemporaryDirectory() as folder:
         for name, lines in (("run", run), ("qrels", qrels)):
-            text = "".join(part for parts in zip_longest(map("".join, comments), lines, fillvalue="") for part in parts)
+            text = "".join(
+                part
+                for parts in zip_longest(map("".join, comments), lines, fillvalue="")
+                for part in parts
+            )
             Path(folder, name).write_text(text.replace(" ", "\t") if tabs else text)
             Path(folder, f"plain-{name}").write_text("".join(lines))
         found = irl.evaluate(["LR", "AP"], f"{folder}/qrels", f"{folder}/run")
-        assert found.equals(irl.evaluate(["LR", "AP"], f"{folder}/plain-qrels", f"{folder}/plain-run"))
+        assert found.equals(
+            irl.evaluate(["LR", "AP"], f"{folder}/plain-qrels", f"{folder}/plain-run")
+        )
 
 
 def test_lines_are_counted_with_comments(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("# one\n# two\nq1 Q0 d1 1 2.0 tag\n# \xff\n\nq1 Q0 d2\n", encoding="latin-1")
+    (tmp_path / "run").write_text(
+        "# one\n# two\nq1 Q0 d1 1 2.0 tag\n# \xff\n\nq1 Q0 d2\n", encoding="latin-1"
+    )
     with pytest.raises(ValueError, match="line 6: 3 fields where 6 are expected"):
         irl.evaluate("LR", QRELS, tmp_path / "run")
 
@@ -193,7 +249,9 @@ def test_comments_may_stand_above_the_header_of_a_table(tmp_path: Path) -> None:
     assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 
 
-def test_quotation_marks_in_comments_do_not_make_a_table_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quotation_marks_in_comments_do_not_make_a_table_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delattr(lines._Layout, "checked")  # which reads value by value
     (tmp_path / "run.csv").write_text('# tag: "x" or "y\nquery_id,doc_id,score\nq1,"d1",2.0\n')
     assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
@@ -216,11 +274,16 @@ def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
     (tmp_path / "colbert" / "run.txt.gz").write_bytes(run)
     (tmp_path / "colbert" / "ir-metadata.yml").write_text("tag: colbert\n")
     files = readers.run_files(tmp_path)
-    assert {name: Path(path).name for name, path in files.items()} == {"bm25": "bm25.res.gz", "colbert": "run.txt.gz"}
+    assert {name: Path(path).name for name, path in files.items()} == {
+        "bm25": "bm25.res.gz",
+        "colbert": "run.txt.gz",
+    }
     assert readers.run_metadata(files["colbert"]) == "tag: colbert"
     assert readers.run_metadata(files["bm25"]) is None
     (tmp_path / "bm25.run").write_text("")
-    with pytest.raises(ValueError, match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run"):
+    with pytest.raises(
+        ValueError, match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run"
+    ):
         readers.run_files(tmp_path)
 
 
@@ -247,7 +310,9 @@ def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("\n")
     assert nugget_qrels(tmp_path / "none.jsonl").equals(nugget_qrels([]))
     # w 2/3 and 1/3 of the covered nuggets that any text supports: founded 1, wolf 1/2.
-    assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})["StRecall@1"].to_list() == [1.0]
+    assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})["StRecall@1"].to_list() == [
+        1.0
+    ]
     weights = Judgments.from_qrels(nugget_qrels([RECORD])).aspects.weight
     assert sorted(weights.tolist()) == pytest.approx([0, 1 / 3, 2 / 3])
 

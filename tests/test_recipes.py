@@ -21,7 +21,11 @@ VALUE = irl.scorer("LR@100")(["a", "x", "b"], RELEVANT)
 def recipe(name: str, *needs: str) -> Any:
     """The recipe's module; the test is skipped where its framework is not installed or does not run."""
     for package in needs:
-        pytest.importorskip(package, reason=f"{package} is not installed, or cannot be imported", exc_type=ImportError)
+        pytest.importorskip(
+            package,
+            reason=f"{package} is not installed, or cannot be imported",
+            exc_type=ImportError,
+        )
     spec = importlib.util.spec_from_file_location(name, RECIPES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -45,9 +49,13 @@ def test_haystack() -> None:
     pipeline = Pipeline()
     pipeline.add_component("lr", module.RankingEvaluator("LR@100"))
     truth, found = ([[Document(id=i, content=i) for i in ids]] * 2 for ids in (RELEVANT, RANKING))
-    result = pipeline.run({"lr": {"ground_truth_documents": truth, "retrieved_documents": found}})["lr"]
+    result = pipeline.run({"lr": {"ground_truth_documents": truth, "retrieved_documents": found}})[
+        "lr"
+    ]
     assert result == {"score": pytest.approx(VALUE), "individual_scores": [VALUE, VALUE]}
-    assert module.RankingEvaluator.from_dict(module.RankingEvaluator("AP").to_dict()).measure == "AP"
+    assert (
+        module.RankingEvaluator.from_dict(module.RankingEvaluator("AP").to_dict()).measure == "AP"
+    )
 
 
 def test_ragas() -> None:
@@ -89,7 +97,11 @@ def test_replay(kind: str) -> None:
     class First(module.LexicographicRecall):  # type: ignore[misc, name-defined]
         score = irl.scorer("RR")
 
-    rows = [(user, item, float(score)) for user in (1, 2) for score, item in enumerate([user + 5, 3, 9, 1])]
+    rows = [
+        (user, item, float(score))
+        for user in (1, 2)
+        for score, item in enumerate([user + 5, 3, 9, 1])
+    ]
     truth = [(1, 3), (1, 1), (2, 9), (3, 4)]
     found: Any = pd.DataFrame(rows, columns=["query_id", "item_id", "rating"])
     right: Any = pd.DataFrame(truth, columns=["query_id", "item_id"])
@@ -108,7 +120,10 @@ def test_replay(kind: str) -> None:
         3: 0.0,
     }
     values = read_values({"one": by_user, "two": by_user})
-    assert (values.query_ids, values.measures) == (["1", "2", "3"], ["LexicographicRecall-PerUser@4"])
+    assert (values.query_ids, values.measures) == (
+        ["1", "2", "3"],
+        ["LexicographicRecall-PerUser@4"],
+    )
 
 
 def test_mteb(tmp_path: Path) -> None:
@@ -118,7 +133,9 @@ def test_mteb(tmp_path: Path) -> None:
 
     task = module.with_measures(MockRetrievalTask, ["nDCG@10", "LR@100"])()
     model = mteb.get_model("mteb/baseline-random-encoder")
-    result = mteb.evaluate(model, [task], cache=None, prediction_folder=tmp_path, show_progress_bar=False)
+    result = mteb.evaluate(
+        model, [task], cache=None, prediction_folder=tmp_path, show_progress_bar=False
+    )
     [scores] = next(iter(result.task_results[0].scores.values()))
     assert scores["nDCG@10"] == pytest.approx(scores["ndcg_at_10"], abs=1e-5)  # theirs is rounded
     assert 0 < scores["LR@100"] <= 1
@@ -127,7 +144,9 @@ def test_mteb(tmp_path: Path) -> None:
         ignore_identical_ids = True
 
     found = {"a": {"a": 2.0, "b": 1.0}}
-    scores = ById().task_specific_scores({}, {"a": {"b": 1}}, found, hf_split="test", hf_subset="default")
+    scores = ById().task_specific_scores(
+        {}, {"a": {"b": 1}}, found, hf_split="test", hf_subset="default"
+    )
     assert scores["nDCG@10"] == 1.0
 
 
@@ -144,7 +163,8 @@ def test_vespa(graded: bool) -> None:
                     {
                         "root": {
                             "children": [
-                                {"id": f"id:n:d::{doc}", "relevance": 9.0 - i} for i, doc in enumerate(hits[body["q"]])
+                                {"id": f"id:n:d::{doc}", "relevance": 9.0 - i}
+                                for i, doc in enumerate(hits[body["q"]])
                             ]
                         }
                     },

@@ -28,14 +28,17 @@ def numbers(values: st.SearchStrategy[float], kind: type) -> st.SearchStrategy[A
     return values | values.map(kind)
 
 
-NAMES = st.sampled_from(["relevance", "quality", "q", "it's", 'a "b"', "c{d}", "ünder", "x y", "@", "\\"]) | st.text(
-    st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
-)
+NAMES = st.sampled_from(
+    ["relevance", "quality", "q", "it's", 'a "b"', "c{d}", "ünder", "x y", "@", "\\"]
+) | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 SCALES = (
     st.integers(1, 200)
     | st.integers(1, 9).map(np.int16)
     | st.dictionaries(
-        st.integers(0, 9) | st.floats(0, 9), st.integers(0, 9) | st.floats(0, 1e3), min_size=1, max_size=4
+        st.integers(0, 9) | st.floats(0, 9),
+        st.integers(0, 9) | st.floats(0, 1e3),
+        min_size=1,
+        max_size=4,
     ).map(lambda scale: dict(zip(sorted(scale), sorted(scale.values()), strict=True)))
 )
 WEIGHT = st.integers(1, 5) | st.floats(0.01, 5) | st.just(np.float64(0.5))
@@ -69,7 +72,9 @@ def values_to_try(name: str, param: Param) -> st.SearchStrategy[Any]:
         return SPECIAL[name]
     if isinstance(param.choices, tuple):
         return st.sampled_from(param.choices)
-    return BY_TYPE[param.dtype].filter(lambda value: param.validate(value.item() if hasattr(value, "item") else value))
+    return BY_TYPE[param.dtype].filter(
+        lambda value: param.validate(value.item() if hasattr(value, "item") else value)
+    )
 
 
 @st.composite
@@ -77,7 +82,11 @@ def valid_measures(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Any:
     """A measure with any of its parameters, in any order, such that it can be evaluated."""
     name = draw(names)
     params = MEASURES[name].SUPPORTED_PARAMS
-    keys = [key for key in draw(st.permutations(list(params))) if params[key].required or draw(st.booleans())]
+    keys = [
+        key
+        for key in draw(st.permutations(list(params)))
+        if params[key].required or draw(st.booleans())
+    ]
     chosen = {key: draw(values_to_try(key, params[key])) for key in keys}
     if "gate" in keys:
         chosen["gate"] = draw(st.sampled_from(list(chosen["aspects"])))
@@ -120,7 +129,10 @@ def test_a_measure_prints_as_a_string_that_means_it(name: str, data: st.DataObje
         (LR(form="weighted", n=np.int64(5)), "LexiRecall(form='weighted',n=5)"),
         (RBU(e=np.float64(0.1), p=np.float32(0.5)), "RBU(p=0.5,e=0.1)"),
         (CWL_ERR8(max_rel=3) @ 5, "CWL_ERR8(max_rel=3)@5"),
-        (TOMA(aspects={"b": 1, "a": {1: 1, 0: 0}}, base=AP @ 5), "TOMA(aspects={'a':{0:0,1:1},'b':1},base='AP@5')"),
+        (
+            TOMA(aspects={"b": 1, "a": {1: 1, 0: 0}}, base=AP @ 5),
+            "TOMA(aspects={'a':{0:0,1:1},'b':1},base='AP@5')",
+        ),
         (CAM(aspects={"a": 1}, weights={"a": 0.5}), "CAM(aspects={'a':1},weights={'a':0.5})"),
     ],
     ids=str,
@@ -145,11 +157,17 @@ def test_a_call_does_not_change_the_measure_called() -> None:
 def test_ir_measures_knows_the_provider() -> None:
     ours = [p for p in ir_measures.DefaultPipeline.providers if p.NAME == "ir_lexirecall"]
     assert len(ours) == 1
-    assert ir_measures.DefaultPipeline.providers[-1] is ours[0] is ir_measures.providers.registry["ir_lexirecall"]
+    assert (
+        ir_measures.DefaultPipeline.providers[-1]
+        is ours[0]
+        is ir_measures.providers.registry["ir_lexirecall"]
+    )
     assert ours[0].is_available()
 
 
-@pytest.mark.parametrize("measure", [AP, nDCG @ 10, P @ 5, ir_measures.Bpref, ir_measures.RBP(rel=1)], ids=str)
+@pytest.mark.parametrize(
+    "measure", [AP, nDCG @ 10, P @ 5, ir_measures.Bpref, ir_measures.RBP(rel=1)], ids=str
+)
 def test_standard_measures_stay_with_the_providers_that_ir_measures_ships(measure: Any) -> None:
     assert LexiRecallProvider().supports(measure)
     assert provider_of(measure) in ("pytrec_eval", "cwl_eval")
@@ -188,7 +206,11 @@ STAND_INS = [NERR8(max_rel=3) @ 5, NERR9(max_rel=3) @ 5, NERR10(max_rel=3), NERR
 
 
 def provider_of(measure: Any) -> str:
-    return next(p.NAME for p in ir_measures.DefaultPipeline.providers if p.is_available() and p.supports(measure))
+    return next(
+        p.NAME
+        for p in ir_measures.DefaultPipeline.providers
+        if p.is_available() and p.supports(measure)
+    )
 
 
 def without(provider: str, patch: pytest.MonkeyPatch) -> None:
@@ -206,14 +228,18 @@ def test_cwl_eval_keeps_its_measures(measure: Any, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("measure", STAND_INS, ids=str)
-def test_without_cwl_eval_its_measures_come_from_this_library(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cwl_eval_its_measures_come_from_this_library(
+    measure: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     without("cwl_eval", monkeypatch)
     assert provider_of(measure) == "ir_lexirecall"
     assert isinstance(ir_measures.evaluator([measure], QRELS), LexiRecallEvaluator)
     assert all(isinstance(metric, CwlMetric) for metric in measure.iter_calc(QRELS, RUN))
 
 
-def test_gdeval_keeps_err_and_without_it_err_comes_from_this_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gdeval_keeps_err_and_without_it_err_comes_from_this_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     qrels = {"1": {"a": 1, "b": 2}, "2": {"a": 1}}
     run = {"1": RUN["q1"], "2": RUN["q2"]}
     theirs = None
@@ -227,7 +253,9 @@ def test_gdeval_keeps_err_and_without_it_err_comes_from_this_library(monkeypatch
     assert theirs is None or ours == pytest.approx(theirs, abs=1e-5)  # gdeval prints five digits
 
 
-def test_what_this_library_cannot_stand_in_for_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_this_library_cannot_stand_in_for_is_not_claimed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     measure = ir_measures.Compat(p=0.9)
     assert not LexiRecallProvider().supports(measure)
     without("compat", monkeypatch)

@@ -20,7 +20,9 @@ import ir_lexirecall as irl
 from ir_lexirecall.io.reviews import read_asreview, read_reviews
 
 FILES = Path(__file__).parent / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
-INSIGHTS = json.loads((FILES / "insights.json").read_text())  # what asreview-insights 1.6.1 says of them
+INSIGHTS = json.loads(
+    (FILES / "insights.json").read_text()
+)  # what asreview-insights 1.6.1 says of them
 Labels = Sequence[tuple[int, int | None, str | None]]
 
 
@@ -37,8 +39,14 @@ def project(
     """A file as ASReview writes it: labels are (record, label, querier), where priors have no querier."""
     duplicates = duplicates or {}
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("project.json", json.dumps({"version": f"{version}.0", "datasets": [{"name": name}]}))
-        databases = [("results.db", "results.db")] if version == 3 else [("data_store.db", "reviews/1/results.db")]
+        archive.writestr(
+            "project.json", json.dumps({"version": f"{version}.0", "datasets": [{"name": name}]})
+        )
+        databases = (
+            [("results.db", "results.db")]
+            if version == 3
+            else [("data_store.db", "reviews/1/results.db")]
+        )
         for records_name, results_name in databases:
             for target in dict.fromkeys((records_name, results_name)):
                 connection = sqlite3.connect(":memory:")
@@ -71,8 +79,14 @@ def test_values_are_those_of_asreview_insights(name: str) -> None:
     reviews = read_reviews(FILES / name)
     [review], [run] = reviews.qrels, reviews.runs.values()
     assert reviews.n == {review: theirs["n"]}
-    cutoffs = {share: int(np.floor(float(share) * theirs["n"] + 1e-9)) for share in theirs["recall"]}
-    measures = {"loss": "RecallLoss", "atd": "ATD", **{share: f"R@{max(k, 1)}" for share, k in cutoffs.items()}}
+    cutoffs = {
+        share: int(np.floor(float(share) * theirs["n"] + 1e-9)) for share in theirs["recall"]
+    }
+    measures = {
+        "loss": "RecallLoss",
+        "atd": "ATD",
+        **{share: f"R@{max(k, 1)}" for share, k in cutoffs.items()},
+    }
     ours = irl.evaluate(measures, reviews.qrels, run).loc[review]
     assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-15)
     assert ours["atd"] == theirs["atd"]
@@ -97,7 +111,9 @@ def test_insights_rounds_the_number_that_chance_finds() -> None:
 
 def test_both_versions_say_the_same() -> None:
     for model in ("nb", "logistic"):
-        old, new = (read_asreview(FILES / f"bees-{model}-v{version}.asreview") for version in (2, 3))
+        old, new = (
+            read_asreview(FILES / f"bees-{model}-v{version}.asreview") for version in (2, 3)
+        )
         assert old == new
         assert (old.review, old.model) == ("bees", f"{model}-tfidf-max")
         assert len(old.priors) == 2
@@ -105,7 +121,11 @@ def test_both_versions_say_the_same() -> None:
 
 
 def test_models_are_compared_on_reviews() -> None:
-    files = [FILES / f"{review}-{model}-v2.asreview" for review in ("bees", "tides") for model in ("nb", "logistic")]
+    files = [
+        FILES / f"{review}-{model}-v2.asreview"
+        for review in ("bees", "tides")
+        for model in ("nb", "logistic")
+    ]
     reviews = read_reviews(files)
     assert reviews.n == {"bees": 22, "tides": 22}
     result = irl.compare(reviews.qrels, reviews.runs)
@@ -156,9 +176,19 @@ def test_duplicates_are_no_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_duplicates_that_are_labelled_with_their_record_are_no_records(version: int, tmp_path: Path) -> None:
+def test_duplicates_that_are_labelled_with_their_record_are_no_records(
+    version: int, tmp_path: Path
+) -> None:
     """As ASReview 3 labels them: 5 and 8 (priors), 2 and 9, each at once."""
-    labels = [(5, 1, None), (8, 1, None), (6, 0, None), (0, 0, "max"), (2, 1, "max"), (9, 1, "max"), (4, 1, "max")]
+    labels = [
+        (5, 1, None),
+        (8, 1, None),
+        (6, 0, None),
+        (0, 0, "max"),
+        (2, 1, "max"),
+        (9, 1, "max"),
+        (4, 1, "max"),
+    ]
     path = tmp_path / "made.asreview"
     project(path, labels, [*INCLUDED, 1, 1], duplicates={8: 5, 9: 2}, version=version)
     found = read_asreview(path)
@@ -172,16 +202,20 @@ def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
     other_priors = [(5, 1, None), (7, 0, None), *LABELS[2:]]
     two = project(tmp_path / "two.asreview", other_priors, INCLUDED, model="svm")
     with pytest.raises(
-        ValueError, match=r"two.asreview: review 'made' has other records than in .*one.asreview.*priors=True"
+        ValueError,
+        match=r"two.asreview: review 'made' has other records than in .*one.asreview.*priors=True",
     ):
         read_reviews([one, two])
     assert len(read_reviews([one, two], priors=True).runs) == 2
     with pytest.raises(
-        ValueError, match=r"model 'nb-tfidf-max' has a simulation of review 'made' already.*name the models"
+        ValueError,
+        match=r"model 'nb-tfidf-max' has a simulation of review 'made' already.*name the models",
     ):
         read_reviews([one, project(tmp_path / "three.asreview", LABELS, INCLUDED)])
     elsewhere = project(tmp_path / "four.asreview", LABELS, INCLUDED, name="else.csv", model="svm")
-    with pytest.raises(ValueError, match=r"model 'nb-tfidf-max' has no simulation of review 'else'"):
+    with pytest.raises(
+        ValueError, match=r"model 'nb-tfidf-max' has no simulation of review 'else'"
+    ):
         read_reviews([one, elsewhere])
     longer = project(tmp_path / "five.asreview", LABELS, [*INCLUDED, 0], model="svm")
     with pytest.raises(ValueError, match=r"review 'made' has other records.*such as of record 8"):
@@ -206,9 +240,18 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             archive({"project.json": b'{"name": "x"}', "results.db": b"no database at all"}),
             "its database cannot be read",
         ),
-        (archive({"project.json": b"{}", "results.db": b""}), "its database cannot be read: no such table"),
-        (archive({"project.json": b"[]", "results.db": b""}), "its project.json holds .., not what ASReview writes"),
-        (b"".join([whole[:4000], bytes(600), whole[4600:]]), "not a project of ASReview, or a damaged one: .*again"),
+        (
+            archive({"project.json": b"{}", "results.db": b""}),
+            "its database cannot be read: no such table",
+        ),
+        (
+            archive({"project.json": b"[]", "results.db": b""}),
+            "its project.json holds .., not what ASReview writes",
+        ),
+        (
+            b"".join([whole[:4000], bytes(600), whole[4600:]]),
+            "not a project of ASReview, or a damaged one: .*again",
+        ),
     ]:
         (tmp_path / "bad.asreview").write_bytes(content)
         with pytest.raises(ValueError, match=f"read_asreview: .*bad.asreview.*{message}"):
@@ -238,7 +281,9 @@ def archive(files: dict[str, bytes]) -> bytes:
 
 def test_runs_of_clef_tar_are_read(tmp_path: Path) -> None:
     """Topic, interaction (or threshold), document, rank, score, run: the whole collection is ranked."""
-    (tmp_path / "run").write_text("CD007394 AF 23 1 0.9 bm25\nCD007394 AF 21 2 0.5 bm25\nCD007394 NF 22 3 -0.1 bm25\n")
+    (tmp_path / "run").write_text(
+        "CD007394 AF 23 1 0.9 bm25\nCD007394 AF 21 2 0.5 bm25\nCD007394 NF 22 3 -0.1 bm25\n"
+    )
     (tmp_path / "qrels").write_text("CD007394 0 21 1\nCD007394 0 22 0\nCD007394 0 23 0\n")
     values = irl.evaluate(["LastRel", "WSS@1"], tmp_path / "qrels", tmp_path / "run")
     assert values.loc["CD007394"].tolist() == [2, pytest.approx(1 / 3)]
@@ -262,17 +307,23 @@ def test_frames_of_tarexp_are_judgments_and_runs() -> None:
     tarexp: Any = pytest.importorskip("tarexp", reason="TARexp is not installed")
     ledger = tarexp.ledger.Ledger(4)
     ledger.annotate({i: bool(grade) for i, grade in enumerate(frame["relevance"])})
-    found = tarexp.evaluation.evaluate(frame["relevance"], ledger, frame["score"].to_numpy(), measures)
+    found = tarexp.evaluation.evaluate(
+        frame["relevance"], ledger, frame["score"].to_numpy(), measures
+    )
     assert {key.measure: value for key, value in found.items() if key.section == "all"} == values
 
 
 # -- curves and the command ------------------------------------------------------------------------------
 
 
-def test_the_command_compares_evaluates_and_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_compares_evaluates_and_draws(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     pytest.importorskip("matplotlib")
     files = [
-        str(FILES / f"{review}-{model}-v2.asreview") for review in ("bees", "tides") for model in ("nb", "logistic")
+        str(FILES / f"{review}-{model}-v2.asreview")
+        for review in ("bees", "tides")
+        for model in ("nb", "logistic")
     ]
     command = asreview_lexirecall.EntryPoint()
     command.execute(["eval", *files, "-m", "RecallLoss", "--by-review"])
@@ -290,7 +341,9 @@ def test_the_command_compares_evaluates_and_draws(capsys: pytest.CaptureFixture[
 
 
 def test_asreview_reads_the_same(tmp_path: Path) -> None:
-    asreview: Any = pytest.importorskip("asreview", reason="ASReview is not installed; stored files stand for it")
+    asreview: Any = pytest.importorskip(
+        "asreview", reason="ASReview is not installed; stored files stand for it"
+    )
     name = f"bees-nb-v{asreview.__version__.partition('.')[0]}.asreview"
     file = FILES / name
     if hasattr(asreview, "open_state"):

@@ -23,7 +23,8 @@ REQUEST = {
             "id": "amsterdam",
             "request": {"query": {"match": {"text": "amsterdam"}}},
             "ratings": [
-                {"_index": "films", "_id": doc, "rating": grade} for doc, grade in [("d2", 0), ("d3", 1), ("d5", 3)]
+                {"_index": "films", "_id": doc, "rating": grade}
+                for doc, grade in [("d2", 0), ("d3", 1), ("d5", 3)]
             ],
         },
         {"id": "berlin", "request": {}, "ratings": [{"_index": "films", "_id": "d1", "rating": 1}]},
@@ -37,7 +38,12 @@ RESPONSE = {
         "amsterdam": {
             "metric_score": 0.5,
             "unrated_docs": [{"_index": "films", "_id": "d9"}],
-            "hits": [hit("d9", None, 1.0), hit("d3", 1, 1.0), hit("d2", 0, None), hit("d5", 3, None)],
+            "hits": [
+                hit("d9", None, 1.0),
+                hit("d3", 1, 1.0),
+                hit("d2", 0, None),
+                hit("d5", 3, None),
+            ],
         },
         "berlin": {"metric_score": 0.0, "unrated_docs": [], "hits": []},
     },
@@ -70,7 +76,9 @@ def test_files_are_runs_and_qrels_as_they_are(tmp_path: Path) -> None:
     found = read_rank_eval(RESPONSE, REQUEST)
     expected = irl.evaluate(["RR", "LR"], found.qrels, found.run)
     for qrels in ("request.json", "list.csv"):
-        assert irl.evaluate(["RR", "LR"], tmp_path / qrels, tmp_path / "response.json").equals(expected)
+        assert irl.evaluate(["RR", "LR"], tmp_path / qrels, tmp_path / "response.json").equals(
+            expected
+        )
     broken = {**RESPONSE, "failures": {"berlin": "timeout"}}
     (tmp_path / "response.json").write_text(json.dumps(broken))
     with pytest.raises(ValueError, match=r"response.json.*queries failed: .'berlin': 'timeout'"):
@@ -86,7 +94,13 @@ def test_several_indexes_are_told_apart() -> None:
     response = copy.deepcopy(RESPONSE)
     response["details"]["amsterdam"]["hits"].append(hit("d3", None, 0.1, "books"))  # type: ignore[index]
     found = read_rank_eval(response, REQUEST)
-    assert list(found.run["amsterdam"]) == ["films/d9", "films/d3", "films/d2", "films/d5", "books/d3"]
+    assert list(found.run["amsterdam"]) == [
+        "films/d9",
+        "films/d3",
+        "films/d2",
+        "films/d5",
+        "books/d3",
+    ]
     assert found.unrated["amsterdam"] == ["films/d9", "books/d3"]
     assert found.qrels["berlin"] == {"films/d1": 1}
 
@@ -98,25 +112,46 @@ def test_several_indexes_are_told_apart() -> None:
             lambda a, q: a.pop("details"),
             "response: not a response of _rank_eval: it has rank_eval, metric_score, failures",
         ),
-        (lambda a, q: a.update(failures={"berlin": {"type": "parse"}}), "response: queries failed: .'berlin': .*parse"),
-        (lambda a, q: a["details"].pop("berlin"), "query 'berlin' is in the request only; are they of one evaluation"),
+        (
+            lambda a, q: a.update(failures={"berlin": {"type": "parse"}}),
+            "response: queries failed: .'berlin': .*parse",
+        ),
+        (
+            lambda a, q: a["details"].pop("berlin"),
+            "query 'berlin' is in the request only; are they of one evaluation",
+        ),
         (
             lambda a, q: a["details"]["berlin"]["hits"].append({"hit": {}}),
             "a hit of query 'berlin' is .*without hit and _id",
         ),
-        (lambda a, q: a["details"]["berlin"].update(hits=3), "the hits of query 'berlin' are 3, not a list"),
-        (lambda a, q: q["requests"][1].update(ratings=None), "expected id and a list of ratings, got"),
+        (
+            lambda a, q: a["details"]["berlin"].update(hits=3),
+            "the hits of query 'berlin' are 3, not a list",
+        ),
+        (
+            lambda a, q: q["requests"][1].update(ratings=None),
+            "expected id and a list of ratings, got",
+        ),
         (
             lambda a, q: q["requests"][1].update(ratings=q["requests"][1]["ratings"] * 2),
             "request: document 'd1' .* twice",
         ),
-        (lambda a, q: q["requests"][1]["ratings"][0].update(rating=10**400), "rating of document 'd1' .* not a number"),
+        (
+            lambda a, q: q["requests"][1]["ratings"][0].update(rating=10**400),
+            "rating of document 'd1' .* not a number",
+        ),
         (
             lambda a, q: a["details"]["berlin"]["hits"].extend([hit("d", 1, 1)] * 2),
             "document 'd' appears twice for query 'berlin'",
         ),
-        (lambda a, q: q.pop("requests"), "request: there is no list of requests in it: it has metric"),
-        (lambda a, q: q["requests"][1].update(id="amsterdam"), "two requests have the id 'amsterdam'"),
+        (
+            lambda a, q: q.pop("requests"),
+            "request: there is no list of requests in it: it has metric",
+        ),
+        (
+            lambda a, q: q["requests"][1].update(id="amsterdam"),
+            "two requests have the id 'amsterdam'",
+        ),
         (lambda a, q: q["requests"][1].pop("id"), "expected id and a list of ratings, got"),
         (
             lambda a, q: q["requests"][1]["ratings"].append({"_id": "x"}),
@@ -151,7 +186,9 @@ def test_judgment_lists_are_qrels(header: str, row: str, tmp_path: Path) -> None
 
 
 def test_quepid_names_queries_that_nobody_rated_in_rows_of_their_own(tmp_path: Path) -> None:
-    (tmp_path / "list.csv").write_text('query,docid,rating\nheart,doc1,1\n"kidney, left"\nlung,doc2,0\nliver\n')
+    (tmp_path / "list.csv").write_text(
+        'query,docid,rating\nheart,doc1,1\n"kidney, left"\nlung,doc2,0\nliver\n'
+    )
     assert read_judgments(tmp_path / "list.csv") == {"heart": {"doc1": 1}, "lung": {"doc2": 0}}
     (tmp_path / "list.csv").write_text("query,docid,rating\nheart,doc1,1\nlun")
     with pytest.raises(ValueError, match=r"list.csv, line 3: 1 fields where 3 are expected"):
@@ -162,13 +199,19 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
     content = {
         "name": "x",
         "judgmentRatings": [
-            {"query": "laptop", "ratings": [{"docId": "a", "rating": 1}, {"docId": "b", "rating": "0.5"}]}
+            {
+                "query": "laptop",
+                "ratings": [{"docId": "a", "rating": 1}, {"docId": "b", "rating": "0.5"}],
+            }
         ],
     }
     (tmp_path / "list.json").write_text(json.dumps(content))
     qrels = read_judgments(tmp_path / "list.json")
     assert qrels == {"laptop": {"a": 1, "b": 0.5}}
-    answer = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_source": content}]}}
+    answer = {
+        "took": 3,
+        "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_source": content}]},
+    }
     (tmp_path / "answer.json").write_text(json.dumps(answer))
     assert read_judgments(answer) == read_judgments(tmp_path / "answer.json") == qrels
     assert irl.evaluate("R@1", tmp_path / "answer.json", {"laptop": {"a": 1.0}}).iloc[0, 0] == 1
@@ -176,9 +219,13 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
     assert graded == {"laptop": {"a": 4, "b": 2}}
     assert irl.evaluate("R@1", graded, {"laptop": {"b": 1.0}}).iloc[0, 0] == 0.5
     with pytest.raises(
-        ValueError, match="the rating of document 'a' for query 'q' is 3; levels are for ratings between 0 and 1"
+        ValueError,
+        match="the rating of document 'a' for query 'q' is 3; levels are for ratings between 0 and 1",
     ):
-        read_judgments({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": 3}]}]}, levels=4)
+        read_judgments(
+            {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": 3}]}]},
+            levels=4,
+        )
     with pytest.raises(ValueError, match="levels must be an integer of at least 1, not 0"):
         read_judgments(content, levels=0)
 
@@ -189,16 +236,28 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         ("", "there are no ratings in it"),
         ("query,docid,rating\n", "there are no ratings in it"),
         ("query,docid,rating\nq,d,\n", "there are no ratings in it"),
-        ("query,rating\nq,1\n", "line 1: no column docid or doc_id or document_id: it has query, rating"),
+        (
+            "query,rating\nq,1\n",
+            "line 1: no column docid or doc_id or document_id: it has query, rating",
+        ),
         ("query,docid,rating\nq,d,1\nq,e\n", "line 3: 2 fields where 3 are expected"),
         ("query,docid,rating\nq,d,1\nq,d,2\n", "line 3: document 'd' is rated twice for query 'q'"),
-        ("query,docid,rating\nq,d,good\n", "line 2: the rating of document 'd' for query 'q' is 'good', not a number"),
+        (
+            "query,docid,rating\nq,d,good\n",
+            "line 2: the rating of document 'd' for query 'q' is 'good', not a number",
+        ),
         ("query,docid,rating\nq,,1\n", "line 2: there is no document"),
         ('query,docid,rating\n"q,d,1\n', "line 2: a quotation mark is not closed"),
         ('{"ratings": []}', "there is no list of judgmentRatings in it: it has ratings"),
         ('{"judgmentRatings": [{"ratings": []}]}', "expected query and a list of ratings"),
-        ('{"judgmentRatings": [{"query": "q", "rating": []}]}', "expected query and a list of ratings"),
-        ('{"judgmentRatings": [{"query": "q", "ratings": [{"rating": 1}]}]}', "without docId and rating"),
+        (
+            '{"judgmentRatings": [{"query": "q", "rating": []}]}',
+            "expected query and a list of ratings",
+        ),
+        (
+            '{"judgmentRatings": [{"query": "q", "ratings": [{"rating": 1}]}]}',
+            "without docId and rating",
+        ),
     ],
 )
 def test_what_is_no_judgment_list_is_refused(text: str, message: str, tmp_path: Path) -> None:

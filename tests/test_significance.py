@@ -29,14 +29,20 @@ PAIRED = [name for name in TESTS if name != "tukey"]
 SIGNS = st.lists(st.integers(-1, 1), min_size=2, max_size=60)
 SIXTHS = st.lists(st.integers(-6, 6).map(lambda number: number / 6), min_size=2, max_size=25)
 ALPHAS = st.sampled_from([0.001, 0.01, 0.05, 0.1, 0.3])
-NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.integers(-6, 6).map(lambda n: n / 6), st.floats(-1, 1))
+NUMBERS = st.one_of(
+    st.integers(-3, 3).map(float), st.integers(-6, 6).map(lambda n: n / 6), st.floats(-1, 1)
+)
 # Pairs of a small number of queries, of numbers that are often tied.
 PAIRS = st.integers(1, 14).flatmap(
-    lambda queries: st.lists(st.lists(NUMBERS, min_size=queries, max_size=queries), min_size=1, max_size=4)
+    lambda queries: st.lists(
+        st.lists(NUMBERS, min_size=queries, max_size=queries), min_size=1, max_size=4
+    )
 )
 VALUES = st.tuples(st.integers(2, 4), st.integers(1, 6)).flatmap(
     lambda size: st.lists(
-        st.lists(st.integers(-3, 3), min_size=size[0], max_size=size[0]), min_size=size[1], max_size=size[1]
+        st.lists(st.integers(-3, 3), min_size=size[0], max_size=size[0]),
+        min_size=size[1],
+        max_size=size[1],
     )
 )
 
@@ -64,18 +70,28 @@ def test_sign_test_is_the_exact_binomial_test_without_ties(x, alpha):
     else:
         peer = stats.binomtest(wins, wins + losses)
         assert result.p == pytest.approx(peer.pvalue, rel=1e-9)
-        assert result.estimate == result.effect_size == pytest.approx((wins - losses) / (wins + losses))
+        assert (
+            result.estimate
+            == result.effect_size
+            == pytest.approx((wins - losses) / (wins + losses))
+        )
         share = peer.proportion_ci(1 - alpha, "exact")
-        assert (result.low, result.high) == pytest.approx((2 * share.low - 1, 2 * share.high - 1), abs=1e-12)
+        assert (result.low, result.high) == pytest.approx(
+            (2 * share.low - 1, 2 * share.high - 1), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("decided", range(1, 41))
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 2.0**-4, 2.0**-9])
-def test_the_interval_of_the_sign_test_leaves_out_0_where_the_tail_is_at_most_half_of_alpha(decided, alpha):
+def test_the_interval_of_the_sign_test_leaves_out_0_where_the_tail_is_at_most_half_of_alpha(
+    decided, alpha
+):
     """2^-4 and 2^-9 are p of 5 and 10 wins in a row: where p is alpha, the test rejects."""
     for wins in range(decided + 1):
         result = of_one("sign", [1] * wins + [-1] * (decided - wins), alpha=alpha)
-        tail = Fraction(sum(math.comb(decided, i) for i in range(min(wins, decided - wins) + 1)), 2**decided)
+        tail = Fraction(
+            sum(math.comb(decided, i) for i in range(min(wins, decided - wins) + 1)), 2**decided
+        )
         assert (not result.low <= 0 <= result.high) == (2 * tail <= Fraction(alpha))
 
 
@@ -93,7 +109,9 @@ def test_t_test_is_that_of_scipy(x, alpha):
         assert (result.low, result.high) == pytest.approx(
             tuple(peer.confidence_interval(1 - alpha)), rel=1e-9, abs=1e-12
         )
-        assert result.effect_size == pytest.approx(statistics.mean(x) / statistics.stdev(x), rel=1e-9, abs=1e-12)
+        assert result.effect_size == pytest.approx(
+            statistics.mean(x) / statistics.stdev(x), rel=1e-9, abs=1e-12
+        )
 
 
 # -- Wilcoxon ----------------------------------------------------------------------------------------
@@ -105,23 +123,33 @@ def test_wilcoxon_is_that_of_scipy_without_zeros(x):
     differs = [value for value in x if value]
     magnitudes = sorted(set(map(abs, differs)))
     # Magnitudes that are equal but for rounding tie here, and are told apart by SciPy.
-    assume(all(larger - smaller > 1e-8 * larger for smaller, larger in itertools.pairwise(magnitudes)))
+    assume(
+        all(larger - smaller > 1e-8 * larger for smaller, larger in itertools.pairwise(magnitudes))
+    )
     result = of_one("wilcoxon", x)
     if not differs:
         assert (result.p, result.effect_size) == (1, 0)
         return
-    ranks = [statistics.mean(i for i, v in enumerate(sorted(map(abs, differs)), 1) if v == abs(d)) for d in differs]
+    ranks = [
+        statistics.mean(i for i, v in enumerate(sorted(map(abs, differs)), 1) if v == abs(d))
+        for d in differs
+    ]
     above = sum(rank for rank, value in zip(ranks, differs, strict=True) if value > 0)
     below = sum(rank for rank, value in zip(ranks, differs, strict=True) if value < 0)
     assert result.effect_size == pytest.approx((above - below) / (above + below), abs=1e-12)
-    if len(set(map(abs, differs))) == len(differs):  # what SciPy does with ties depends on its version
+    if len(set(map(abs, differs))) == len(
+        differs
+    ):  # what SciPy does with ties depends on its version
         assert result.p == pytest.approx(stats.wilcoxon(differs).pvalue, rel=1e-12)
 
 
 def signed_rank_sums(magnitudes: list[Fraction]) -> list[Fraction]:
     """W for every assignment of signs, by enumeration."""
     ranks = [Fraction(sum(2 * (b < a) + (b == a) for b in magnitudes) + 1, 2) for a in magnitudes]
-    return [sum(itertools.compress(ranks, signs)) for signs in itertools.product([0, 1], repeat=len(ranks))]
+    return [
+        sum(itertools.compress(ranks, signs))
+        for signs in itertools.product([0, 1], repeat=len(ranks))
+    ]
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
@@ -129,7 +157,9 @@ def signed_rank_sums(magnitudes: list[Fraction]) -> list[Fraction]:
 def test_wilcoxon_with_ties_counts_all_assignments_of_signs(x):
     differs = [Fraction(value) for value in x if value]
     sums = signed_rank_sums([abs(value) for value in differs])
-    observed = sums[[*itertools.product([0, 1], repeat=len(differs))].index(tuple(int(d > 0) for d in differs))]
+    observed = sums[
+        [*itertools.product([0, 1], repeat=len(differs))].index(tuple(int(d > 0) for d in differs))
+    ]
     tail = min(sum(s <= observed for s in sums), sum(s >= observed for s in sums))
     assert of_one("wilcoxon", x).p == min(1, 2 * tail / len(sums))
 
@@ -147,7 +177,9 @@ def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_r
     def threshold(sums):
         """Half-way between the largest W that is rejected and the next one."""
         values = sorted(set(sums))
-        rejected = [v for v in values if 2 * sum(s <= v for s in sums) <= Fraction(alpha) * len(sums)]
+        rejected = [
+            v for v in values if 2 * sum(s <= v for s in sums) <= Fraction(alpha) * len(sums)
+        ]
         return (rejected[-1] + values[len(rejected)]) / 2 if rejected else None
 
     def on_one_scale(w, threshold, n):
@@ -160,7 +192,9 @@ def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_r
         assert (result.low, result.high) == (-math.inf, math.inf)
         assert result.estimate == pytest.approx(float(median))
         return
-    at_zero = sum(2 * (a + b > 0) + (a + b == 0) for i, a in enumerate(differs) for b in differs[i:])
+    at_zero = sum(
+        2 * (a + b > 0) + (a + b == 0) for i, a in enumerate(differs) for b in differs[i:]
+    )
     ranked = threshold(signed_rank_sums([abs(value) for value in differs]))
     zero = on_one_scale(Fraction(at_zero, 2), ranked, len(differs))
     curve = {Fraction(0): zero}
@@ -185,14 +219,18 @@ def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_r
 
 @pytest.mark.parametrize("queries", [6, 11, 30, 60, 150, 400])
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
-def test_the_interval_of_wilcoxon_without_ties_ends_at_order_statistics_of_the_walsh_averages(queries, alpha):
+def test_the_interval_of_wilcoxon_without_ties_ends_at_order_statistics_of_the_walsh_averages(
+    queries, alpha
+):
     """Those with the largest k such that P(W < k) <= alpha / 2: Hollander, Wolfe, Nonparametric Statistical Methods."""
     for x in np.random.default_rng(queries).normal(0.3, 1, size=(3, queries)):
         i, j = np.triu_indices(queries)
         walsh = np.sort((x[i] + x[j]) / 2)
         if queries <= 50:
             k = 1
-            while stats.wilcoxon(x - (walsh[k - 1] + walsh[k]) / 2).pvalue <= alpha:  # centres that are rejected
+            while (
+                stats.wilcoxon(x - (walsh[k - 1] + walsh[k]) / 2).pvalue <= alpha
+            ):  # centres that are rejected
                 k += 1
         else:
             deviation = math.sqrt(queries * (queries + 1) * (2 * queries + 1) / 24)
@@ -230,9 +268,17 @@ def test_few_levels_of_many_queries_are_exact():
 
 def test_wilcoxon_ranks_equal_differences_equally():
     """1/2 - 1/3 = 1/3 - 1/6 = 1/4 - 1/12 = 1/6, though floats tell the three apart."""
-    exact = [Fraction(1, 6), Fraction(1, 6), Fraction(-1, 6), *(Fraction(n, 20) for n in (5, 2, 6, 16))]
+    exact = [
+        Fraction(1, 6),
+        Fraction(1, 6),
+        Fraction(-1, 6),
+        *(Fraction(n, 20) for n in (5, 2, 6, 16)),
+    ]
     rounded = [1 / 2 - 1 / 3, 1 / 3 - 1 / 6, 1 / 12 - 1 / 4, 0.25, 0.1, 0.3, 0.8]
-    result, expected = of_one("wilcoxon", rounded), of_one("wilcoxon", [float(value) for value in exact])
+    result, expected = (
+        of_one("wilcoxon", rounded),
+        of_one("wilcoxon", [float(value) for value in exact]),
+    )
     assert result.p == expected.p
     assert result.effect_size == expected.effect_size
     assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
@@ -250,7 +296,10 @@ def squared_t(sample):
     return mean**2 * len(sample) / variance if variance else math.inf
 
 
-@given(st.lists(st.lists(st.integers(-2, 2), min_size=7, max_size=7), min_size=1, max_size=4), st.integers(0, 99))
+@given(
+    st.lists(st.lists(st.integers(-2, 2), min_size=7, max_size=7), min_size=1, max_size=4),
+    st.integers(0, 99),
+)
 @settings(max_examples=30)
 def test_bootstrap_is_the_share_of_shifted_resamples_with_a_larger_t(rows, seed):
     test = SignificanceTest("bootstrap", n_resamples=59, seed=seed, alpha=0.1, progress=False)
@@ -264,7 +313,9 @@ def test_bootstrap_is_the_share_of_shifted_resamples_with_a_larger_t(rows, seed)
         observed = squared_t([Fraction(v) for v in row])
         assert result.p[i] == (1 + sum(square >= observed for square in squares)) / 60
         variance = sum((value - mean) ** 2 for value in row) / 6
-        furthest = sorted(squares, reverse=True)[5]  # of 60 with the sample itself, a tenth lie as far away
+        furthest = sorted(squares, reverse=True)[
+            5
+        ]  # of 60 with the sample itself, a tenth lie as far away
         half = math.sqrt(furthest * variance / 7) if variance else 0
         assert (result.low[i], result.high[i]) == pytest.approx(
             (float(mean) - half, float(mean) + half), rel=1e-6, abs=1e-12
@@ -290,10 +341,16 @@ def test_randomisation_of_few_queries_enumerates_all_signs(x, alpha):
     if len({abs(value) for value in x} - {0}) < 2:
         return
     # The interval holds what is not rejected as the centre, and nothing else.
-    ends = [Fraction(sum(part), len(part)) for n in range(1, len(x) + 1) for part in itertools.combinations(x, n)]
+    ends = [
+        Fraction(sum(part), len(part))
+        for n in range(1, len(x) + 1)
+        for part in itertools.combinations(x, n)
+    ]
     ends = sorted({*ends, min(ends) - 1, max(ends) + 1})
     between = [(a + b) / 2 for a, b in itertools.pairwise(ends)]
-    kept = [theta for theta in between if randomised_p([v - theta for v in x], signs) > Fraction(alpha)]
+    kept = [
+        theta for theta in between if randomised_p([v - theta for v in x], signs) > Fraction(alpha)
+    ]
     for theta in between:
         assert (result.low <= theta <= result.high) == (theta in kept)
 
@@ -319,7 +376,9 @@ def test_randomisation_of_more_queries_samples_signs(x, seed):
 
 
 @given(VALUES, st.integers(0, 99))
-@example([[0, -1], [0, 3], [2, 3], [0, 1], [1, -3]], 0)  # thirds whose means differ in their last bits only
+@example(
+    [[0, -1], [0, 3], [2, 3], [0, 1], [1, -3]], 0
+)  # thirds whose means differ in their last bits only
 @settings(max_examples=40)
 def test_tukey_hsd_is_the_share_of_permutations_with_a_larger_range(values, seed):
     systems, queries = len(values[0]), len(values)
@@ -369,7 +428,9 @@ P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning:statsmodels")
-@pytest.mark.parametrize("method", ["bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by"])
+@pytest.mark.parametrize(
+    "method", ["bonferroni", "sidak", "holm", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by"]
+)
 @given(P_VALUES, st.sampled_from([0.01, 0.05, 0.2]))
 @settings(max_examples=5)
 def test_corrections_are_those_of_statsmodels(method, p, alpha):
@@ -385,7 +446,9 @@ def test_corrections_are_those_of_statsmodels(method, p, alpha):
 def results(name, x, **options):
     """The result of any test; of Tukey's HSD, the matrix as a row."""
     bounds = options.pop("bounds", None)
-    test = SignificanceTest(name, n_resamples=options.pop("n_resamples", 99), progress=False, **options)
+    test = SignificanceTest(
+        name, n_resamples=options.pop("n_resamples", 99), progress=False, **options
+    )
     if name != "tukey":
         return test.of_pairs(x, bounds=bounds)
     off_diagonal = ~np.eye(len(x), dtype=bool)
@@ -407,7 +470,9 @@ def test_an_interval_leaves_out_0_exactly_where_the_test_rejects(name, x, alpha,
 @given(PAIRS, ALPHAS)
 @settings(max_examples=60, deadline=None)
 def test_an_interval_holds_its_estimate_and_never_leaves_the_range(name, x, alpha):
-    result = results(name, np.clip(x, -1, 1), alpha=alpha, bounds=(-2, 2) if name == "tukey" else (-1, 1))
+    result = results(
+        name, np.clip(x, -1, 1), alpha=alpha, bounds=(-2, 2) if name == "tukey" else (-1, 1)
+    )
     range_ = 2 if name == "tukey" else 1
     assert (-range_ <= result.low).all()
     assert (result.high <= range_).all()
@@ -421,7 +486,10 @@ def test_an_interval_holds_its_estimate_and_never_leaves_the_range(name, x, alph
 def test_powers_of_two_change_no_bit_of_p(name, x, alpha, exponent):
     x = np.array(x)
     x[np.abs(x) < 1e-60] = 0  # what becomes subnormal loses bits
-    result, expected = results(name, np.ldexp(x, exponent), alpha=alpha), results(name, x, alpha=alpha)
+    result, expected = (
+        results(name, np.ldexp(x, exponent), alpha=alpha),
+        results(name, x, alpha=alpha),
+    )
     assert result.p.tolist() == expected.p.tolist()
     assert result.effect_size.tolist() == expected.effect_size.tolist()
     if name == "sign":
@@ -488,16 +556,34 @@ def test_without_queries_nothing_is_estimated_and_nothing_rejected(name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": "foo"}, "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey"),
-        ({"name": "Wilcoxn"}, "unknown test 'Wilcoxn'; choose from sign, t, .*; did you mean 'wilcoxon'\\?"),
-        ({"name": "permutation"}, "unknown test 'permutation'; did you mean 'randomisation'\\? Choose"),
-        ({"name": "randomization"}, "unknown test 'randomization'; .*; did you mean 'randomisation'\\?"),
+        (
+            {"name": "foo"},
+            "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey",
+        ),
+        (
+            {"name": "Wilcoxn"},
+            "unknown test 'Wilcoxn'; choose from sign, t, .*; did you mean 'wilcoxon'\\?",
+        ),
+        (
+            {"name": "permutation"},
+            "unknown test 'permutation'; did you mean 'randomisation'\\? Choose",
+        ),
+        (
+            {"name": "randomization"},
+            "unknown test 'randomization'; .*; did you mean 'randomisation'\\?",
+        ),
         ({"name": "t-test"}, "unknown test 't-test'; did you mean 't'\\?"),
         ({"name": "T"}, "unknown test 'T'; did you mean 't'\\?"),
         ({"name": 3}, "unknown test 3; choose from"),
         ({"name": ["t"]}, r"unknown test \['t'\]; choose from"),
-        ({"correction": "nope"}, "unknown correction 'nope'; choose from holm, bonferroni, fdr_bh, "),
-        ({"correction": "bonferoni"}, "unknown correction 'bonferoni'; .*; did you mean 'bonferroni'\\?"),
+        (
+            {"correction": "nope"},
+            "unknown correction 'nope'; choose from holm, bonferroni, fdr_bh, ",
+        ),
+        (
+            {"correction": "bonferoni"},
+            "unknown correction 'bonferoni'; .*; did you mean 'bonferroni'\\?",
+        ),
         ({"correction": ["holm"]}, r"unknown correction \['holm'\]"),
         ({"alpha": 0}, "alpha must be a number above 0 and below 1, not 0"),
         ({"alpha": 1.0}, "alpha must be a number above 0 and below 1, not 1.0"),
@@ -521,7 +607,8 @@ def test_a_correction_that_needs_statsmodels_says_so(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "statsmodels.stats.multitest", None)
     test = SignificanceTest(correction="fdr_bh")
     with pytest.raises(
-        ModuleNotFoundError, match=r"'fdr_bh', unlike 'holm' and None, needs statsmodels: .*'\.\[compare\]'"
+        ModuleNotFoundError,
+        match=r"'fdr_bh', unlike 'holm' and None, needs statsmodels: .*'\.\[compare\]'",
     ):
         significance.corrected(np.array([0.5, 0.1]), test.correction, 0.05)
     with pytest.raises(ValueError, match="unknown correction 3"):
@@ -539,7 +626,10 @@ def test_tests_take_matrices_of_finite_numbers(bad):
 def test_tukey_hsd_has_no_pairs_and_the_others_only_pairs():
     with pytest.raises(ValueError, match="all systems at once; call of_all"):
         SignificanceTest("tukey").of_pairs(np.ones((1, 3)))
-    with pytest.raises(ValueError, match="of_all: sign tests pairs of systems; call of_pairs with their differences"):
+    with pytest.raises(
+        ValueError,
+        match="of_all: sign tests pairs of systems; call of_pairs with their differences",
+    ):
         SignificanceTest("sign").of_all(np.ones((3, 2)))
 
 
@@ -568,7 +658,11 @@ def test_no_p_is_below_the_smallest(name, queries):
     least = smallest_p(test, queries)
     rng = np.random.default_rng(queries)
     x = np.concatenate(
-        [np.full((1, queries), 1.0), rng.uniform(0.9, 1, (50, queries)), rng.normal(0, 1, (50, queries))]
+        [
+            np.full((1, queries), 1.0),
+            rng.uniform(0.9, 1, (50, queries)),
+            rng.normal(0, 1, (50, queries)),
+        ]
     )
     if name == "tukey":
         values = np.concatenate([x, 10 + x]).T
@@ -593,7 +687,9 @@ def test_without_pairs_there_is_no_result(name):
 
 
 def test_bounds_hold_0():
-    with pytest.raises(ValueError, match=r"bounds must be two numbers with 0 between them, not \(1, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"bounds must be two numbers with 0 between them, not \(1, 2\)"
+    ):
         SignificanceTest().of_pairs(np.ones((1, 3)), bounds=(1, 2))
 
 

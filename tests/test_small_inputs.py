@@ -24,15 +24,40 @@ from tests.conftest import collections
 from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, frame, rows
 
 MEASURES = [
-    *("AP", "nDCG@3", "P@2", "Bpref", "NumRet", "Judged@3", "LR", "TSE", "RBU@5", "RBU(p=1,max_rel=9,gain='linear')"),
-    *("CWL_ERR8(max_rel=9)@3", "CWL_ERR9(max_rel=9)@2", "CWL_ERR10(max_rel=9)", "CWL_ERR10(max_rel=9,phi=0)"),
-    *("CWL_ERR11(max_rel=9,gain='linear')", "CWL_RBP(max_rel=9)", "CWL_ERR10(max_rel=9,unjudged='best')"),
+    *(
+        "AP",
+        "nDCG@3",
+        "P@2",
+        "Bpref",
+        "NumRet",
+        "Judged@3",
+        "LR",
+        "TSE",
+        "RBU@5",
+        "RBU(p=1,max_rel=9,gain='linear')",
+    ),
+    *(
+        "CWL_ERR8(max_rel=9)@3",
+        "CWL_ERR9(max_rel=9)@2",
+        "CWL_ERR10(max_rel=9)",
+        "CWL_ERR10(max_rel=9,phi=0)",
+    ),
+    *(
+        "CWL_ERR11(max_rel=9,gain='linear')",
+        "CWL_RBP(max_rel=9)",
+        "CWL_ERR10(max_rel=9,unjudged='best')",
+    ),
 ]
 
 
 @contextmanager
 def the_general_way() -> Iterator[None]:
-    names = [(alignment, "_FEW_QUERIES", -1), (columns, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
+    names = [
+        (alignment, "_FEW_QUERIES", -1),
+        (columns, "_FEW_ROWS", 0),
+        (cwl, "FEW", 0),
+        (rbu, "FEW", 0),
+    ]
     with ExitStack() as patches:
         for module, name, none in names:
             patches.enter_context(mock.patch.object(module, name, none))
@@ -54,9 +79,14 @@ FORMS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
         frame(qrels, "relevance").astype({"query_id": object, "doc_id": object}),
         frame(run, "score").astype(object),
     ),
-    "named tuples": lambda qrels, run: ([Qrel(*row) for row in rows(qrels)], [ScoredDoc(*row) for row in rows(run)]),
+    "named tuples": lambda qrels, run: (
+        [Qrel(*row) for row in rows(qrels)],
+        [ScoredDoc(*row) for row in rows(run)],
+    ),
     "other names": lambda qrels, run: (
-        frame(qrels, "relevance").rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"}),
+        frame(qrels, "relevance").rename(
+            columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+        ),
         [Scored(score, doc, q) for q, doc, score in rows(run)],
     ),
 }
@@ -89,19 +119,28 @@ def test_both_ways_agree(form: str, collection: Any) -> None:
 @st.composite
 def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
     """Lines of qrels that name aspects, a few of them twice."""
-    ids = st.tuples(st.sampled_from(["q1", "q2", "q10"]), st.sampled_from("abcdef"), st.sampled_from("0123"))
-    lines = draw(st.lists(st.tuples(ids, st.integers(-1, 4) | st.just(0.5)), min_size=1, max_size=20))
+    ids = st.tuples(
+        st.sampled_from(["q1", "q2", "q10"]), st.sampled_from("abcdef"), st.sampled_from("0123")
+    )
+    lines = draw(
+        st.lists(st.tuples(ids, st.integers(-1, 4) | st.just(0.5)), min_size=1, max_size=20)
+    )
     table = pd.DataFrame(
-        [(*key, grade) for key, grade in lines], columns=["query_id", "doc_id", "subtopic_id", "relevance"]
+        [(*key, grade) for key, grade in lines],
+        columns=["query_id", "doc_id", "subtopic_id", "relevance"],
     )
     if draw(st.booleans()):
         table = table.drop_duplicates(["query_id", "doc_id", "subtopic_id"])
-    return table.rename(columns={"subtopic_id": draw(st.sampled_from(["subtopic_id", "iteration"]))})
+    return table.rename(
+        columns={"subtopic_id": draw(st.sampled_from(["subtopic_id", "iteration"]))}
+    )
 
 
 @given(judged_aspects(), collections())
 def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> None:
-    check_both_ways(qrels, collection[1], [*MEASURES, "alpha_nDCG@3", "D_nDCG@3", "IA(base='AP')", "StRecall@2"])
+    check_both_ways(
+        qrels, collection[1], [*MEASURES, "alpha_nDCG@3", "D_nDCG@3", "IA(base='AP')", "StRecall@2"]
+    )
     try:
         short = Judgments.from_qrels(qrels)
     except ValueError:

@@ -27,9 +27,15 @@ def test_eval_imports_neither_pandas_nor_what_compares(tmp_path: Path) -> None:
     (tmp_path / "q").write_text("q 0 a 1\n", encoding="utf-8")
     (tmp_path / "r").write_text("q Q0 a 1 2 t\n", encoding="utf-8")
     words = ["eval", str(tmp_path / "q"), str(tmp_path / "r"), "-m", "LR", "nDCG@10"]
-    modules = python(f"import sys; from ir_lexirecall.cli import main; main({words}); print(*sys.modules)").split()
+    modules = python(
+        f"import sys; from ir_lexirecall.cli import main; main({words}); print(*sys.modules)"
+    ).split()
     assert not {"pandas", "scipy", "matplotlib", "ir_datasets"} & set(modules)
-    ours = {name.split(".")[1] for name in modules if name.startswith("ir_lexirecall.") and name.count(".") > 1}
+    ours = {
+        name.split(".")[1]
+        for name in modules
+        if name.startswith("ir_lexirecall.") and name.count(".") > 1
+    }
     assert not {"benchmarks", "comparison", "judging", "plots", "preferences", "reports"} & ours
 
 
@@ -39,7 +45,9 @@ def test_every_module_can_be_imported_by_its_dotted_name() -> None:
             continue
         namespace: dict[str, object] = {}
         exec(f"import {module.name} as module", namespace)
-        assert namespace["module"] is sys.modules[module.name], f"{module.name} is hidden by something of its name"
+        assert namespace["module"] is sys.modules[module.name], (
+            f"{module.name} is hidden by something of its name"
+        )
 
 
 def test_all_public_names_are_listed_and_there() -> None:

@@ -22,7 +22,9 @@ from ir_lexirecall.present.text import p_words
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 QUERIES = [f"q{number:02}" for number in range(30)]
-OTHERS = {f"x{rank}": 0 for rank in range(1, 101)}  # all is judged: nothing is said of unjudged documents
+OTHERS = {
+    f"x{rank}": 0 for rank in range(1, 101)
+}  # all is judged: nothing is said of unjudged documents
 QRELS = {q: {"r1": 2, "r2": 1, "r3": 1, "r4": 1, **OTHERS} for q in QUERIES}
 
 
@@ -150,7 +152,9 @@ def test_who_may_be_the_best_by_all_criteria_is_said() -> None:
     everywhere = set.intersection(*({*table["run"][table["may_be_best"]]} for table in best))
     (sentence,) = re.findall(r"[^.]* may be the best by every criterion\.", result.summary())
     assert {run for run in demo.RUNS if re.search(rf"\b{run}\b", sentence)} == everywhere
-    said = "Who leads depends on the criterion: by nDCG@10 and AP, bm25; by TSE and lexirecall, tfidf."
+    said = (
+        "Who leads depends on the criterion: by nDCG@10 and AP, bm25; by TSE and lexirecall, tfidf."
+    )
     assert said in result.summary()
 
 
@@ -162,7 +166,10 @@ def test_of_two_runs_it_is_said_which_is_better_as_tested() -> None:
         in result.summary()
     )
     clear = irl.compare(QRELS, {name: winner()[name] for name in ("fair", "best")})
-    assert "best is significantly better than fair (p < 1e-4). (sign test, p <= 0.05.)" in clear.summary()
+    assert (
+        "best is significantly better than fair (p < 1e-4). (sign test, p <= 0.05.)"
+        in clear.summary()
+    )
     alike = irl.compare(QRELS, {"one": winner()["best"], "two": winner()["best"]})
     assert "The two are level on every query." in alike.summary()
 
@@ -183,7 +190,9 @@ def test_of_two_runs_with_a_margin_the_verdict_has_its_one_sided_p(
     queries = [f"q{k:02}" for k in range(40)]
     gains = 0.06 * np.sin(np.arange(40))
     gains += -loss - gains.mean()
-    rows = [("base", q, 0.5) for q in queries] + [("new", q, 0.5 + x) for q, x in zip(queries, gains, strict=True)]
+    rows = [("base", q, 0.5) for q in queries] + [
+        ("new", q, 0.5 + x) for q, x in zip(queries, gains, strict=True)
+    ]
     values = pd.DataFrame(rows, columns=["run", "query_id", "AP"])
     result = irl.compare(values=values, baseline="base", margin=0.02)
     row = result.table().iloc[0]
@@ -196,7 +205,10 @@ def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean
     far = {q: at_ranks(1 if i < 4 else 5) for i, q in enumerate(QUERIES)}
     near = {q: at_ranks(90 if i < 4 else 4) for i, q in enumerate(QUERIES)}
     text = irl.compare(qrels, {"far": far, "near": near}, "RR", test="sign").summary()
-    assert "near is significantly better than far (p < 1e-4), although far has the higher mean." in text
+    assert (
+        "near is significantly better than far (p < 1e-4), although far has the higher mean."
+        in text
+    )
     runs = {"far": far, "near": near, "last": outnumbered()["last"]}
     three = irl.compare(qrels, runs, "RR", test="sign").summary()
     assert "But near is significantly better than it, pair by pair." in three
@@ -206,10 +218,20 @@ def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean
 
 def test_what_was_compared_on_what_is_said(tmp_path: Path) -> None:
     assert " of lexirecall/demo, by" in irl.compare("lexirecall/demo", demo.runs()).summary()
-    assert " of lexirecall/demo, by AP." in irl.benchmark("lexirecall/demo", demo.runs(), ["AP"]).summary()
+    assert (
+        " of lexirecall/demo, by AP."
+        in irl.benchmark("lexirecall/demo", demo.runs(), ["AP"]).summary()
+    )
     path = tmp_path / "robust.qrels"
-    path.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()))
-    assert " on 30 queries of robust.qrels, by lexirecall." in irl.compare(str(path), winner()).summary()
+    path.write_text(
+        "".join(
+            f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()
+        )
+    )
+    assert (
+        " on 30 queries of robust.qrels, by lexirecall."
+        in irl.compare(str(path), winner()).summary()
+    )
     assert ", by lexirecall@10." in irl.compare(QRELS, winner(), "lexirecall@10").summary()
     assert " of robust.qrels, by" in irl.compare(path, winner()).with_test("t").summary()
 
@@ -232,9 +254,15 @@ def test_what_is_not_a_number_is_left_out_and_said() -> None:
     assert "<img" not in alone._repr_html_()
     both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
     suite = irl.benchmark(
-        both, {name: demo.runs() for name in both}, ["SL3", "AP"], test=irl.SignificanceTest(n_resamples=99)
+        both,
+        {name: demo.runs() for name in both},
+        ["SL3", "AP"],
+        test=irl.SignificanceTest(n_resamples=99),
     )
-    assert "Nothing can be said over collections: collection 'one': SL3 is infinite for run 'bm25'" in str(suite)
+    assert (
+        "Nothing can be said over collections: collection 'one': SL3 is infinite for run 'bm25'"
+        in str(suite)
+    )
     assert "<img" not in suite._repr_html_()
 
 
@@ -258,14 +286,22 @@ def test_the_sentences_say_what_the_tables_say(test: str, measure: str) -> None:
 def test_suite_says_who_may_be_first(tmp_path: Path) -> None:
     collections = {"one": QRELS, "two": QRELS}
     runs = {name: winner() for name in collections}
-    result = irl.benchmark(collections, runs, ["AP"], baseline="fair", test=irl.SignificanceTest(n_resamples=500))
+    result = irl.benchmark(
+        collections, runs, ["AP"], baseline="fair", test=irl.SignificanceTest(n_resamples=500)
+    )
     text = result.summary()
     overall = result.overall().query("criterion == 'AP'").set_index("run")
     assert "By AP, best leads all others." in text
     assert overall.loc["best", "rank_high"] == 1
-    assert "3 runs on 2 collections (one and two; 60 queries), by AP; each collection counts once." in text
+    assert (
+        "3 runs on 2 collections (one and two; 60 queries), by AP; each collection counts once."
+        in text
+    )
     how = "p <= 0.05, Holm's correction for 2 comparisons"
-    assert f"Against the baseline fair ({how}): by AP, 1 better (best), 1 not significantly different (other)." in text
+    assert (
+        f"Against the baseline fair ({how}): by AP, 1 better (best), 1 not significantly different (other)."
+        in text
+    )
     assert "two-level bootstrap over collections" in result.summary("collections")
     with pytest.raises(ValueError, match="over"):
         result.summary("all")
@@ -282,7 +318,10 @@ def test_collections_say_what_they_hold() -> None:
     relevant = qrels[qrels["relevance"] >= 1].groupby("query_id")["doc_id"].nunique()
     assert f"{relevant.min()} to {relevant.max()} (median {relevant.median():g})" in text
     assert "Only 16 queries" in text
-    assert repr(collection) == "<Collection 'lexirecall/demo'; present.collection_finding says what it holds>"
+    assert (
+        repr(collection)
+        == "<Collection 'lexirecall/demo'; present.collection_finding says what it holds>"
+    )
 
 
 # -- shapes ------------------------------------------------------------------------------------------
@@ -296,7 +335,9 @@ def test_measures_that_are_mostly_zero_are_told() -> None:
     }
 
     def told(*names: str) -> list[str]:
-        result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"], allow_empty=True)["collection"]
+        result = irl.benchmark(
+            qrels, {name: runs[name] for name in names}, ["AP"], allow_empty=True
+        )["collection"]
         return [note for note in result.diagnostics if note.startswith("AP is 0")]
 
     assert told("some", "none") == [
@@ -333,7 +374,10 @@ def test_a_leader_that_loses_more_queries_than_it_wins_is_told() -> None:
     assert told(irl.compare(qrels, outnumbered())) == []  # near leads, and wins more
     for clear in (irl.compare(QRELS, winner(), "AP"), irl.compare(QRELS, group())):
         assert told(clear) == []
-    assert told(irl.compare(qrels, {name: outnumbered()[name] for name in ("far", "last")}, "RR")) == []
+    assert (
+        told(irl.compare(qrels, {name: outnumbered()[name] for name in ("far", "last")}, "RR"))
+        == []
+    )
 
 
 @pytest.mark.parametrize("measure", ["SL3(n=1000)", "AP", "RR"])
@@ -342,7 +386,10 @@ def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int)
     """The note's numbers, counted query by query; smaller values win where smaller is better."""
     rng = np.random.default_rng(seed)
     runs = {
-        name: {q: at_ranks(*sorted(rng.choice(np.arange(1, 60), size=4, replace=False).tolist())) for q in QUERIES}
+        name: {
+            q: at_ranks(*sorted(rng.choice(np.arange(1, 60), size=4, replace=False).tolist()))
+            for q in QUERIES
+        }
         for name in "abcd"
     }
     result = irl.compare(QRELS, runs, measure)
@@ -357,7 +404,9 @@ def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int)
         wins, losses = (sum(way * (x - y) > 1e-12 for x, y in pairs) for way in (sign, -sign))
         if losses > wins:
             expected.append(f"{run} (wins {wins}, loses {losses})")
-    notes = [note for note in result.diagnostics if f"has the higher mean {measure}, but loses" in note]
+    notes = [
+        note for note in result.diagnostics if f"has the higher mean {measure}, but loses" in note
+    ]
     assert len(notes) == bool(expected)
     assert all(fact in notes[0] for fact in expected)
 
@@ -371,7 +420,10 @@ def test_long_names_of_measures_are_short_and_explained() -> None:
     results = [
         irl.compare("lexirecall/demo", runs, [TOMA, "AP"]),
         irl.benchmark(
-            both, dict.fromkeys(both, runs), [TOMA, "AP"], test=irl.SignificanceTest(n_resamples=99, progress=False)
+            both,
+            dict.fromkeys(both, runs),
+            [TOMA, "AP"],
+            test=irl.SignificanceTest(n_resamples=99, progress=False),
         ),
     ]
     for result in results:
@@ -382,7 +434,9 @@ def test_long_names_of_measures_are_short_and_explained() -> None:
         assert TOMA in shown
         assert "TOMA(aspects=...)@10 leads" not in shown
         assert f"TOMA(aspects=...)@10 is {TOMA}; " in shown
-    assert TOMA in results[0].table()["criterion"].tolist()  # of tables for programs nothing is short
+    assert (
+        TOMA in results[0].table()["criterion"].tolist()
+    )  # of tables for programs nothing is short
     other = TOMA.replace("relevance':3", "relevance':4")
     alike = str(irl.benchmark("lexirecall/demo", runs, [TOMA, other]))
     assert TOMA in alike
@@ -391,7 +445,12 @@ def test_long_names_of_measures_are_short_and_explained() -> None:
 
 
 def test_notes_are_grouped_and_the_gravest_come_first() -> None:
-    notes = [Note("few", 2), Note("a: broken", 0, "Broken", "a"), Note("b: broken", 0, "Broken", "b"), Note("few", 2)]
+    notes = [
+        Note("few", 2),
+        Note("a: broken", 0, "Broken", "a"),
+        Note("b: broken", 0, "Broken", "b"),
+        Note("few", 2),
+    ]
     assert grouped(gravest_first(notes)) == ["Broken: a and b.", "few"]
     copied = pickle.loads(pickle.dumps(notes[1]))
     assert (copied, copied.gravity, copied.kind, copied.subject) == ("a: broken", 0, "Broken", "a")
@@ -464,7 +523,9 @@ def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch)
 def test_captions_say_what_a_column_of_preferences_is() -> None:
     result = irl.compare(demo.qrels(), demo.runs(), ["AP", "lexirecall", "rpp"])
     shown = " ".join(result.to_latex().split())
-    wins = "lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs."
+    wins = (
+        "lexirecall: (wins - losses) / queries with relevant documents, mean over all other runs."
+    )
     share = "rpp: preference from -1 to 1, mean over queries with relevant documents and all other runs."
     assert wins in shown
     assert share in shown

@@ -16,13 +16,24 @@ from hypothesis import strategies as st
 from ir_lexirecall.present import text
 from ir_lexirecall.present.tables import align_points
 
-NASTY = ["\x1b[31mred\x1b[0m", "a\tb", "a\nb\r", "\u202egnp.exe", "\x9b2J", "\ud800", "\u2028", "\x00", "\x7f"]
+NASTY = [
+    "\x1b[31mred\x1b[0m",
+    "a\tb",
+    "a\nb\r",
+    "\u202egnp.exe",
+    "\x9b2J",
+    "\ud800",
+    "\u2028",
+    "\x00",
+    "\x7f",
+]
 NAMES = st.text(st.characters() | st.sampled_from("\x1b\t\n|<>&\\_*[]{}$%#~^'\"=+-@"))
 
 
 @pytest.mark.parametrize("name", NASTY)
 @pytest.mark.parametrize(
-    "escape", [text.printable, text.escape_html, text.escape_latex, text.escape_markdown, text.escape_csv]
+    "escape",
+    [text.printable, text.escape_html, text.escape_latex, text.escape_markdown, text.escape_csv],
 )
 def test_no_reader_is_given_a_character_to_obey(escape, name):
     shown = escape(name)
@@ -36,7 +47,9 @@ def test_what_a_terminal_obeys_is_shown_as_its_escape():
     assert text.printable("\ud800") == r"\ud800"
 
 
-@pytest.mark.parametrize("name", ["bm25", "文書", "é", "e\u0301", "क्\u200dष", "a b", "run-1.2_x", "🐈"])
+@pytest.mark.parametrize(
+    "name", ["bm25", "文書", "é", "e\u0301", "क्\u200dष", "a b", "run-1.2_x", "🐈"]
+)
 def test_words_of_all_languages_stay_as_they_are(name):
     assert text.printable(name) == name
 
@@ -51,7 +64,9 @@ def test_html_gives_the_text_back(name):
 def test_latex_sees_no_command_of_the_name(name):
     escaped = text.escape_latex(name)
     plain = re.sub(
-        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\}|\\[{}$&%#_]", "", escaped
+        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\}|\\[{}$&%#_]",
+        "",
+        escaped,
     )
     assert not set(re.sub(r"\{[\[\]*]\}", "", plain)) & set("\\{}$&%#_~^|<>[]*")
 
@@ -79,7 +94,9 @@ def test_csv_reads_back(name):
     stream = io.StringIO()
     csv.writer(stream).writerow([text.escape_csv(name), "x"])
     ((cell, _),) = csv.reader(io.StringIO(stream.getvalue()))
-    assert cell.removeprefix("'").removeprefix("'") == text.printable(name).removeprefix("'").removeprefix("'")
+    assert cell.removeprefix("'").removeprefix("'") == text.printable(name).removeprefix(
+        "'"
+    ).removeprefix("'")
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
@@ -117,7 +134,15 @@ def test_decimal_points_stand_below_each_other():
 
 @pytest.mark.parametrize(
     ("name", "columns"),
-    [("", 0), ("bm25", 4), ("文書", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), ("a\u200db", 2), ("각", 2)],
+    [
+        ("", 0),
+        ("bm25", 4),
+        ("文書", 4),
+        ("e\u0301", 1),
+        ("ｆｕｌｌ", 8),
+        ("a\u200db", 2),
+        ("각", 2),
+    ],
 )
 def test_width(name, columns):
     assert text.width(name) == columns

@@ -64,7 +64,9 @@ def written(folder: Path, form: str) -> Path:
         "txt": "".join(f"{name} {text}\n" for name, text in rows),
         "header.tsv": "docno\ttext\turl\n" + "".join(f"{name}\t{text}\tu\n" for name, text in rows),
         "csv": "text,doc_id\n" + "".join(f'"{text}",{name}\n' for name, text in rows),
-        "jsonl": "".join(json.dumps({"_id": name, "title": "", "text": text}) + "\n" for name, text in rows),
+        "jsonl": "".join(
+            json.dumps({"_id": name, "title": "", "text": text}) + "\n" for name, text in rows
+        ),
         "json": json.dumps(TEXTS),
         "tsv.gz": "".join(f"{name}\t{text}\n" for name, text in rows),
     }[form]
@@ -74,7 +76,9 @@ def written(folder: Path, form: str) -> Path:
 
 @pytest.mark.parametrize("form", ["tsv", "txt", "header.tsv", "csv", "jsonl", "json", "tsv.gz"])
 def test_files_of_every_form_have_the_same_texts(form: str, tmp_path: Path) -> None:
-    assert texts_of(written(tmp_path, form), ["d3", "2"]) == {name: TEXTS[name] for name in ("2", "d3")}
+    assert texts_of(written(tmp_path, form), ["d3", "2"]) == {
+        name: TEXTS[name] for name in ("2", "d3")
+    }
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,9 @@ def test_a_file_is_read_to_the_last_text_that_is_asked_for(tmp_path: Path) -> No
 def test_topics_of_trec(name: str, content: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
     assert texts_of(tmp_path / name, ["302", "301"], QUERIES) == TOPICS
-    assert texts_of(pd.DataFrame({"qid": ["1"], "query": ["what"]}), ["1"], QUERIES) == {"1": "what"}
+    assert texts_of(pd.DataFrame({"qid": ["1"], "query": ["what"]}), ["1"], QUERIES) == {
+        "1": "what"
+    }
 
 
 @pytest.mark.parametrize(
@@ -133,8 +139,14 @@ def test_integer_ids_of_a_mapping_mean_their_decimal_strings() -> None:
 @pytest.mark.parametrize(
     ("content", "what", "texts"),
     [
-        *((f"1\t{query}\n2\tother\n", QUERIES, {"1": query, "2": "other"}) for query in ("topic", "id", "number")),
-        *((f"{header}\nx\ta\n", DOCUMENTS, {"a": "x"}) for header in ("title\tdocno", "text\tdocno")),
+        *(
+            (f"1\t{query}\n2\tother\n", QUERIES, {"1": query, "2": "other"})
+            for query in ("topic", "id", "number")
+        ),
+        *(
+            (f"{header}\nx\ta\n", DOCUMENTS, {"a": "x"})
+            for header in ("title\tdocno", "text\tdocno")
+        ),
     ],
 )
 def test_a_header_may_name_the_text_first_and_a_query_is_none(
@@ -161,7 +173,9 @@ def test_json_lines_may_be_called_json(tmp_path: Path) -> None:
 
 def test_a_title_stands_above_its_text(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
-    path.write_text('{"_id": "a", "title": "T", "text": "x"}\n{"_id": "b", "title": null, "text": "y"}\n')
+    path.write_text(
+        '{"_id": "a", "title": "T", "text": "x"}\n{"_id": "b", "title": null, "text": "y"}\n'
+    )
     assert texts_of(path, ["a", "b"]) == {"a": "T\nx", "b": "y"}
 
 
@@ -183,7 +197,10 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     [
         (3, "expected texts of documents as a mapping"),
         ("nowhere/at all", "there is no such file, and ir_datasets has no data set of that name"),
-        (pd.DataFrame({"docno": ["a"], "score": [1]}), r"expected an id .* and a text .*, got docno, score"),
+        (
+            pd.DataFrame({"docno": ["a"], "score": [1]}),
+            r"expected an id .* and a text .*, got docno, score",
+        ),
     ],
 )
 def test_what_has_no_texts_is_refused(source: Any, said: str) -> None:

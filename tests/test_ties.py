@@ -34,7 +34,11 @@ DOCS = "abcdefg"
 def queries(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, float]]:
     """Judgments and a ranking of few documents whose scores often tie; some are unjudged, others not retrieved."""
     qrels = draw(st.dictionaries(st.sampled_from(DOCS), GRADES, min_size=1))
-    run = draw(st.dictionaries(st.sampled_from(DOCS[:6]), st.sampled_from([1.0, 1 + 1e-9, 2.0, 3.0]), min_size=1))
+    run = draw(
+        st.dictionaries(
+            st.sampled_from(DOCS[:6]), st.sampled_from([1.0, 1 + 1e-9, 2.0, 3.0]), min_size=1
+        )
+    )
     return qrels, run
 
 
@@ -48,11 +52,15 @@ def orders(ranking: dict[str, float]) -> Iterator[dict[str, float]]:
         yield {doc: -float(place) for place, doc in enumerate(docs)}
 
 
-def values_of_all_orders(measures: list[str], qrels: dict[str, float], run: dict[str, float]) -> pd.DataFrame:
+def values_of_all_orders(
+    measures: list[str], qrels: dict[str, float], run: dict[str, float]
+) -> pd.DataFrame:
     """A row for every order of the tied documents."""
     rankings = list(orders(run))
     numbered = [str(number) for number in range(len(rankings))]
-    table = irl.evaluate(measures, dict.fromkeys(numbered, qrels), dict(zip(numbered, rankings, strict=True)))
+    table = irl.evaluate(
+        measures, dict.fromkeys(numbered, qrels), dict(zip(numbered, rankings, strict=True))
+    )
     assert len(table) == len(rankings)
     return table
 
@@ -62,7 +70,9 @@ def values_of_all_orders(measures: list[str], qrels: dict[str, float], run: dict
 def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
     qrels, run = query
     table = values_of_all_orders(BRACKETED, qrels, run)
-    audit = irl.tie_audit(BRACKETED, {"q": qrels}, {"run": {"q": run}}, allow_empty=True).set_index("measure")
+    audit = irl.tie_audit(BRACKETED, {"q": qrels}, {"run": {"q": run}}, allow_empty=True).set_index(
+        "measure"
+    )
     plain = irl.evaluate(BRACKETED, {"q": qrels}, {"q": run}).loc["q"]
     for measure in BRACKETED:
         row = audit.loc[measure]
@@ -103,14 +113,26 @@ def test_changed_preferences(drawn: Any) -> None:
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}}
 RUNS = {
-    "constant": {"q1": {"a": 1.0, "b": 1.0, "c": 1.0}, "q2": {"a": 2.0, "b": 1.0}, "q3": {"a": 1.0, "b": 1.0}},
+    "constant": {
+        "q1": {"a": 1.0, "b": 1.0, "c": 1.0},
+        "q2": {"a": 2.0, "b": 1.0},
+        "q3": {"a": 1.0, "b": 1.0},
+    },
     "sorted": {"q1": {"a": 1.0, "b": 3.0, "c": 0.0}, "q2": {"b": 1.0}},
 }
 
 
 def test_by_query() -> None:
     table = irl.tie_audit(["RR", "LR"], QRELS, RUNS, by_query=True)
-    assert list(table) == ["run", "measure", "query_id", "lowest", "value", "highest", "changes_preference"]
+    assert list(table) == [
+        "run",
+        "measure",
+        "query_id",
+        "lowest",
+        "value",
+        "highest",
+        "changes_preference",
+    ]
     assert table[["run", "measure", "query_id"]].to_numpy().tolist() == [
         ["constant", "RR", "q1"],
         ["constant", "LR", "q1"],

@@ -15,7 +15,13 @@ from conftest import Data
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli import main
-from ir_lexirecall.io.measure_names import EQUIVALENTS, equivalent, from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.io.measure_names import (
+    EQUIVALENTS,
+    equivalent,
+    from_trec_eval,
+    trec_eval_lines,
+    trec_eval_name,
+)
 
 FILES = Path(__file__).parent / "files" / "values"
 
@@ -26,7 +32,9 @@ def test_lines_are_those_of_the_program(run: str) -> None:
     values = irl.evaluate(measures, demo.qrels(), demo.run(run))
     means = irl.evaluate(measures, demo.qrels(), demo.run(run), aggregate=True)
     theirs = [
-        line for line in (FILES / f"{run}.trec_eval").read_text().splitlines() if not line.startswith(("relst", "gm_"))
+        line
+        for line in (FILES / f"{run}.trec_eval").read_text().splitlines()
+        if not line.startswith(("relst", "gm_"))
     ]
     assert trec_eval_lines(means, values, run=run).splitlines() == theirs
 
@@ -41,7 +49,9 @@ def test_our_names_become_theirs_and_the_others_stay() -> None:
     ]
 
 
-@pytest.mark.parametrize("known", [item for item in EQUIVALENTS if item.measure], ids=lambda item: item.name)
+@pytest.mark.parametrize(
+    "known", [item for item in EQUIVALENTS if item.measure], ids=lambda item: item.name
+)
 def test_every_equivalent_is_a_measure_and_has_its_name_back(known: Any) -> None:
     name = known.name.replace("_K", "_10").replace("_X", "_0.20")
     found = equivalent(name)
@@ -60,21 +70,32 @@ def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> No
         except ValueError:
             continue
         if known.name not in ("iprec_at_recall_X", "set_relative_P"):
-            assert equivalent(name).measure == known.measure.replace("@K", "@10").replace("=X", "=0.2")
+            assert equivalent(name).measure == known.measure.replace("@K", "@10").replace(
+                "=X", "=0.2"
+            )
             assert ir_measures.parse_measure(equivalent(name).measure) == theirs
 
 
 def test_what_is_not_here_is_said() -> None:
-    with pytest.raises(ValueError, match=r"from_trec_eval: trec_eval's gm_map is not available here; use np.exp"):
+    with pytest.raises(
+        ValueError, match=r"from_trec_eval: trec_eval's gm_map is not available here; use np.exp"
+    ):
         from_trec_eval(["gm_map"])
-    with pytest.raises(ValueError, match="trec_eval has no single measure 'mapp'; did you mean 'map'"):
+    with pytest.raises(
+        ValueError, match="trec_eval has no single measure 'mapp'; did you mean 'map'"
+    ):
         from_trec_eval(["mapp"])
-    with pytest.raises(ValueError, match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8."):
+    with pytest.raises(
+        ValueError, match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8."
+    ):
         from_trec_eval(["rbp.p=0.8"])
-    with pytest.raises(ValueError, match="trec_eval's rbp_resid is not available here; use the residual of RBP"):
+    with pytest.raises(
+        ValueError, match="trec_eval's rbp_resid is not available here; use the residual of RBP"
+    ):
         from_trec_eval(["rbp_resid.p=0.8"])
     with pytest.raises(
-        ValueError, match="trec_eval has no single measure 'all_trec'; name those that you want, or official"
+        ValueError,
+        match="trec_eval has no single measure 'all_trec'; name those that you want, or official",
     ):
         from_trec_eval(["all_trec"])
     for name, hint in {
@@ -91,7 +112,9 @@ def test_what_is_not_here_is_said() -> None:
 
 def evaluated(*words: str) -> list[str]:
     command = [sys.executable, "-m", "ir_lexirecall", "eval", *words, "--format", "trec"]
-    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=600).stdout.splitlines()
+    return subprocess.run(
+        command, capture_output=True, check=True, text=True, timeout=600
+    ).stdout.splitlines()
 
 
 @pytest.mark.parametrize("run", ["aplrob03a", "rutcor03100"])
@@ -100,18 +123,41 @@ def test_the_command_prints_what_trec_eval_prints(data: Data, run: str) -> None:
     theirs = data.vectors("trec_eval10-robust2003.json")["runs"][run]
     theirs.pop("rbp_resid")
     printed = evaluated(str(qrels), str(path), "-m", *theirs, "--by-query")
-    by_query = {f"{name:<22}\t{q}\t{value:6.4f}" for name, values in theirs.items() for q, value in values.items()}
+    by_query = {
+        f"{name:<22}\t{q}\t{value:6.4f}"
+        for name, values in theirs.items()
+        for q, value in values.items()
+    }
     assert by_query <= set(printed)
-    means = {f"{name:<22}\tall\t{np.mean([*values.values()]):6.4f}" for name, values in theirs.items()}
+    means = {
+        f"{name:<22}\tall\t{np.mean([*values.values()]):6.4f}" for name, values in theirs.items()
+    }
     assert means | {f"{'runid':<22}\tall\t{run}"} == set(printed) - by_query
 
 
 def test_the_command_prints_the_official_measures_in_their_order() -> None:
     folder = Path(demo.__file__).parent
-    names = [line.split()[0] for line in evaluated(str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run"))]
-    start = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"]
+    names = [
+        line.split()[0]
+        for line in evaluated(str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run"))
+    ]
+    start = [
+        "runid",
+        "num_q",
+        "num_ret",
+        "num_rel",
+        "num_rel_ret",
+        "map",
+        "gm_map",
+        "Rprec",
+        "bpref",
+        "recip_rank",
+    ]
     assert names[:10] == start
-    assert names[10:] == [*(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)), *(f"P_{k}" for k in CUTOFFS)]
+    assert names[10:] == [
+        *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
+        *(f"P_{k}" for k in CUTOFFS),
+    ]
 
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -119,7 +165,9 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 def test_the_first_line_is_what_the_run_calls_itself(tmp_path: Path) -> None:
     folder = Path(demo.__file__).parent
-    (tmp_path / "renamed.run").write_bytes(b"# a comment\n" + (folder / "runs" / "bm25.run").read_bytes())
+    (tmp_path / "renamed.run").write_bytes(
+        b"# a comment\n" + (folder / "runs" / "bm25.run").read_bytes()
+    )
     lines = evaluated(str(folder / "qrels.tsv"), str(tmp_path / "renamed.run"), "-m", "map")
     assert [line.split() for line in lines] == [["runid", "all", "bm25"], ["map", "all", "0.4979"]]
 
@@ -135,7 +183,19 @@ def test_the_command_names_what_it_cannot_print(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path(demo.__file__).parent
-    assert main(["eval", "lexirecall/demo", str(folder / "runs" / "bm25.run"), "--format", "trec", *words]) == 1
+    assert (
+        main(
+            [
+                "eval",
+                "lexirecall/demo",
+                str(folder / "runs" / "bm25.run"),
+                "--format",
+                "trec",
+                *words,
+            ]
+        )
+        == 1
+    )
     assert message in capsys.readouterr().err
 
 
@@ -144,12 +204,18 @@ def test_counts_and_cutoffs_are_those_of_trec_eval_also_of_queries_that_the_run_
 ) -> None:
     """Lines of trec_eval 10.0 -c: a run without q3, a query without relevant documents, a negative grade."""
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
-    qrels.write_text("q1 0 a 1\nq1 0 b -1\nq1 0 c 0\nq1 0 x 2\nq2 0 a 1\nq2 0 d 1\nq3 0 a 1\nq3 0 b 1\nq4 0 e 0\n")
+    qrels.write_text(
+        "q1 0 a 1\nq1 0 b -1\nq1 0 c 0\nq1 0 x 2\nq2 0 a 1\nq2 0 d 1\nq3 0 a 1\nq3 0 b 1\nq4 0 e 0\n"
+    )
     run.write_text("q1 Q0 b 1 5 t\nq1 Q0 a 2 4 t\nq1 Q0 u 3 3 t\nq2 Q0 z 1 5 t\nq2 Q0 d 2 4 t\n")
     names = ["num_q", "num_rel", "num_rel_ret", "success", "unj", "map"]
     assert main(["eval", str(qrels), str(run), "--format", "trec", "--by-query", "-m", *names]) == 0
-    lines = {tuple(line.split()[:2]): line.split()[2] for line in capsys.readouterr().out.splitlines()}
-    of_all = {name: value for (name, query), value in lines.items() if query == "all" and name != "runid"}
+    lines = {
+        tuple(line.split()[:2]): line.split()[2] for line in capsys.readouterr().out.splitlines()
+    }
+    of_all = {
+        name: value for (name, query), value in lines.items() if query == "all" and name != "runid"
+    }
     assert of_all == {
         "num_q": "4",
         "num_rel": "6",
@@ -162,4 +228,8 @@ def test_counts_and_cutoffs_are_those_of_trec_eval_also_of_queries_that_the_run_
         "unj_20": "0.0375",
         "map": "0.1250",
     }
-    assert (lines["num_rel", "q3"], lines["num_rel", "q4"], lines["unj_5", "q1"]) == ("2", "0", "0.4000")
+    assert (lines["num_rel", "q3"], lines["num_rel", "q4"], lines["unj_5", "q1"]) == (
+        "2",
+        "0",
+        "0.4000",
+    )

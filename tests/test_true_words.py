@@ -24,7 +24,9 @@ numbers = st.lists(st.integers(-1000, 1000).map(lambda n: n / 7), min_size=1, ma
 
 
 @given(numbers, st.randoms(use_true_random=False), st.integers(-900, 900))
-def test_sums_in_another_order_are_the_same_at_any_scale(terms: list[float], random: object, exponent: int) -> None:
+def test_sums_in_another_order_are_the_same_at_any_scale(
+    terms: list[float], random: object, exponent: int
+) -> None:
     shuffled = sorted(terms, key=lambda _: random.random())  # type: ignore[attr-defined]
     a, b = (np.ldexp(np.add.reduce(x) + 1e5, exponent) for x in (terms, shuffled))
     assert same(a, b)
@@ -34,7 +36,8 @@ def test_sums_in_another_order_are_the_same_at_any_scale(terms: list[float], ran
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "expected"), [(np.inf, np.inf, True), (np.inf, -np.inf, False), (np.nan, np.nan, False)]
+    ("a", "b", "expected"),
+    [(np.inf, np.inf, True), (np.inf, -np.inf, False), (np.nan, np.nan, False)],
 )
 def test_ends_of_the_scale(a: float, b: float, expected: bool) -> None:
     assert bool(same(a, b)) is expected
@@ -79,7 +82,9 @@ def test_a_leader_behind_the_baseline_on_a_collection_is_said() -> None:
     ahead = {"base": SECOND, "new": FIRST}
     few = {q: QRELS[q] for q in QUERIES[:30]}
     behind = {"base": FIRST, "new": FIRST | {q: SECOND[q] for q in QUERIES[:5]}}
-    suite = irl.benchmark({"x": QRELS, "y": few}, {"x": ahead, "y": behind}, ["AP"], baseline="base")
+    suite = irl.benchmark(
+        {"x": QRELS, "y": few}, {"x": ahead, "y": behind}, ["AP"], baseline="base"
+    )
     assert "new leads by AP, but its mean is behind that of base on y." in suite.diagnostics
 
 
@@ -87,8 +92,12 @@ def test_missing_intervals_are_explained() -> None:
     one = {"q0": {"a": 1}}
     runs = {"base": FIRST, "new": SECOND}
     suite = irl.benchmark({"x": one, "y": QRELS}, {"x": runs, "y": runs}, ["RR"])
-    assert "One query on x: it has no spread, so that intervals are missing (-)." in suite.diagnostics
-    assert "One collection: nothing can be said of others" in irl.benchmark(QRELS, runs, ["RR"]).summary("collections")
+    assert (
+        "One query on x: it has no spread, so that intervals are missing (-)." in suite.diagnostics
+    )
+    assert "One collection: nothing can be said of others" in irl.benchmark(
+        QRELS, runs, ["RR"]
+    ).summary("collections")
 
 
 def test_values_per_query_are_a_copy() -> None:

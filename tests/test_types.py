@@ -37,8 +37,18 @@ def test_a_strict_program_has_no_type_error(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    places = os.pathsep.join(str(Path(__file__).parents[1] / folder) for folder in (".", "integrations"))
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache")]
+    places = os.pathsep.join(
+        str(Path(__file__).parents[1] / folder) for folder in (".", "integrations")
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+    ]
     done = subprocess.run(
         [*command, "--no-error-summary", "--follow-imports=silent", str(program)],
         capture_output=True,

@@ -28,7 +28,11 @@ def expected() -> ValueTable:
     """What our own evaluation of the two demo runs gives."""
     tables = {run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS}
     query_ids = list(tables["bm25"].index)
-    return ValueTable(list(RUNS), query_ids, {name: np.array([tables[run][name] for run in RUNS]) for name in MEASURES})
+    return ValueTable(
+        list(RUNS),
+        query_ids,
+        {name: np.array([tables[run][name] for run in RUNS]) for name in MEASURES},
+    )
 
 
 def long_frame(table: ValueTable) -> pd.DataFrame:
@@ -68,8 +72,13 @@ LINES = {
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
-def test_autojudge_formats_hold_several_runs(line: str, expected: ValueTable, tmp_path: Path) -> None:
-    rows = [*long_frame(expected).to_dict("records"), {"run": "ql", "measure": "AP", "query_id": "all", "value": 0.5}]
+def test_autojudge_formats_hold_several_runs(
+    line: str, expected: ValueTable, tmp_path: Path
+) -> None:
+    rows = [
+        *long_frame(expected).to_dict("records"),
+        {"run": "ql", "measure": "AP", "query_id": "all", "value": 0.5},
+    ]
     (tmp_path / "values").write_text("".join(line.format(**row) + "\n" for row in rows))
     assert_same(read_values(tmp_path / "values"), expected)
 
@@ -98,7 +107,9 @@ def test_a_file_per_run_may_have_a_column_per_measure(expected: ValueTable, tmp_
     assert_same(read_values({run: tmp_path / f"{run}.csv" for run in RUNS}), expected)
     assert read_values(tmp_path / "ql.csv").runs == ["ql"]
     for own in (tmp_path / "own", {run: tmp_path / "own" / f"{run}.csv" for run in RUNS}):
-        assert_same(read_values(own), expected, names={theirs: ours for ours, theirs in names.items()})
+        assert_same(
+            read_values(own), expected, names={theirs: ours for ours, theirs in names.items()}
+        )
     board = expected.table().pivot(index="query_id", columns="run", values="AP")
     board[["bm25"]].to_csv(tmp_path / "one.csv")
     board[["ql"]].to_csv(tmp_path / "two.csv")  # a column per run, in two files
@@ -107,12 +118,15 @@ def test_a_file_per_run_may_have_a_column_per_measure(expected: ValueTable, tmp_
 
 def test_columns_of_measures_of_no_run_are_refused(expected: ValueTable) -> None:
     with pytest.raises(
-        ValueError, match=r"values has columns of measures .AP, P@5. and none that names runs; give .run"
+        ValueError,
+        match=r"values has columns of measures .AP, P@5. and none that names runs; give .run",
     ):
         read_values(expected.table().drop(columns="run"))
 
 
-@pytest.mark.parametrize("convert", [lambda f: f, pl.DataFrame, pa.Table.from_pandas, lambda f: pl.DataFrame(f).lazy()])
+@pytest.mark.parametrize(
+    "convert", [lambda f: f, pl.DataFrame, pa.Table.from_pandas, lambda f: pl.DataFrame(f).lazy()]
+)
 @pytest.mark.parametrize("shape", [long_frame, ValueTable.table])
 def test_frames_of_any_kind_and_shape(convert: Any, shape: Any, expected: ValueTable) -> None:
     assert_same(read_values(convert(shape(expected))), expected)
@@ -132,7 +146,11 @@ def test_a_column_per_run(expected: ValueTable) -> None:
 def test_names_of_columns_of_other_frameworks(expected: ValueTable) -> None:
     pyterrier = long_frame(expected).rename(columns={"run": "name", "query_id": "qid"})
     assert_same(read_values(pyterrier), expected)
-    lenskit = expected.table().rename(columns={"run": "model", "query_id": "user_id"}).set_index(["model", "user_id"])
+    lenskit = (
+        expected.table()
+        .rename(columns={"run": "model", "query_id": "user_id"})
+        .set_index(["model", "user_id"])
+    )
     assert_same(read_values(lenskit), expected)
 
 
@@ -140,7 +158,9 @@ def test_a_mapping_of_runs(expected: ValueTable) -> None:
     frames = {run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS}
     assert_same(read_values(frames), expected)
     assert_same(read_values({run: frame["AP"] for run, frame in frames.items()}), expected)
-    assert_same(read_values({run: frame.to_dict("index") for run, frame in frames.items()}), expected)  # pytrec_eval's
+    assert_same(
+        read_values({run: frame.to_dict("index") for run, frame in frames.items()}), expected
+    )  # pytrec_eval's
     assert_same(read_values({run: FILES / f"{run}.ir_measures" for run in RUNS}), expected)
     renamed = {run: frame.rename_axis(None) for run, frame in frames.items()}
     assert_same(read_values(renamed), expected)
@@ -150,7 +170,10 @@ def test_recommenders_name_users_by_numbers() -> None:
     cornac = {"mf": {"NDCG@10": {0: 0.5, 1: 0.25}}, "pop": {"NDCG@10": {0: 0.125, 1: 0.0}}}
     found = read_values(cornac)
     assert (found.query_ids, found.measures) == (["0", "1"], ["NDCG@10"])
-    rectools = {run: pd.Series([0.5, 0.25], index=pd.Index([7, 12], name="user_id")) for run in ("mf", "pop")}
+    rectools = {
+        run: pd.Series([0.5, 0.25], index=pd.Index([7, 12], name="user_id"))
+        for run in ("mf", "pop")
+    }
     assert read_values(rectools, measures="value").query_ids == ["12", "7"]
 
 
@@ -174,11 +197,16 @@ def test_answers_that_are_generated() -> None:
     metric = types.SimpleNamespace(name="Answer Relevancy", score=0.75)
     test = types.SimpleNamespace(name="test_case_0", metrics_data=[metric])
     deepeval = types.SimpleNamespace(test_results=[test])
-    assert read_values({"a": deepeval, "b": deepeval}).values["Answer Relevancy"].tolist() == [[0.75], [0.75]]
+    assert read_values({"a": deepeval, "b": deepeval}).values["Answer Relevancy"].tolist() == [
+        [0.75],
+        [0.75],
+    ]
 
 
 def test_a_leaderboard_has_a_value_per_task(tmp_path: Path) -> None:
-    board = pd.DataFrame({"task_name": ["SciFact", "NFCorpus"], "e5": [0.7, 0.3], "bge": [0.8, 0.4]})
+    board = pd.DataFrame(
+        {"task_name": ["SciFact", "NFCorpus"], "e5": [0.7, 0.3], "bge": [0.8, 0.4]}
+    )
     found = read_values(board, measures="nDCG@10")
     assert found.per_task
     assert found.query_ids == ["NFCorpus", "SciFact"]
@@ -197,7 +225,9 @@ def test_a_leaderboard_has_a_value_per_task(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     for model in ("e5", "bge"):
         (tmp_path / model).rename(tmp_path / "cache" / model)
-    assert read_values(tmp_path).values["main_score"].tolist() == again.values["main_score"].tolist()
+    assert (
+        read_values(tmp_path).values["main_score"].tolist() == again.values["main_score"].tolist()
+    )
     assert read_values(tmp_path).runs == ["bge", "e5"]
 
 
@@ -207,8 +237,12 @@ def test_several_collections(expected: ValueTable) -> None:
         tables = read_collections(parts)
         assert list(tables) == ["one", "two"]
         assert_same(tables["two"], expected)
-    with pytest.raises(ValueError, match=r"collection 'two': .*AP of run 'b' for query 'q' is missing"):
-        read_collections({"one": expected, "two": {"a": {"q": {"AP": 1}, "r": {"AP": 1}}, "b": {"r": {"AP": 1}}}})
+    with pytest.raises(
+        ValueError, match=r"collection 'two': .*AP of run 'b' for query 'q' is missing"
+    ):
+        read_collections(
+            {"one": expected, "two": {"a": {"q": {"AP": 1}, "r": {"AP": 1}}, "b": {"r": {"AP": 1}}}}
+        )
 
 
 # -- bad input -----------------------------------------------------------------------------------------
@@ -216,7 +250,10 @@ def test_several_collections(expected: ValueTable) -> None:
 
 def records(**change: Any) -> list[dict[str, Any]]:
     rows = [
-        {"run": r, "query_id": q, "measure": m, "value": 0.5} for r in "ab" for q in ("q1", "q2") for m in ("AP", "RR")
+        {"run": r, "query_id": q, "measure": m, "value": 0.5}
+        for r in "ab"
+        for q in ("q1", "q2")
+        for m in ("AP", "RR")
     ]
     rows[3].update(change)  # a, q2, RR
     return [row for row in rows if row["value"] != "gone"]
@@ -230,9 +267,15 @@ def records(**change: Any) -> list[dict[str, Any]]:
             "the RR of run 'a' for query 'q2' is missing; add it, or .*missing='skip' to leave out 1 of 2",
         ),
         ({"value": float("nan")}, "the RR of run 'a' for query 'q2' is missing"),
-        ({"query_id": "q1"}, "line 4: the RR of run 'a' for query 'q1' is given twice .*line 2.*; keep one"),
+        (
+            {"query_id": "q1"},
+            "line 4: the RR of run 'a' for query 'q1' is given twice .*line 2.*; keep one",
+        ),
         ({"value": "high"}, "line 4: value is 'high', not a number"),
-        ({"value": 1.5}, "line 4: the RR of run 'a' for query 'q2' is 1.5; its values lie between 0 and 1"),
+        (
+            {"value": 1.5},
+            "line 4: the RR of run 'a' for query 'q2' is 1.5; its values lie between 0 and 1",
+        ),
         ({"value": float("inf")}, "line 4: the RR of run 'a' for query 'q2' is inf; leave it out"),
         ({"run": None}, "line 4: there is no run; add a column run"),
         ({"query_id": None}, "line 4: there is no query_id"),
@@ -248,16 +291,26 @@ def test_a_bad_cell_is_named(change: dict[str, Any], message: str, tmp_path: Pat
 
 
 def test_of_values_given_twice_the_first_one_is_named() -> None:
-    rows = pd.DataFrame([{"run": "a", "query_id": q, "AP": 0.5} for q in ("q1", "q2", "q2", "q1", "q1")])
-    with pytest.raises(ValueError, match=r"row 3.*'q2' is given twice .first: row 2.* .and 2 other cases."):
+    rows = pd.DataFrame(
+        [{"run": "a", "query_id": q, "AP": 0.5} for q in ("q1", "q2", "q2", "q1", "q1")]
+    )
+    with pytest.raises(
+        ValueError, match=r"row 3.*'q2' is given twice .first: row 2.* .and 2 other cases."
+    ):
         read_values(rows)
 
 
 def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
     measures = [
-        str(measure) for measure in dict.fromkeys(REGISTRY.values()) if not measure.params and measure.NAME != "TOMA"
+        str(measure)
+        for measure in dict.fromkeys(REGISTRY.values())
+        if not measure.params and measure.NAME != "TOMA"
     ]
-    measures = [name for name in measures if not any(p.required for p in REGISTRY[name].SUPPORTED_PARAMS.values())]
+    measures = [
+        name
+        for name in measures
+        if not any(p.required for p in REGISTRY[name].SUPPORTED_PARAMS.values())
+    ]
     qrels = {
         q: {d: 3 * grade for d, grade in docs.items()}
         for q, docs in demo.qrels()
@@ -268,7 +321,11 @@ def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
     wanted = [
         "RBP",
         "RBP(rel=1)",
-        *(name for name in measures if name not in ("SL3", "RE", "WSS", "ATD", "RecallLoss", "LastRel", "ERF")),
+        *(
+            name
+            for name in measures
+            if name not in ("SL3", "RE", "WSS", "ATD", "RecallLoss", "LastRel", "ERF")
+        ),
     ]
     tables = {run: irl.evaluate(wanted, qrels, demo.run(run)) for run in RUNS}
     assert read_values(tables).measures == wanted
@@ -286,8 +343,12 @@ def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
         ("precision", 57.0, "between 0 and 1: divide"),
     ],
 )
-def test_a_value_out_of_the_range_of_its_measure_is_refused(measure: str, value: float, message: str) -> None:
-    with pytest.raises(ValueError, match=f"the {re.escape(measure)} of run 'a' for query 'q' is .*{message}"):
+def test_a_value_out_of_the_range_of_its_measure_is_refused(
+    measure: str, value: float, message: str
+) -> None:
+    with pytest.raises(
+        ValueError, match=f"the {re.escape(measure)} of run 'a' for query 'q' is .*{message}"
+    ):
         read_values({"a": {"q": {measure: value}}})
 
 
@@ -303,7 +364,8 @@ def test_queries_that_lack_a_value_can_be_skipped() -> None:
 def test_mixed_measures_are_refused() -> None:
     mixed = {"a": {"q": {"AP": 0.5, "RR": 1.0}}, "b": {"q": {"AP": 0.25}}}
     with pytest.raises(
-        ValueError, match=r"^read_values: values: run 'b' has no values of RR; all have AP: name what to take"
+        ValueError,
+        match=r"^read_values: values: run 'b' has no values of RR; all have AP: name what to take",
     ):
         read_values(mixed)
     assert read_values(mixed, measures=["AP"]).values["AP"].tolist() == [[0.5], [0.25]]
@@ -331,9 +393,14 @@ def test_mixed_measures_are_refused() -> None:
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
         ("run;query_id;AP\na;q;0,5\n", "with '0,5' .*line 2, column 'AP'.; write numbers as 0.5"),
         ("{}", "there are no values in it"),
-        ('{"q": {"AP": 1' + "0" * 400 + "}}", "the AP of run 'values' for query 'q' is inf; leave it out"),
         (
-            '[{"run": "a", "query_id": "q", "AP": 0.1}, {"run": "b", "query_id": "q", "AP": 1' + "0" * 400 + "}]",
+            '{"q": {"AP": 1' + "0" * 400 + "}}",
+            "the AP of run 'values' for query 'q' is inf; leave it out",
+        ),
+        (
+            '[{"run": "a", "query_id": "q", "AP": 0.1}, {"run": "b", "query_id": "q", "AP": 1'
+            + "0" * 400
+            + "}]",
             "record 2, column 'AP': the AP of run 'b' for query 'q' is inf; leave it out",
         ),
         ('[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"', "line 4: taken for JSON, but"),
@@ -343,7 +410,10 @@ def test_mixed_measures_are_refused() -> None:
             "'AP' occurs twice",
         ),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
-        ("map q1 0.25\nmap q2 0.3", "line 2: the file ends within a number, without an end of line"),
+        (
+            "map q1 0.25\nmap q2 0.3",
+            "line 2: the file ends within a number, without an end of line",
+        ),
         ("run,query_id,AP\na,q1,0.5\na,q2,0.2", "line 3: the file ends within a number"),
         ("[1, 2]", "expected objects with run, query_id, measure and value"),
     ],
@@ -359,8 +429,14 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
     ("content", "message"),
     [
         ({"task_name": "T", "scores": [1]}, "no number 'main_score' in it; name another one"),
-        ({"task_name": "T", "scores": {"test": [{"ndcg": 1}]}}, "no number 'main_score' in it; name another one"),
-        ({"mteb_dataset_name": "T", "test": {"ndcg": 1}}, "no files of values in it, nor results of MTEB"),
+        (
+            {"task_name": "T", "scores": {"test": [{"ndcg": 1}]}},
+            "no number 'main_score' in it; name another one",
+        ),
+        (
+            {"mteb_dataset_name": "T", "test": {"ndcg": 1}},
+            "no files of values in it, nor results of MTEB",
+        ),
         (None, "no files of values in it, nor results of MTEB"),
     ],
 )
@@ -372,7 +448,9 @@ def test_other_results_of_mteb_are_refused(content: Any, message: str, tmp_path:
         read_values(tmp_path)
 
 
-@pytest.mark.parametrize("empty", [{}, pd.DataFrame({"query_id": [], "AP": []}), {"all": {"AP": 0.5}}])
+@pytest.mark.parametrize(
+    "empty", [{}, pd.DataFrame({"query_id": [], "AP": []}), {"all": {"AP": 0.5}}]
+)
 def test_a_run_without_values_is_not_lost(empty: Any) -> None:
     with pytest.raises(ValueError, match="values of run 'b': there are none; leave it out"):
         read_values({"a": {"q": {"AP": 0.5}}, "b": empty})
@@ -380,7 +458,9 @@ def test_a_run_without_values_is_not_lost(empty: Any) -> None:
 
 @pytest.mark.parametrize("values", [3, [], {}, ["a.txt", 3], {"a": 3}])
 def test_what_is_no_table_of_values_is_refused(values: Any) -> None:
-    with pytest.raises(ValueError, match=r"read_values: values.*(cannot be read|there are no values|not a number)"):
+    with pytest.raises(
+        ValueError, match=r"read_values: values.*(cannot be read|there are no values|not a number)"
+    ):
         read_values(values)
 
 
@@ -404,40 +484,58 @@ TABLES = pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "jsonl", "pa
 def test_collections_are_a_column_of_a_file_too(ending: str, tmp_path: Path) -> None:
     """Also where their ids are what tables of numbers take for gaps."""
     ids = ("NA", "null", "None", "nan", "2011")
-    rows = [(c, q, run, 0.1 * i) for c in ids for q in ("01", "02") for i, run in enumerate(("a", "b"))]
+    rows = [
+        (c, q, run, 0.1 * i) for c in ids for q in ("01", "02") for i, run in enumerate(("a", "b"))
+    ]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     found = read_collections(write_table(frame, tmp_path / f"values.{ending}"))
     assert list(found) == list(ids)
     assert all(table.query_ids == ["01", "02"] for table in found.values())
-    assert found["null"].values["AP"].tolist() == read_collections(frame)["null"].values["AP"].tolist()
+    assert (
+        found["null"].values["AP"].tolist() == read_collections(frame)["null"].values["AP"].tolist()
+    )
 
 
 @TABLES
 def test_rows_without_a_collection_are_refused(ending: str, tmp_path: Path) -> None:
-    rows = [("c", "01", "a", 0.1), (None, "01", "b", 0.2), ("c", "02", "a", 0.1), (None, "02", "b", 0.2)]
+    rows = [
+        ("c", "01", "a", 0.1),
+        (None, "01", "b", 0.2),
+        ("c", "02", "a", 0.1),
+        (None, "02", "b", 0.2),
+    ]
     path = write_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / f"values.{ending}")
     place = {"jsonl": "line 2", "parquet": "row 2"}.get(ending, "line 3")
     with pytest.raises(
-        ValueError, match=rf"^read_collections: {path}, {place}: there is no collection .and 1 other case.; add it"
+        ValueError,
+        match=rf"^read_collections: {path}, {place}: there is no collection .and 1 other case.; add it",
     ):
         read_collections(path)
 
 
 @TABLES
-def test_a_bad_cell_of_a_collection_is_named_by_its_place_in_the_file(ending: str, tmp_path: Path) -> None:
+def test_a_bad_cell_of_a_collection_is_named_by_its_place_in_the_file(
+    ending: str, tmp_path: Path
+) -> None:
     rows = [(c, "01", run, 0.1) for c in ("c", "d") for run in ("a", "b")]
     rows[3] = ("d", "01", "b", 7.0)
     frame = pd.DataFrame(rows, columns=COLUMNS)
     path = write_table(frame, tmp_path / f"values.{ending}")
     place = {"jsonl": "line 4", "parquet": "row 4"}.get(ending, "line 5")
-    with pytest.raises(ValueError, match=rf"collection 'd': {path}, {place}, column 'AP': .* is 7; its values lie"):
+    with pytest.raises(
+        ValueError, match=rf"collection 'd': {path}, {place}, column 'AP': .* is 7; its values lie"
+    ):
         read_collections(path)
     with pytest.raises(ValueError, match=r"collection 'd': row 4, column 'AP'"):
         read_collections(frame)
 
 
-@pytest.mark.parametrize("content", [b"", b"collection,query_id,run,AP\nc,q,a\n", b"\xff\xfe\x00", b"PAR1"])
-def test_a_damaged_file_of_collections_is_refused_by_its_name(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"collection,query_id,run,AP\nc,q,a\n", b"\xff\xfe\x00", b"PAR1"]
+)
+def test_a_damaged_file_of_collections_is_refused_by_its_name(
+    content: bytes, tmp_path: Path
+) -> None:
     for ending in ("csv", "parquet"):
         path = tmp_path / f"values.{ending}"
         path.write_bytes(content)
@@ -449,7 +547,9 @@ def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for path in (tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"):
         path.write_text("map q1 0.5\n")
-    with pytest.raises(ValueError, match="two files are called 'bm25'; rename one, or give them names"):
+    with pytest.raises(
+        ValueError, match="two files are called 'bm25'; rename one, or give them names"
+    ):
         read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
 
 
@@ -457,7 +557,8 @@ def test_a_file_without_collections_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "values.txt"
     path.write_text("map q1 0.5\n")
     with pytest.raises(
-        ValueError, match=f"^read_collections: {path} has no column that names collections; add a column"
+        ValueError,
+        match=f"^read_collections: {path} has no column that names collections; add a column",
     ):
         read_collections(path)
 
@@ -480,8 +581,11 @@ def test_runs_and_qrels_are_not_values(
 ) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(
-        ValueError, match=rf"{name}: this looks like {looks}; leave out values= and give qrels and runs"
+        ValueError,
+        match=rf"{name}: this looks like {looks}; leave out values= and give qrels and runs",
     ):
         read_values(tmp_path / name)
     assert cli.main(["compare", "--values", str(tmp_path / name)]) == 1
-    assert capsys.readouterr().err.endswith(f"{name}: this looks like {looks}; omit --values and give qrels and runs\n")
+    assert capsys.readouterr().err.endswith(
+        f"{name}: this looks like {looks}; omit --values and give qrels and runs\n"
+    )

@@ -24,9 +24,13 @@ def exactly(expected):
 @pytest.mark.parametrize("run", ["InexpC2", "NLPR03vb10", "Sel50", "humR03dc"])
 def test_tse_and_lexirecall_on_robust_2003(data, run):
     by_query = data.vectors("robust2003.json")["values"][run]
-    expected = {(q, name): value for q, by_measure in by_query.items() for name, value in by_measure.items()}
+    expected = {
+        (q, name): value for q, by_measure in by_query.items() for name, value in by_measure.items()
+    }
     names = {parse_measure(name): name for _, name in expected}
-    metrics = PROVIDER.iter_calc(names, data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz"))
+    metrics = PROVIDER.iter_calc(
+        names, data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz")
+    )
     found = {(metric.query_id, names[metric.measure]): metric.value for metric in metrics}
     assert {key: found[key] for key in expected} == exactly(expected)
 
@@ -41,15 +45,26 @@ def test_tse_and_lexirecall_on_robust_2003(data, run):
 )
 def test_value_and_expected_items_of_cwl_measures_on_web_2011(data, measure):
     by_query = data.vectors("web2011-cwl.json")["values"]
-    found = cwl_values(parse_measure(measure), data.path("web-adhoc/qrels.txt.gz"), data.path("web-adhoc/wt11.run.gz"))
+    found = cwl_values(
+        parse_measure(measure),
+        data.path("web-adhoc/qrels.txt.gz"),
+        data.path("web-adhoc/wt11.run.gz"),
+    )
     for place, field in enumerate(("value", "expected_items")):
         expected = {q: by_measure[measure][place] for q, by_measure in by_query.items()}
         assert {q: found[q, field] for q in expected} == exactly(expected)
 
 
 def test_err_on_web_2011(data):
-    expected = {q: by_measure["ERR@20"][0] for q, by_measure in data.vectors("web2011-cwl.json")["values"].items()}
-    found = values(ir_measures.ERR @ 20, data.path("web-adhoc/qrels.txt.gz"), data.path("web-adhoc/wt11.run.gz"))
+    expected = {
+        q: by_measure["ERR@20"][0]
+        for q, by_measure in data.vectors("web2011-cwl.json")["values"].items()
+    }
+    found = values(
+        ir_measures.ERR @ 20,
+        data.path("web-adhoc/qrels.txt.gz"),
+        data.path("web-adhoc/wt11.run.gz"),
+    )
     assert {q: found[q] for q in expected} == exactly(expected)
 
 
@@ -74,7 +89,9 @@ def test_toma_on_clef_ehealth_2016(data, run, distance):
         .rename({"relevance": name})
         for name in names
     ]
-    qrels = reduce(lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels)
+    qrels = reduce(
+        lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels
+    )
     measure = (
         "TOMA(aspects={'relevance':2,'trustworthiness':100,'understandability':100},"
         f"distance='{distance}',base='nDCG')@10"
@@ -87,7 +104,9 @@ def test_toma_on_clef_ehealth_2016(data, run, distance):
 # -- Table 3 of Maistro et al. -----------------------------------------------------------------------
 
 ASPECTS = {"relevance": {0: 0, 1: 1, 2: 2, 3: 3}, "correctness": {0: 0, 1: 1.5, 2: 3}}
-LABELS = pd.DataFrame([("d1", 1, 2), ("d2", 3, 1), ("d3", 3, 0)], columns=["doc_id", "relevance", "correctness"])
+LABELS = pd.DataFrame(
+    [("d1", 1, 2), ("d2", 3, 1), ("d3", 3, 0)], columns=["doc_id", "relevance", "correctness"]
+)
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 
 
@@ -95,7 +114,9 @@ def over_all_rankings(measure):
     """Values of the six rankings of d1, d2, d3 in the order of the table: a query each."""
     rankings = list(itertools.permutations(["d1", "d2", "d3"]))
     qrels = pd.concat([LABELS.assign(query_id="".join(ranking)) for ranking in rankings])
-    run = {"".join(ranking): {doc: -float(i) for i, doc in enumerate(ranking)} for ranking in rankings}
+    run = {
+        "".join(ranking): {doc: -float(i) for i, doc in enumerate(ranking)} for ranking in rankings
+    }
     found = values(measure, qrels, run)
     return [found["".join(ranking)] for ranking in rankings]
 
@@ -114,7 +135,11 @@ def test_toma_as_published(data, base, row):
 
 @pytest.mark.parametrize(
     ("base", "parameters"),
-    [("AP", {"base": "AP", "binarize": "half"}), ("AP", {"base": "AP(rel=2)"}), ("nDCG", {"base": "nDCG"})],
+    [
+        ("AP", {"base": "AP", "binarize": "half"}),
+        ("AP", {"base": "AP(rel=2)"}),
+        ("nDCG", {"base": "nDCG"}),
+    ],
 )
 def test_cam_and_mm_as_published(data, base, parameters):
     table = data.vectors("toma.json")[f"table3_{base}"]
@@ -128,11 +153,15 @@ def test_cam_and_mm_as_published(data, base, parameters):
 
 
 @pytest.mark.parametrize(("relevant", "collection"), [(1, 9), (2, 9), (3, 9), (4, 8)])
-def test_rankings_of_a_collection_tie_in_lexirecall_as_often_as_published(data, relevant, collection):
+def test_rankings_of_a_collection_tie_in_lexirecall_as_often_as_published(
+    data, relevant, collection
+):
     """Two random rankings tie with probability 1 / C(n, m): only where all relevant documents share their ranks."""
     placements = list(itertools.combinations(range(collection), relevant))
     qrels = {str(placement): {f"d{place}": 1 for place in placement} for placement in placements}
-    run = {query_id: {f"d{place}": -float(place) for place in range(collection)} for query_id in qrels}
+    run = {
+        query_id: {f"d{place}": -float(place) for place in range(collection)} for query_id in qrels
+    }
     separated = len(set(values(LR, qrels, run).values()))
     assert separated == math.comb(collection, relevant)
 

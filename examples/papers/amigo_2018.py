@@ -83,11 +83,26 @@ FREE_BELOW = "a document below about t is worth less after it; unseen elsewhere 
 OWN_IDEAL = "normalised by the relevant documents of each subtopic; unseen elsewhere it holds"
 WEAK_ABOVE = "a weak document above devalues a strong one below by 1-alpha"
 REASONS = {  # of the differences; the counterexample follows where there is one
-    ("RR", "SAT"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
-    ("nDCG@k", "ASPDIV"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
-    ("ERR@k", "ASPDIV"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
-    ("ERR@k", "SAT"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
-    ("RBP", "ASPDIV"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    (
+        "RR",
+        "SAT",
+    ): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    (
+        "nDCG@k",
+        "ASPDIV",
+    ): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    (
+        "ERR@k",
+        "ASPDIV",
+    ): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    (
+        "ERR@k",
+        "SAT",
+    ): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    (
+        "RBP",
+        "ASPDIV",
+    ): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
     ("RBP", "CLOSETH"): f"from p > 3/4 on{MISREAD}",
     ("AP-IA", "PRI"): "AP is not defined for grades, and has no mark itself",
     ("AP-IA", "DEEP"): "AP is not defined for grades, and has no mark itself",
@@ -110,7 +125,9 @@ REASONS = {  # of the differences; the counterexample follows where there is one
     ("RBU@k", "ASPREL"): FREE_BELOW,
     ("CT@k", "RED"): "both subtopics are full: a further document is worth nothing",
 }
-AT_CEILING = "what is compared, or most variants of the design, have the largest possible metric unanimity"
+AT_CEILING = (
+    "what is compared, or most variants of the design, have the largest possible metric unanimity"
+)
 TABLE_2 = {  # the paper's values by design: RBU, the best of all others, and of recall of subtopics
     "official": "RBU(p=.99) .8024, then .7956; S-Recall last, .3965 to .2478",
     "cut at 0..length": "RBU(p=.99) .8568, then .7734; S-Recall last, .4238 to .3007",
@@ -189,12 +206,16 @@ BINARY = {name: MEASURES[name] for name in ("AP", "NRBP", "alpha-nDCG@k", "EU", 
 # -- Table 1 ---------------------------------------------------------------------------------------
 
 
-def marks(measures: dict, cases: int, size: int, grades: tuple[int, ...] = (0, 1, 2)) -> pd.DataFrame:
+def marks(
+    measures: dict, cases: int, size: int, grades: tuple[int, ...] = (0, 1, 2)
+) -> pd.DataFrame:
     """Mark and counterexample, a row per measure and constraint."""
     table = axioms(measures, grades=grades, size=size, cases=cases)
     short = {name: abbreviation for abbreviation, name in [*CONSTRAINTS.items(), NARROWER]}
     table = table[table["property"].isin(short)]
-    marked = table.assign(constraint=table["property"].map(short), mark=np.where(table["result"] == "holds", "+", "-"))
+    marked = table.assign(
+        constraint=table["property"].map(short), mark=np.where(table["result"] == "holds", "+", "-")
+    )
     return marked.set_index(["measure", "constraint"])
 
 
@@ -224,7 +245,9 @@ def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> int:
         failing += [name] if printed_mark != ours.loc[(name, "ASPREL"), "mark"] else []
         cells.append(printed_mark if mark == printed_mark else f"{printed_mark} {mark}")
         print(f"{name:14}" + "".join(f"{cell:9}" for cell in cells).rstrip())
-    print("\n  Counterexamples (labels from rank 1 on, 1+0 for two subtopics; behind the bar what is not retrieved)")
+    print(
+        "\n  Counterexamples (labels from rank 1 on, 1+0 for two subtopics; behind the bar what is not retrieved)"
+    )
     for line in examples:
         print(f"    {line}")
     print(
@@ -238,20 +261,30 @@ def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> int:
     print("\n  The same with other parameters")
     for name in PARAMETERS:
         print(
-            f"    {name:22}" + "".join(f"{other.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]]).rstrip()
+            f"    {name:22}"
+            + "".join(
+                f"{other.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]]
+            ).rstrip()
         )
     ndeval = marks(OF_NDEVAL, cases, size)["mark"].unstack()
     print("  ndeval's measures, for which every grade above 0 is the same")
     for name in OF_NDEVAL:
         print(
-            f"    {name:22}" + "".join(f"{ndeval.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]]).rstrip()
+            f"    {name:22}"
+            + "".join(
+                f"{ndeval.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]]
+            ).rstrip()
         )
     binary = marks(BINARY, cases, size, (0, 1))["mark"].unstack()
     print(
-        "\n  Priority where relevance is binary: " + ", ".join(f"{name} {binary.loc[name, 'PRI']}" for name in BINARY)
+        "\n  Priority where relevance is binary: "
+        + ", ".join(f"{name} {binary.loc[name, 'PRI']}" for name in BINARY)
     )
     met = ours["mark"].unstack().eq("+")
-    for without, reading in ((NARROWER[0], "ASPREL as printed"), ("ASPREL", "ASPREL unseen elsewhere")):
+    for without, reading in (
+        (NARROWER[0], "ASPREL as printed"),
+        ("ASPREL", "ASPREL unseen elsewhere"),
+    ):
         all_ten = met.drop(columns=without).all(axis=1)
         count.claim(
             f"RBU is the only measure that meets all ten constraints, {reading}",
@@ -270,7 +303,9 @@ def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> int:
         axes = new_figure(8, 6).add_subplot()
         columns = [*CONSTRAINTS, NARROWER[0]]
         same = ours["mark"].unstack().loc[list(TABLE_1), columns]
-        printed = pd.DataFrame([[*row, row[-1]] for row in TABLE_1.values()], index=same.index, columns=same.columns)
+        printed = pd.DataFrame(
+            [[*row, row[-1]] for row in TABLE_1.values()], index=same.index, columns=same.columns
+        )
         colour = np.where(same == printed, np.where(same == "+", 0.75, 0.5), 0.25)
         axes.imshow(colour, cmap="PiYG", vmin=0, vmax=1, aspect="auto")
         for (i, j), mark in np.ndenumerate(same.to_numpy()):
@@ -295,7 +330,9 @@ def saturation(count: Printed) -> None:
     for family, measure in {"RBU": "RBU({})", "ERR-IA": 'IA(base="GERR(max_rel=1,{})")'}.items():
         for mapping, probability in (("exp", "1/2"), ("linear", "1")):
             text = measure.format(f"gain='{mapping}'")
-            first, second = (float(evaluate(text, qrels, run).loc["q", text]) for run in runs.values())
+            first, second = (
+                float(evaluate(text, qrels, run).loc["q", text]) for run in runs.values()
+            )
             held[family, mapping] = second <= first
             print(
                 f"    {text}: top grade satisfies with probability {probability}: {first:.4f}, then {second:.4f}: {'holds' if second <= first else 'fails'}"
@@ -316,28 +353,43 @@ def variants() -> dict[str, str]:
     """The measures of Table 2 with all their parameters, by label; the label begins with the family."""
     listed = {"AP": "AP", "RR": "RR", "AP-IA": "IA(base='AP')", "RR-IA": "IA(base='RR')"}
     for k in (10, 20, 50, 100, 1000):
-        for name, base in {"P": f"P@{k}", "ERR": f"GERR(max_rel=4)@{k}", "nDCG": f"nDCG@{k}"}.items():
+        for name, base in {
+            "P": f"P@{k}",
+            "ERR": f"GERR(max_rel=4)@{k}",
+            "nDCG": f"nDCG@{k}",
+        }.items():
             listed |= {f"{name}@{k}": base, f"{name}-IA@{k}": f"IA(base='{base}')"}
         listed[f"S-Recall@{k}"] = f"StRecall@{k}"
-        listed |= {f"alpha-nDCG(a={a})@{k}": f"alpha_nDCG(alpha={a})@{k}" for a in (0.1, 0.25, 0.5, 0.75)}
+        listed |= {
+            f"alpha-nDCG(a={a})@{k}": f"alpha_nDCG(alpha={a})@{k}" for a in (0.1, 0.25, 0.5, 0.75)
+        }
     for p in (0.8, 0.9, 0.99):
         listed[f"RBP(p={p})"] = f"CWL_RBP(phi={p},max_rel=4)"
-        listed |= {f"NRBP(p={p},a={a})": f"NRBP(alpha={a},beta={p})" for a in (0.1, 0.25, 0.5, 0.75)}
+        listed |= {
+            f"NRBP(p={p},a={a})": f"NRBP(alpha={a},beta={p})" for a in (0.1, 0.25, 0.5, 0.75)
+        }
         listed |= {f"RBU(p={p},e={e})": f"RBU(p={p},e={e},max_rel=4)" for e in EFFORTS}
     for a in (0.1, 0.25, 0.5, 0.75):
         listed |= {f"EU(a={a},e={e})": f"EU(alpha={a},e={e},max_rel=4)" for e in EFFORTS}
     return listed
 
 
-def made_up(topics: int, systems: int, depth: int, rng: np.random.Generator) -> tuple[pd.DataFrame, dict]:
+def made_up(
+    topics: int, systems: int, depth: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, dict]:
     """Few graded judgments for three to six subtopics, and systems that see a document's grades through noise."""
     rows, runs = [], {f"system {s:02}": {} for s in range(systems)}
     for q in range(topics):
         subtopics = int(rng.integers(3, 7))
-        grade = rng.choice([0, 1, 2, 3, 4], p=[0.985, 0.008, 0.004, 0.002, 0.001], size=(depth, subtopics))
+        grade = rng.choice(
+            [0, 1, 2, 3, 4], p=[0.985, 0.008, 0.004, 0.002, 0.001], size=(depth, subtopics)
+        )
         documents, aspects = np.nonzero(grade)
         names = [f"d{i:04}" for i in range(depth)]
-        rows += [(f"q{q}", names[d], int(grade[d, t]), f"t{t}") for d, t in zip(documents, aspects, strict=True)]
+        rows += [
+            (f"q{q}", names[d], int(grade[d, t]), f"t{t}")
+            for d, t in zip(documents, aspects, strict=True)
+        ]
         for s, run in enumerate(runs.values()):
             taste = rng.dirichlet(np.ones(subtopics))  # which subtopics a system understands
             score = grade @ taste * (0.5 + 3 * s / systems) + rng.normal(0, 1, depth)
@@ -353,14 +405,23 @@ def from_one_run(
     runs = {"the run": run}
     for s in range(1, systems):
         depth = int(run.depth.max())
-        score = -np.log(np.arange(1, depth + 1))[None, :] + rng.normal(0, rng.uniform(0.2, 2), (len(judgments), depth))
+        score = -np.log(np.arange(1, depth + 1))[None, :] + rng.normal(
+            0, rng.uniform(0.2, 2), (len(judgments), depth)
+        )
         score[run.query, run.rank - 1] += rng.uniform(-0.2, 0.6) * run.grade
         score[np.arange(depth) >= run.depth[:, None]] = -np.inf
         rank = np.empty_like(score, dtype=np.int64)
-        np.put_along_axis(rank, np.argsort(-score, axis=1, kind="stable"), np.arange(1, depth + 1)[None, :], axis=1)
+        np.put_along_axis(
+            rank,
+            np.argsort(-score, axis=1, kind="stable"),
+            np.arange(1, depth + 1)[None, :],
+            axis=1,
+        )
         moved = rank[run.query, run.rank - 1]
         order = np.lexsort((moved, run.query))
-        runs[f"system {s:02}"] = replace(run, query=run.query[order], doc=run.doc[order], rank=moved[order], ties=None)
+        runs[f"system {s:02}"] = replace(
+            run, query=run.query[order], doc=run.doc[order], rank=moved[order], ties=None
+        )
     return runs
 
 
@@ -381,7 +442,9 @@ def simulated(qrels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Every grade r replaced by a random one of 0..r, and random weights of the subtopics."""
     pairs = qrels[["query_id", "subtopic_id"]].drop_duplicates()
     weights = pairs.assign(weight=rng.random(len(pairs)) + 1e-9)
-    return qrels.assign(relevance=rng.integers(0, qrels["relevance"].clip(lower=0) + 1)).merge(weights)
+    return qrels.assign(relevance=rng.integers(0, qrels["relevance"].clip(lower=0) + 1)).merge(
+        weights
+    )
 
 
 def best_with(values: pd.Series, family: str, e: float) -> float:
@@ -403,11 +466,16 @@ def unanimity_by_design(
             order_at_20(what, runs, count)
         else:
             longest = {
-                name: run.depth if "length" in design else np.minimum(run.depth, 50) for name, run in runs.items()
+                name: run.depth if "length" in design else np.minimum(run.depth, 50)
+                for name, run in runs.items()
             }
-            runs = {name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()}
+            runs = {
+                name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()
+            }
         tables[design] = (
-            Study(variants(), judgments, runs, progress=False).unanimity().set_index("measure")["unanimity"]
+            Study(variants(), judgments, runs, progress=False)
+            .unanimity()
+            .set_index("measure")["unanimity"]
         )
     table = pd.DataFrame(tables)
     family = table.index.str.extract(r"^([^@(]+)", expand=False)
@@ -424,18 +492,28 @@ def unanimity_by_design(
         )
         rows.append(
             {"design": design}
-            | {f"{name}, e={e}": best_with(values, name, e) for e in EFFORTS for name in ("RBU", "EU")}
+            | {
+                f"{name}, e={e}": best_with(values, name, e)
+                for e in EFFORTS
+                for name in ("RBU", "EU")
+            }
         )
         full = int((values > 1 - 1e-9).sum())
 
-        def ahead_of(text: str, first: float, second: float, full: int = full, of: int = len(values)) -> None:
+        def ahead_of(
+            text: str, first: float, second: float, full: int = full, of: int = len(values)
+        ) -> None:
             if full > of / 2 or min(first, second) > 1 - 1e-9:  # the largest value that there is
-                count.cannot_tell(f"{text} ({full} of {of} variants have the largest possible value)", AT_CEILING)
+                count.cannot_tell(
+                    f"{text} ({full} of {of} variants have the largest possible value)", AT_CEILING
+                )
             else:
                 count.claim(f"{text} ({first:.4f}, {second:.4f})", first > second + 1e-9)
 
         name = f"Table 2, {what}, {design}"
-        level = sorted({name.split("(")[0].split("@")[0] for name in rest.index[rest >= effort.max() - 1e-9]})
+        level = sorted(
+            {name.split("(")[0].split("@")[0] for name in rest.index[rest >= effort.max() - 1e-9]}
+        )
         ahead_of(
             f"{name}: RBU is strictly ahead of all other measures, the best of which are {', '.join(level) or rest.idxmax()}",
             effort.max(),
@@ -443,24 +521,36 @@ def unanimity_by_design(
         )
         verdicts.append(count.claims[-1].holds)
         deep = {
-            name: values[values.index.str.startswith(f"{name}@") | values.index.str.match(rf"{name}\(.*@")]
+            name: values[
+                values.index.str.startswith(f"{name}@") | values.index.str.match(rf"{name}\(.*@")
+            ]
             for name in ("ERR", "nDCG", "ERR-IA", "nDCG-IA", "alpha-nDCG")
         }
-        at = [[of[of.index.str.endswith(k)].max() for k in ("@1000", "@10")] for of in deep.values()]
+        at = [
+            [of[of.index.str.endswith(k)].max() for k in ("@1000", "@10")] for of in deep.values()
+        ]
         least = min(at, key=lambda pair: pair[0] - pair[1])
         ahead_of(
-            f"{name}: cutoff 1000 is ahead of cutoff 10 for ERR, nDCG, alpha-nDCG and the intent-aware ones", *least
+            f"{name}: cutoff 1000 is ahead of cutoff 10 for ERR, nDCG, alpha-nDCG and the intent-aware ones",
+            *least,
         )
         last = best.loc[["S-Recall", "RR"], design].min()
         ahead_of(
-            f"{name}: S-Recall or RR comes last of the families", best[design].drop(["S-Recall", "RR"]).min(), last
+            f"{name}: S-Recall or RR comes last of the families",
+            best[design].drop(["S-Recall", "RR"]).min(),
+            last,
         )
         high, low = (effort[effort.index.str.contains(p)].max() for p in ("p=0.99", r"p=0.8,"))
         ahead_of(f"{name}: RBU with p=.99 is ahead of p=.8", high, low)
     print(f"\n  {what}: the best RBU and EU by effort e")
     efforts = pd.DataFrame(rows).set_index("design")
-    print("    " + efforts.to_string(float_format=lambda value: f"{value:.4f}").replace("\n", "\n    "))
-    with_effort, without = (efforts[[c for c in efforts if c.endswith("e=0.0") != some]] for some in (True, False))
+    print(
+        "    "
+        + efforts.to_string(float_format=lambda value: f"{value:.4f}").replace("\n", "\n    ")
+    )
+    with_effort, without = (
+        efforts[[c for c in efforts if c.endswith("e=0.0") != some]] for some in (True, False)
+    )
     fall = ", ".join(f"{value:.4f}" for value in with_effort.max(axis=1) - without.max(axis=1))
     told = [verdict for verdict in verdicts if verdict is not None]
     print(
@@ -485,29 +575,52 @@ def order_at_20(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
     judgments = next(iter(runs.values())).judgments
     print(f"\nSection 6.4, k = 20, {what}: metric unanimity among these measures")
     for text, efforts in {"e = 0 to .5": EFFORTS, "e = 0 alone": EFFORTS[:1]}.items():
-        rbu = {f"RBU(p={p},e={e:g})": f"RBU(p={p},e={e},max_rel=4)@20" for p in (0.8, 0.9, 0.99) for e in efforts}
-        value = Study({**others, **rbu}, judgments, runs, progress=False).unanimity().set_index("measure")["unanimity"]
+        rbu = {
+            f"RBU(p={p},e={e:g})": f"RBU(p={p},e={e},max_rel=4)@20"
+            for p in (0.8, 0.9, 0.99)
+            for e in efforts
+        }
+        value = (
+            Study({**others, **rbu}, judgments, runs, progress=False)
+            .unanimity()
+            .set_index("measure")["unanimity"]
+        )
         families = {"RBU, least": value[list(rbu)].min(), **value[list(others)].to_dict()}
         print(f"  {text}: " + "; ".join(f"{name} {of:.4f}" for name, of in families.items()))
         name = f"Section 6.4, {what}, k = 20, {text}"
         first, *rest = families.values()
-        count.claim(f"{name}: RBU is first with every p and e ({first:.4f}, {max(rest):.4f})", first > max(rest) + 1e-9)
         count.claim(
-            f"{name}: S-Recall is last, after P-IA ({rest[-1]:.4f}, {rest[-2]:.4f})", sorted(rest)[:2] == rest[:-3:-1]
+            f"{name}: RBU is first with every p and e ({first:.4f}, {max(rest):.4f})",
+            first > max(rest) + 1e-9,
+        )
+        count.claim(
+            f"{name}: S-Recall is last, after P-IA ({rest[-1]:.4f}, {rest[-2]:.4f})",
+            sorted(rest)[:2] == rest[:-3:-1],
         )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", nargs="?", type=Path, help="folder with web2014-diversity")
-    parser.add_argument("--cases", type=int, default=20, help="random cases per constraint (default: %(default)s)")
     parser.add_argument(
-        "--size", type=int, default=4, help="enumerate rankings up to this many documents (default: %(default)s)"
+        "--cases", type=int, default=20, help="random cases per constraint (default: %(default)s)"
     )
     parser.add_argument(
-        "--full", action="store_true", help="30 systems and 50 topics, as many as the paper, not 10 and 15"
+        "--size",
+        type=int,
+        default=4,
+        help="enumerate rankings up to this many documents (default: %(default)s)",
     )
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder")
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="30 systems and 50 topics, as many as the paper, not 10 and 15",
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder"
+    )
     options = parser.parse_args(arguments)
     count = Printed()
     narrower = table_1(options.cases, options.size, options.plots, count)
@@ -515,10 +628,17 @@ def main(arguments: list[str] | None = None) -> None:
     unanimity.properties(count)
     topics, systems, depth = (50, 30, 2000) if options.full else (15, 10, 500)
     qrels, made = made_up(topics, systems, depth, np.random.default_rng(1))
-    print("  alpha-nDCG and NRBP of metric unanimity are ndeval's, of binary relevance; those of Table 1 are graded.")
+    print(
+        "  alpha-nDCG and NRBP of metric unanimity are ndeval's, of binary relevance; those of Table 1 are graded."
+    )
     what = f"{systems} made-up systems, {topics} topics"
     unanimity_by_design(
-        what, qrels, lambda judged: {n: align(judged, run) for n, run in made.items()}, 2, count, options.plots
+        what,
+        qrels,
+        lambda judged: {n: align(judged, run) for n, run in made.items()},
+        2,
+        count,
+        options.plots,
     )
     if options.data is None:
         print("\nNo folder with data was given: no analysis of the Web Track's topics.")
@@ -526,7 +646,10 @@ def main(arguments: list[str] | None = None) -> None:
         folder = options.data / "web2014-diversity"
         columns = ["query_id", "subtopic_id", "doc_id", "relevance"]
         web = pd.read_csv(
-            folder / "qrels.ndeval.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "subtopic_id": str}
+            folder / "qrels.ndeval.txt.gz",
+            sep=r"\s+",
+            names=columns,
+            dtype={"query_id": str, "subtopic_id": str},
         )
         what = f"Web Track 2014, its topics, one run and {systems - 1} systems made from it"
 

@@ -32,19 +32,32 @@ def reachable_maximum(measures: MeasuresLike, judgments: Judgments) -> pd.DataFr
         best, order = np.full(len(judgments), -np.inf), np.full(len(judgments), "", dtype=object)
         every = np.stack(list(labels.values()))
         # The most important aspect first.
-        orders = [(" > ".join(names), [labels[aspect] for aspect in names]) for names in permutations(labels)]
+        orders = [
+            (" > ".join(names), [labels[aspect] for aspect in names])
+            for names in permutations(labels)
+        ]
         orders += [("sum", [every.sum(axis=0)]), ("sum of squares", [(every**2).sum(axis=0)])]
         orders.append(("largest label", [every.max(axis=0)]))
         for words, keys in orders:
             order_of = np.lexsort((*(-key for key in reversed(keys)), judgments.query))
             query = judgments.query[order_of]
             depth = np.bincount(judgments.query, minlength=len(judgments))
-            ranked = AlignedRun(judgments, query=query, doc=order_of, rank=position_in_segment(query) + 1, depth=depth)
+            ranked = AlignedRun(
+                judgments,
+                query=query,
+                doc=order_of,
+                rank=position_in_segment(query) + 1,
+                depth=depth,
+            )
             found = values(measure, ranked)
             better = found > best
             best[better], order[better] = found[better], words
         some = _labelled(judgments, labels)
-        columns = {"query_id": [judgments.query_ids[q] for q in some], "value": best[some], "order": order[some]}
+        columns = {
+            "query_id": [judgments.query_ids[q] for q in some],
+            "value": best[some],
+            "order": order[some],
+        }
         parts.append(pd.DataFrame({"measure": name, **columns}))
     return pd.concat(parts, ignore_index=True)
 
@@ -55,7 +68,13 @@ def draw_maximum(table: pd.DataFrame) -> Any:
     rising = rising.assign(place=rising.groupby("measure").cumcount() + 1)
     across, up = "queries, by what can be reached", "largest value of any ranking"
     return draw(
-        Lines("The best value that any ranking of these documents has", "place", across, value="value", meaning=up),
+        Lines(
+            "The best value that any ranking of these documents has",
+            "place",
+            across,
+            value="value",
+            meaning=up,
+        ),
         rising,
     )
 
@@ -75,13 +94,19 @@ def best_run_labels(study: Study, k: int = 100) -> pd.DataFrame:
     parts = []
     for name in study.measures:
         best = scored.values[name].argmax(axis=0)
-        documents, zero, sums = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64), np.zeros(k)
+        documents, zero, sums = (
+            np.zeros(k, dtype=np.int64),
+            np.zeros(k, dtype=np.int64),
+            np.zeros(k),
+        )
         for number in np.unique(best[some]).tolist():
             chosen = np.zeros(len(judgments), dtype=bool)
             chosen[some[best[some] == number]] = True
             run = aligned[number]
             depth = np.minimum(run.depth[chosen], k)
-            at_least = np.bincount(depth, minlength=k + 1)[::-1].cumsum()[::-1]  # rankings that are deep enough
+            at_least = np.bincount(depth, minlength=k + 1)[::-1].cumsum()[
+                ::-1
+            ]  # rankings that are deep enough
             documents += at_least[1:]
             top = chosen[run.query] & (run.rank <= k) & (total[run.doc] > 0)
             zero += at_least[1:] - np.bincount(run.rank[top] - 1, minlength=k)

@@ -67,7 +67,10 @@ RESIDUAL = 0.05
 def counterexample(count: Printed, depth: int = 1000) -> pd.DataFrame:
     """Values of rankings whose documents all have one grade: a row per measure, a column per gain."""
     measures = {"ERR": f"GERR(max_rel={TOP})@{depth}"}
-    measures |= {name: written(name, TABLE_1[name][3] if "@" not in text else depth) for name, text in MEASURES.items()}
+    measures |= {
+        name: written(name, TABLE_1[name][3] if "@" not in text else depth)
+        for name, text in MEASURES.items()
+    }
     columns = {}
     for grade in range(1, TOP + 1):
         a = (2**grade - 1) / 2**TOP
@@ -83,7 +86,9 @@ def counterexample(count: Printed, depth: int = 1000) -> pd.DataFrame:
     count.compare("largest value of ERR, four classes", 0.9347, float(top["ERR"]))
     for name in MEASURES:
         count.compare(f"largest value of {name}, four classes", 0.875, float(top[name]), digits=3)
-    count.note("All of them are analytic: .9347 of ERR, and .875, the same sentence, for five measures.")
+    count.note(
+        "All of them are analytic: .9347 of ERR, and .875, the same sentence, for five measures."
+    )
     count.note("No cell of Tables 1 and 2 can be compared: they are about other collections.")
     count.claim(
         "the counterexample: ERR is above the gain wherever all gains are equal",
@@ -95,14 +100,22 @@ def counterexample(count: Printed, depth: int = 1000) -> pd.DataFrame:
 def without_cutoff(count: Printed) -> None:
     """Equations 5 and 6, C = 1 - r and C = i/(i+1) (1 - r): what they approach where no gain is 1 and nobody ever stops."""
     cutoffs = [10**2, 10**4, 10**6]
-    print("\nEquations 5 and 6, one document of the top grade at rank 1, by the cutoff k that Equations 8 and 9 add")
+    print(
+        "\nEquations 5 and 6, one document of the top grade at rank 1, by the cutoff k that Equations 8 and 9 add"
+    )
     for equation, name in {5: "E8", 6: "E9"}.items():
         measures = {k: written(name, k) for k in cutoffs}
-        value = evaluate(measures, {"q": {"a": TOP}}, {"q": {"a": 1.0}}).loc["q", cutoffs].to_numpy()
-        read = np.array(cutoffs) if equation == 5 else np.log(cutoffs)  # documents that are read grow like this
+        value = (
+            evaluate(measures, {"q": {"a": TOP}}, {"q": {"a": 1.0}}).loc["q", cutoffs].to_numpy()
+        )
+        read = (
+            np.array(cutoffs) if equation == 5 else np.log(cutoffs)
+        )  # documents that are read grow like this
         print(
             f"  Equation {equation}: "
-            + ", ".join(f"k=10^{len(str(k)) - 1} {v:.6f}" for k, v in zip(cutoffs, value, strict=True))
+            + ", ".join(
+                f"k=10^{len(str(k)) - 1} {v:.6f}" for k, v in zip(cutoffs, value, strict=True)
+            )
         )
         count.claim(
             f"Equation {equation}: its value without a cutoff is 0 (1 / value grows without bound, like {'k' if equation == 5 else 'log k'})",
@@ -116,7 +129,11 @@ def counterexample_curve(plots: Path | None) -> None:
     axes = new_figure(5, 3.5).add_subplot()
     axes.plot(a, a, label="any C/W/L measure: a")
     axes.plot(a, -a * np.log(a) / (1 - a), label="ERR: -a ln(a) / (1 - a)")
-    axes.set(xlabel="gain a of all documents", ylabel="value", title="Rankings whose documents all have the gain a")
+    axes.set(
+        xlabel="gain a of all documents",
+        ylabel="value",
+        title="Rankings whose documents all have the gain a",
+    )
     axes.legend()
     save(axes, plots, "azzopardi_2021_counterexample")
 
@@ -128,7 +145,14 @@ def printed_correlations(plots: Path | None) -> None:
     for i, row in enumerate(TABLE_2):
         for j, value in enumerate(row):
             if i != j:
-                axes.text(j, i, f"{value:.3f}", ha="center", va="center", color="white" if value > 0.92 else "black")
+                axes.text(
+                    j,
+                    i,
+                    f"{value:.3f}",
+                    ha="center",
+                    va="center",
+                    color="white" if value > 0.92 else "black",
+                )
     axes.set_xticks(range(len(NAMES)), NAMES)
     axes.set_yticks(range(len(NAMES)), NAMES)
     axes.set_title("As printed: Kendall's tau, below the diagonal top-weighted", fontsize=10)
@@ -162,7 +186,11 @@ def candidates(full: bool) -> dict[str, list[float]]:
     """Values of the parameters that are tried."""
     phi = np.arange(0.02, 1, 0.01 if full else 0.04).round(2).tolist()
     k = [*range(1, 31), 40, 50, 100] if full else [1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 50]
-    return {"phi": phi, "k": k, "T": np.arange(0.05, 6 if full else 4, 0.05 if full else 0.25).round(2).tolist()}
+    return {
+        "phi": phi,
+        "k": k,
+        "T": np.arange(0.05, 6 if full else 4, 0.05 if full else 0.25).round(2).tolist(),
+    }
 
 
 @dataclass(frozen=True)
@@ -225,8 +253,16 @@ def table_1(pairs: dict[int, Pairs], count: Printed) -> dict[str, Fitted]:
             fitted = fits[top][name]
             r, rho = fitted.best(0), fitted.best(1)
             row = {"measure": name, "parameter": parameter}
-            row |= {"best for r": r, "r": fitted.curve[r][0], "paper": f"{printed[0]}: {printed[1]:.3f}"}
-            row |= {"best for rho": rho, "rho": fitted.curve[rho][1], "paper ": f"{printed[2]}: {printed[3]:.3f}"}
+            row |= {
+                "best for r": r,
+                "r": fitted.curve[r][0],
+                "paper": f"{printed[0]}: {printed[1]:.3f}",
+            }
+            row |= {
+                "best for rho": rho,
+                "rho": fitted.curve[rho][1],
+                "paper ": f"{printed[2]}: {printed[3]:.3f}",
+            }
             rows.append(row)
         table = pd.DataFrame(rows)
         print(
@@ -245,18 +281,23 @@ def table_1(pairs: dict[int, Pairs], count: Printed) -> dict[str, Fitted]:
         )
     of_paper = fits[TOP]
     rho_of = {name: fitted.curve[fitted.best(1)][1] for name, fitted in of_paper.items()}
-    count.claim("Table 1: every measure comes close to ERR, rho above .94", min(rho_of.values()) > 0.94)
+    count.claim(
+        "Table 1: every measure comes close to ERR, rho above .94", min(rho_of.values()) > 0.94
+    )
     count.claim(
         "Table 1: E8 is the farthest from ERR in ranks, E9 the closest",
         min(rho_of, key=rho_of.__getitem__) == "E8" and max(rho_of, key=rho_of.__getitem__) == "E9",
     )
     count.claim(
-        "Table 1: RBP's best phi is smaller for r than for rho", of_paper["RBP"].best(0) < of_paper["RBP"].best(1)
+        "Table 1: RBP's best phi is smaller for r than for rho",
+        of_paper["RBP"].best(0) < of_paper["RBP"].best(1),
     )
     return of_paper
 
 
-def fitted_on_old_topics(pairs: dict[int, Pairs], judgments: Judgments) -> dict[int, dict[str, float]]:
+def fitted_on_old_topics(
+    pairs: dict[int, Pairs], judgments: Judgments
+) -> dict[int, dict[str, float]]:
     """Fit for Spearman's rho on the old topics, test on the new ones; the parameters, by top grade and measure."""
     new = np.array([int(query_id) > 600 for query_id in judgments.query_ids])
     parameters: dict[int, dict[str, float]] = {}
@@ -267,27 +308,46 @@ def fitted_on_old_topics(pairs: dict[int, Pairs], judgments: Judgments) -> dict[
             fitted, best = old_fit.best(1), new_fit.best(1)
             losses.append(new_fit.curve[best][1] - new_fit.curve[fitted][1])
             parameters.setdefault(top, {})[name] = fitted
-            row = {"measure": name, "parameter": parameter, "fitted": fitted, "rho, old": old_fit.curve[fitted][1]}
+            row = {
+                "measure": name,
+                "parameter": parameter,
+                "fitted": fitted,
+                "rho, old": old_fit.curve[fitted][1],
+            }
             rows.append(
-                row | {"rho, new": new_fit.curve[fitted][1], "best on new": best, "its rho": new_fit.curve[best][1]}
+                row
+                | {
+                    "rho, new": new_fit.curve[fitted][1],
+                    "best on new": best,
+                    "its rho": new_fit.curve[best][1],
+                }
             )
         print(
             f"\nFitted on the {np.count_nonzero(~new)} old topics, tested on the {np.count_nonzero(new)} new ones, ERR of top grade {top} ({TOPS[top]})\n"
         )
         print(pd.DataFrame(rows).to_string(index=False, float_format=lambda x: f"{x:.3f}"))
-        print(f"\n  Of rho on the new topics, {max(losses):.4f} is lost at most by fitting on the old ones.")
-    both = ", ".join(f"{name} {parameters[TOP][name]:g}, {parameters[4][name]:g}" for name in MEASURES)
+        print(
+            f"\n  Of rho on the new topics, {max(losses):.4f} is lost at most by fitting on the old ones."
+        )
+    both = ", ".join(
+        f"{name} {parameters[TOP][name]:g}, {parameters[4][name]:g}" for name in MEASURES
+    )
     print(f"\n  Fitted parameters with ERR of top grade {TOP}, and 4: {both}.")
     return parameters
 
 
 def table_2(
-    pairs: dict[int, Pairs], parameters: dict[int, dict[str, float]], judgments: Judgments, count: Printed
+    pairs: dict[int, Pairs],
+    parameters: dict[int, dict[str, float]],
+    judgments: Judgments,
+    count: Printed,
 ) -> None:
     """Correlations of the orders of runs by mean on the new topics, with the parameters fitted on the old ones."""
     new = np.array([int(query_id) > 600 for query_id in judgments.query_ids])
     some = pairs[TOP]
-    arrays = {NAMES[0]: some.err} | {name: some.values[name][parameters[TOP][name]] for name in MEASURES}
+    arrays = {NAMES[0]: some.err} | {
+        name: some.values[name][parameters[TOP][name]] for name in MEASURES
+    }
     mean = {name: array[:, new].mean(axis=1).round(12) for name, array in arrays.items()}
     cells, lowest = [], 1.0
     for i, a in enumerate(NAMES):
@@ -301,20 +361,31 @@ def table_2(
     print(
         f"\nTable 2: orders of {len(some.err)} runs by mean on the new topics, parameters fitted on the old ones; above the diagonal"
     )
-    print("  Kendall's tau, below it top-weighted (in brackets the paper's: 38 runs of another collection).\n")
+    print(
+        "  Kendall's tau, below it top-weighted (in brackets the paper's: 38 runs of another collection).\n"
+    )
     print(pd.DataFrame(cells, index=NAMES, columns=NAMES).to_string())
     print(f"\n  The lowest coefficient is {lowest:.3f}, the paper's .875.")
-    tau = {(a, b): coefficient_of("kendall", mean[a], mean[b]) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]}
-    top = {pair: coefficient_of("top_weighted_kendall", *(mean[name] for name in pair)) for pair in tau}
+    tau = {
+        (a, b): coefficient_of("kendall", mean[a], mean[b])
+        for i, a in enumerate(NAMES)
+        for b in NAMES[i + 1 :]
+    }
+    top = {
+        pair: coefficient_of("top_weighted_kendall", *(mean[name] for name in pair)) for pair in tau
+    }
     count.claim(
         f"Table 2: E9 and E11 agree most of all pairs ({tau['E9', 'E11']:.3f}; best {max(tau.values()):.3f})",
         tau["E9", "E11"] == max(tau.values()),
     )
     higher = sum(top[pair] > tau[pair] for pair in tau)
     count.claim(
-        f"Table 2: top-weighted tau is above plain tau for most pairs ({higher} of {len(tau)})", higher > len(tau) / 2
+        f"Table 2: top-weighted tau is above plain tau for most pairs ({higher} of {len(tau)})",
+        higher > len(tau) / 2,
     )
-    count.claim(f"Table 2: all coefficients are above .87 (lowest here {lowest:.3f})", lowest > 0.87)
+    count.claim(
+        f"Table 2: all coefficients are above .87 (lowest here {lowest:.3f})", lowest > 0.87
+    )
 
 
 def figures(pairs: Pairs, fits: dict[str, Fitted], plots: Path | None) -> None:
@@ -324,7 +395,9 @@ def figures(pairs: Pairs, fits: dict[str, Fitted], plots: Path | None) -> None:
     axes.set(xlabel=f"ERR@{K}", ylabel="pairs of run and topic")
     save(axes, plots, "azzopardi_2021_figure_3")
     figure = new_figure(12, 6)
-    for row, which, label in zip(figure.subplots(2, 5, sharex=True, sharey=True), (0, 1), ("r", "rho"), strict=True):
+    for row, which, label in zip(
+        figure.subplots(2, 5, sharex=True, sharey=True), (0, 1), ("r", "rho"), strict=True
+    ):
         for axes, name in zip(row, MEASURES, strict=True):
             value = fits[name].best(which)
             axes.plot(err.ravel(), pairs.values[name][value].ravel(), ".", markersize=2)
@@ -336,7 +409,9 @@ def figures(pairs: Pairs, fits: dict[str, Fitted], plots: Path | None) -> None:
     for name in ("RBP", "E10"):
         for which, label in enumerate(("Pearson", "Spearman")):
             curve = fits[name].curve
-            axes.plot(list(curve), [both[which] for both in curve.values()], label=f"{name}, {label}")
+            axes.plot(
+                list(curve), [both[which] for both in curve.values()], label=f"{name}, {label}"
+            )
     axes.set(xlabel="phi", ylabel=f"correlation with ERR@{K}")
     axes.legend()
     save(axes, plots, "azzopardi_2021_figure_5")
@@ -347,8 +422,12 @@ def table_2_itself(count: Printed) -> None:
     table = np.array(TABLE_2)
     plain, top = table[np.triu_indices(len(table), 1)], table.T[np.triu_indices(len(table), 1)]
     higher = int((top > plain).sum())
-    count.of_itself(f"Table 2: top-weighted tau is above plain tau for most pairs ({higher} of 15)", higher > 7)
-    count.of_itself(f"Table 2: all coefficients are above .87 (lowest {table.min():.3f})", table.min() > 0.87)
+    count.of_itself(
+        f"Table 2: top-weighted tau is above plain tau for most pairs ({higher} of 15)", higher > 7
+    )
+    count.of_itself(
+        f"Table 2: all coefficients are above .87 (lowest {table.min():.3f})", table.min() > 0.87
+    )
     for text in (
         "Tables 1 and 2: the 50 cells",
         "Validation: fitted on 2011, phi of RBP is .46 and .65, T of E11 1.09 and 1.23",
@@ -358,20 +437,26 @@ def table_2_itself(count: Printed) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", nargs="?", type=Path, help="folder with robust2003")
     parser.add_argument("--full", action="store_true", help="try more values of the parameters")
     parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
     options = parser.parse_args(arguments)
     count = Printed()
-    print("Rankings of 1,000 documents of one grade. The paper: a C/W/L measure gives the gain itself, ERR cannot.\n")
+    print(
+        "Rankings of 1,000 documents of one grade. The paper: a C/W/L measure gives the gain itself, ERR cannot.\n"
+    )
     print(counterexample(count).to_string(float_format=lambda x: f"{x:.4f}"))
     without_cutoff(count)
     table_2_itself(count)
     if drawn(options.plots):
         counterexample_curve(options.plots)
     if options.data is None:
-        print("\nNo folder with data was given: the experiments on runs are left out, and Table 2 is drawn as printed.")
+        print(
+            "\nNo folder with data was given: the experiments on runs are left out, and Table 2 is drawn as printed."
+        )
         for text in (
             "Table 1: every measure comes close to ERR, rho above .94; E8 is the farthest from ERR in ranks, E9 the closest",
             "Table 2: all coefficients are above .87; E9 and E11 agree most of all pairs",
@@ -381,7 +466,9 @@ def main(arguments: list[str] | None = None) -> None:
             printed_correlations(options.plots)
     else:
         judgments, runs = read(options.data / "robust2003")
-        print(f"\nTREC 2003 Robust (not the paper's collection): {len(runs)} runs, {len(judgments)} topics.")
+        print(
+            f"\nTREC 2003 Robust (not the paper's collection): {len(runs)} runs, {len(judgments)} topics."
+        )
         pairs = Pairs.by_top_grade(runs, options.full)
         fits = table_1(pairs, count)
         table_2(pairs, fitted_on_old_topics(pairs, judgments), judgments, count)

@@ -33,7 +33,14 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import rel
-from ir_lexirecall.meta import Study, axioms, orientation, plot, simulate_rankings, tie_probabilities
+from ir_lexirecall.meta import (
+    Study,
+    axioms,
+    orientation,
+    plot,
+    simulate_rankings,
+    tie_probabilities,
+)
 
 TABLE_2 = pd.DataFrame(
     [
@@ -116,7 +123,9 @@ MEMBERS = {  # of the classes of Table 8
 def figure_1(count: Printed) -> None:
     papers, recall = (sum(column) for column in zip(*FIGURE_1.values(), strict=True))
     share = np.mean([some / all_ for all_, some in FIGURE_1.values()])
-    print(f"Figure 1: {recall} of {papers} full papers of RecSys measure recall; mean of the years {share:.3f}")
+    print(
+        f"Figure 1: {recall} of {papers} full papers of RecSys measure recall; mean of the years {share:.3f}"
+    )
     count.claim("Figure 1: about one third of the papers measure recall", 0.28 < share < 0.38)
 
 
@@ -136,7 +145,9 @@ def table_2(queries: int, count: Printed) -> None:
     for printed in TABLE_2.to_dict("records"):
         n = int(printed["n"])
         pair = simulate_rankings(n, range(5, 51), n, queries, seed=n)
-        table = Study({"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False).agreement()
+        table = Study(
+            {"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False
+        ).agreement()
         table = table[table["measure_a"] == "worst-off"].set_index("measure_b")
         decided = int(table.loc["AP", ["agree", "disagree", "tied_b"]].sum())
         ours = (
@@ -148,8 +159,12 @@ def table_2(queries: int, count: Printed) -> None:
             paper, value = float(printed[name]), float(ours[name])
             variance = value * (1 - value) * (1 / queries + 1 / 10_000)
             within = 3 * np.sqrt(max(variance, 1 / queries**2)) + 0.0005
-            count.compare(f"Table 2, n={n}, {name}", paper, value, digits=3, within=within, why="sampling")
-        rows.append({"n": n, **{f"{name} paper": printed[name] for name in TABLE_2.columns[1:]}, **ours})
+            count.compare(
+                f"Table 2, n={n}, {name}", paper, value, digits=3, within=within, why="sampling"
+            )
+        rows.append(
+            {"n": n, **{f"{name} paper": printed[name] for name in TABLE_2.columns[1:]}, **ours}
+        )
     error = np.sqrt(0.25 / queries)
     print(
         f"\nTable 2: agreement with the worst-off user, {queries} queries, m uniform in 5..50; standard error up to {error:.4f},"
@@ -163,27 +178,38 @@ def table_2(queries: int, count: Printed) -> None:
         shown = table[["n", *(c for name in columns for c in (f"{name} paper", name))]]
         print(shown.to_string(index=False, float_format=lambda x: f"{x:.3f}"))
     print(
-        "  not in the paper's table: " + ", ".join(f"{name} {table[name].round(3).tolist()}" for name in ("SL3", "RE"))
+        "  not in the paper's table: "
+        + ", ".join(f"{name} {table[name].round(3).tolist()}" for name in ("SL3", "RE"))
     )
 
 
 def tables_3_and_4(queries: int, count: Printed) -> None:
     """Tie probabilities, exact; AP has no closed form and is sampled."""
     for number, rows in ((3, TABLE_3), (4, TABLE_4)):
-        print(f"\nTable {number}: probability that two random rankings tie (AP: share of {queries} pairs)")
+        print(
+            f"\nTable {number}: probability that two random rankings tie (AP: share of {queries} pairs)"
+        )
         shown = []
         for n, m, *printed in rows:
             exact = tie_probabilities(n, m).set_index("measure")["probability"]
             pair = simulate_rankings(n, m, n, queries, seed=m)
             sampled = float(
-                Study("AP", pair.judgments, pair.aligned, progress=False).ties(aggregate=True)["share"].iloc[0]
+                Study("AP", pair.judgments, pair.aligned, progress=False)
+                .ties(aggregate=True)["share"]
+                .iloc[0]
             )
             ours = {"TSE": exact["TSE"], "R@1000": exact["R@1000"], "Rprec": exact["Rprec"]}
             ours |= {"AP": sampled, "LexiRecall": exact["LexiRecall"]}
             for name, paper in zip(ours, (*printed, 0.0, 0.0), strict=True):
                 why = f"exact {ours[name]:.4f}; a misprint"
-                count.compare(f"Table {number}, n={n}, m={m}, {name}", paper, ours[name], digits=3, why=why)
-            shown.append({"n": n, "m": m} | {f"{k} paper": v for k, v in zip(ours, printed, strict=False)} | ours)
+                count.compare(
+                    f"Table {number}, n={n}, m={m}, {name}", paper, ours[name], digits=3, why=why
+                )
+            shown.append(
+                {"n": n, "m": m}
+                | {f"{k} paper": v for k, v in zip(ours, printed, strict=False)}
+                | ours
+            )
         columns = [
             "n",
             "m",
@@ -191,7 +217,9 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
             "AP",
             "LexiRecall",
         ]
-        print(pd.DataFrame(shown)[columns].to_string(index=False, float_format=lambda p: f"{p:.4g}"))
+        print(
+            pd.DataFrame(shown)[columns].to_string(index=False, float_format=lambda p: f"{p:.4g}")
+        )
 
 
 def figure_4(plots: Path | None) -> None:
@@ -209,7 +237,8 @@ def figure_4(plots: Path | None) -> None:
     for name, places in ranks.items():
         row = "".join("#" if i in places else "." for i in range(1, n + 1))
         values = ", ".join(
-            f"{measure} {value:.4f}" for measure, value in zip(table["measure"], table[name], strict=True)
+            f"{measure} {value:.4f}"
+            for measure, value in zip(table["measure"], table[name], strict=True)
         )
         print(f"  {name:10} {row}  {values}")
     if drawn(plots):
@@ -220,26 +249,39 @@ def figure_4(plots: Path | None) -> None:
         axes.set_yticks(range(len(ranks)), ["best", "last one down", "first one up", "worst"])
         axes.set_ylim(len(ranks) - 0.5, -0.5)
         axes.set_xticks(range(1, n + 1))
-        axes.set(xlabel="rank", title="recall orientation: rows 1 and 2\nprecision orientation: rows 3 and 4")
+        axes.set(
+            xlabel="rank",
+            title="recall orientation: rows 1 and 2\nprecision orientation: rows 3 and 4",
+        )
         save(axes, plots, "diaz_2026_figure_4")
 
 
 def figure_5(plots: Path | None, count: Printed) -> None:
     """Precision and recall orientation, n = 10^5, m = 1..15."""
-    table = orientation(["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"], n=10**5)
+    table = orientation(
+        ["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"], n=10**5
+    )
     value = {}
     for which in ("precision", "recall"):
-        value[which] = table.pivot(index="measure", columns="m", values=which).loc[table["measure"].unique()]
+        value[which] = table.pivot(index="measure", columns="m", values=which).loc[
+            table["measure"].unique()
+        ]
         print(f"\nFigure 5, {which} orientation, n = 100,000, m = 1..15")
-        print(value[which][[1, 2, 3, 5, 6, 7, 10, 11, 15]].to_string(float_format=lambda v: f"{v:.4f}"))
+        print(
+            value[which][[1, 2, 3, 5, 6, 7, 10, 11, 15]].to_string(
+                float_format=lambda v: f"{v:.4f}"
+            )
+        )
     first, last = value["precision"], value["recall"]
     recalls = ["AP", "R@1000", "Rprec"]
     count.claim("Figure 5 (a): RR is 1 throughout", np.allclose(first.loc["RR"], 1, atol=1e-3))
     count.claim(
-        "Figure 5 (a): AP, R@1000 and RP are the same", np.allclose(first.loc[recalls], first.loc["AP"], atol=1e-3)
+        "Figure 5 (a): AP, R@1000 and RP are the same",
+        np.allclose(first.loc[recalls], first.loc["AP"], atol=1e-3),
     )
     count.claim(
-        "Figure 5 (a): nDCG is next below RR, above AP, for m > 1", (first.loc["nDCG"][1:] > first.loc["AP"][1:]).all()
+        "Figure 5 (a): nDCG is next below RR, above AP, for m > 1",
+        (first.loc["nDCG"][1:] > first.loc["AP"][1:]).all(),
     )
     rbp = first.loc["RBP(p=0.8)"]
     passes = [int((rbp > first.loc[name] + 1e-4).idxmax()) for name in ("AP", "nDCG")]
@@ -269,7 +311,9 @@ def figure_8(plots: Path | None, count: Printed) -> None:
     print(
         "\nFigure 8: expected share of ties by depth, n = 250,000, mean over m = 5..50 (AP: as LexiRecall but for coincidences)"
     )
-    print(table[["R@1000", "Rprec", "TSE", "LexiRecall"]].to_string(float_format=lambda p: f"{p:.4f}"))
+    print(
+        table[["R@1000", "Rprec", "TSE", "LexiRecall"]].to_string(float_format=lambda p: f"{p:.4f}")
+    )
     count.claim(
         "Figure 8: lexirecall ties less than R@1000, RP and TSE at every depth above 1,000",
         (table["LexiRecall"] < table[["R@1000", "Rprec", "TSE"]].min(axis=1)).iloc[:-2].all(),
@@ -294,12 +338,19 @@ def figures_7_and_16(plots: Path | None) -> None:
         "\nFigure 16: the worst-off user of ideal rankings, e(m), and expected over random ideal rankings, mean of e(1..m)"
     )
     print(
-        table[table["m"].isin([1, 2, 3, 5, 10, 15, 20, 25])].to_string(index=False, float_format=lambda v: f"{v:.4f}")
+        table[table["m"].isin([1, 2, 3, 5, 10, 15, 20, 25])].to_string(
+            index=False, float_format=lambda v: f"{v:.4f}"
+        )
     )
     if drawn(plots):
         axes = new_figure(6, 4).add_subplot()
         for column in table.columns[1:]:
-            axes.plot(table["m"], table[column], label=column, linestyle="-" if "deter" in column else "--")
+            axes.plot(
+                table["m"],
+                table[column],
+                label=column,
+                linestyle="-" if "deter" in column else "--",
+            )
         axes.set(xlabel="relevant documents m", ylabel="value of the worst-off user")
         axes.legend(fontsize="small")
         save(axes, plots, "diaz_2026_figure_16")
@@ -307,7 +358,9 @@ def figures_7_and_16(plots: Path | None) -> None:
         axes = new_figure(5, 4).add_subplot()
         axes.fill([1, n - m + 1, 1], [m, n, n], color="0.8")  # p_1 + m - 1 <= p_m <= n
         axes.set(
-            xlabel="first relevant document p_1", ylabel="last relevant document p_m", title=f"possible: n={n}, m={m}"
+            xlabel="first relevant document p_1",
+            ylabel="last relevant document p_m",
+            title=f"possible: n={n}, m={m}",
         )
         save(axes, plots, "diaz_2026_figure_7")
 
@@ -316,44 +369,73 @@ def table_8(cases: int, count: Printed) -> None:
     """Marks of the classes: + where no member fails, empty where some member does."""
     members = dict.fromkeys(member for names in MEMBERS.values() for member in names)
     table = axioms(list(members), size=4, cases=cases).set_index(["property", "measure"])
-    print("\nTable 8: + guaranteed, - not (a member of the class fails), n not applicable; printed, then ours")
+    print(
+        "\nTable 8: + guaranteed, - not (a member of the class fails), n not applicable; printed, then ours"
+    )
     print(f"  {'':38}{''.join(f'{name:12}' for name in MEMBERS)}")
     examples = []
     for name, marks in TABLE_8.items():
         cells = []
         for mark, (group, measures) in zip(marks, MEMBERS.items(), strict=True):
-            failing = [measure for measure in measures if table.loc[(name, measure), "result"] == "fails"]
+            failing = [
+                measure for measure in measures if table.loc[(name, measure), "result"] == "fails"
+            ]
             paper, ours = mark.replace(" ", "-"), "-" if failing else "+"
             cells.append(f"{paper} {'' if mark == 'n' else ours:10}")
             if mark == "n":
                 continue
-            why = "the paper's own proof shows it, and no counterexample was found" if ours == "+" else str(failing)
+            why = (
+                "the paper's own proof shows it, and no counterexample was found"
+                if ours == "+"
+                else str(failing)
+            )
             count.compare(f"Table 8, {name}, {group}", paper, ours, why=why)
             if paper == "-" and failing:
-                examples.append(f"{name}, {group}: {failing[0]} {table.loc[(name, failing[0]), 'counterexample']}")
+                examples.append(
+                    f"{name}, {group}: {failing[0]} {table.loc[(name, failing[0]), 'counterexample']}"
+                )
         print(f"  {name:38}{''.join(cells)}")
-    print("\n  Counterexamples for the empty cells (labels from rank 1 on; behind the bar what is not retrieved)")
+    print(
+        "\n  Counterexamples for the empty cells (labels from rank 1 on; behind the bar what is not retrieved)"
+    )
     for line in examples:
         print(f"    {line}")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", help="folder with robust2003, movielens-small")
-    parser.add_argument("--queries", type=int, default=10_000, help="of the simulations (default: %(default)s)")
-    parser.add_argument("--cases", type=int, default=50, help="random cases per property (default: %(default)s)")
-    parser.add_argument(
-        "--resamples", type=int, default=2000, help="permutations of Tukey's HSD (default: %(default)s)"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--samples", type=int, default=1, help="of missing labels (default: %(default)s)")
-    parser.add_argument("--users", type=int, help="number of MovieLens users to train recommenders for")
+    parser.add_argument(
+        "data", type=Path, nargs="?", help="folder with robust2003, movielens-small"
+    )
+    parser.add_argument(
+        "--queries", type=int, default=10_000, help="of the simulations (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--cases", type=int, default=50, help="random cases per property (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=2000,
+        help="permutations of Tukey's HSD (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--samples", type=int, default=1, help="of missing labels (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--users", type=int, help="number of MovieLens users to train recommenders for"
+    )
     parser.add_argument(
         "--full",
         action="store_true",
         help="10,000 permutations, ten samples of missing labels, larger enumerations, and recommenders for all users",
     )
     parser.add_argument("--record", action="store_true", help="keep what the recommenders give")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder")
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder"
+    )
     options = parser.parse_args(arguments)
     if options.full:
         options.resamples, options.samples = 10_000, 10
@@ -381,7 +463,12 @@ def main(arguments: list[str] | None = None) -> None:
     trained = options.full or options.users is not None
     if trained and not has_lenskit():
         print(f"\n{MISSING}.")
-    if trained and has_lenskit() and options.data is not None and (options.data / "movielens-small").is_dir():
+    if (
+        trained
+        and has_lenskit()
+        and options.data is not None
+        and (options.data / "movielens-small").is_dir()
+    ):
         systems.recommendation(options, count)
     else:
         systems.recorded(count)

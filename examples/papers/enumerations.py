@@ -70,7 +70,10 @@ def equation_12(n: int, count: Printed) -> None:
             wrong += int((np.triu(value[:, None] <= value[None, :], 1)).sum())
             pairs += len(value) * (len(value) - 1) // 2
         rows.append(f"eps={eps:g} {pairs - wrong} of {pairs}")
-        count.claim(f"Equation 12, eps={eps:g}: LR orders as lexicographic recall, all placements of n={n}", wrong == 0)
+        count.claim(
+            f"Equation 12, eps={eps:g}: LR orders as lexicographic recall, all placements of n={n}",
+            wrong == 0,
+        )
     print(
         f"\nEquation 12 by enumeration, n={n}, every m: pairs of placements that LR orders as lexicographic recall does"
     )
@@ -89,7 +92,9 @@ def leximin_orders(vectors: Floats) -> int:
 def of_users(measure: IRMeasure, n: int, placements: list[Placement]) -> Floats:
     """The measure for every user, shape ``(placements, users)``: only the documents that a user needs are relevant."""
     needed = users(len(placements[0]))
-    rankings = [ranked(n, tuple(placement[i] for i in some)) for placement in placements for some in needed]
+    rankings = [
+        ranked(n, tuple(placement[i] for i in some)) for placement in placements for some in needed
+    ]
     return values(measure, rankings).reshape(len(placements), len(needed))
 
 
@@ -106,21 +111,28 @@ def equations_9_to_11(n: int, count: Printed) -> None:
     print(
         f"\nEquations 9 to 11 (Theorems C.3 to C.6) by enumeration, n={n}, m=1..{n // 2}: leximin over all 2^m-1 users or providers"
     )
-    print("  orders all placements as lexicographic recall does; exceptions among neighbours in that order:")
+    print(
+        "  orders all placements as lexicographic recall does; exceptions among neighbours in that order:"
+    )
     sizes = range(1, n // 2 + 1)
     placed = {m: best_first(n, m) for m in sizes}
     neighbours = sum(len(placements) - 1 for placements in placed.values())
     found = {}
     for text, measure in parse_measures(MEMBERS).items():
-        found[f"users, {text}"] = sum(leximin_orders(of_users(measure, n, placed[m])) for m in sizes)
+        found[f"users, {text}"] = sum(
+            leximin_orders(of_users(measure, n, placed[m])) for m in sizes
+        )
     for name in EXPOSURES:
-        found[f"providers, exposure of {name}"] = sum(leximin_orders(of_providers(name, placed[m])) for m in sizes)
+        found[f"providers, exposure of {name}"] = sum(
+            leximin_orders(of_providers(name, placed[m])) for m in sizes
+        )
     for what, exceptions in found.items():
         print(f"    {what}: {exceptions} of {neighbours}")
     for kind in ("users", "providers"):
         none = all(exceptions == 0 for what, exceptions in found.items() if what.startswith(kind))
         count.claim(
-            f"Equations 9 to 11: leximin over all {kind} is lexicographic recall, all placements of n={n}", none
+            f"Equations 9 to 11: leximin over all {kind} is lexicographic recall, all placements of n={n}",
+            none,
         )
 
 
@@ -135,7 +147,9 @@ def theorem_d1(most: int, count: Printed) -> None:
         for m in range(1, most + 1):
             orders = list(itertools.permutations(range(1, m + 1)))
             needed = users(m)
-            rankings = [ranked(m, tuple(order[i] for i in some)) for order in orders for some in needed]
+            rankings = [
+                ranked(m, tuple(order[i] for i in some)) for order in orders for some in needed
+            ]
             value = values(measure, rankings).reshape(len(orders), len(needed))
             expected, of_one = value.mean(axis=0).min(), value.min(axis=1).max()
             everywhere &= bool(expected >= of_one - _ROUNDING)

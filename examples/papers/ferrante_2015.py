@@ -34,7 +34,13 @@ from ir_lexirecall.meta import Study, axioms, balancing_index, plot
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
-COMPARED = ["CWL_RBP(phi=0.5,max_rel=1)", "CWL_RBP(phi=0.8,max_rel=1)", "CWL_RBP(phi=0.95,max_rel=1)", "nDCG", "AP"]
+COMPARED = [
+    "CWL_RBP(phi=0.5,max_rel=1)",
+    "CWL_RBP(phi=0.8,max_rel=1)",
+    "CWL_RBP(phi=0.95,max_rel=1)",
+    "nDCG",
+    "AP",
+]
 ORDERS = [  # two rankings, the printed order, and what is wrong with it
     ([0, 1, 1, 2, 2], [0, 1, 1, 2, 3], "rank", "<", ""),
     ([0, 1, 1, 2, 2], [0, 1, 1, 1, 3], "rank", "not comparable", ""),
@@ -61,14 +67,20 @@ ENUMERATED = [
 
 
 def orders(count: Printed) -> None:
-    print("The partial orders: < the second is better (by rank; by set, without ranks), printed beside ours")
+    print(
+        "The partial orders: < the second is better (by rank; by set, without ranks), printed beside ours"
+    )
     for r, s, by, paper, why in ORDERS:
         (_, up), (down, _) = at_most([r, s], by).tolist()
-        ours = {(True, True): "=", (True, False): "<", (False, True): ">"}.get((up, down), "not comparable")
+        ours = {(True, True): "=", (True, False): "<", (False, True): ">"}.get(
+            (up, down), "not comparable"
+        )
         same = count.compare(f"order by {by} of {r} and {s}", paper, ours, why=why)
         print(f"  {r} and {s}, by {by}: {paper}" + ("" if same else f"; ours {ours}: {why}"))
     r, s = [1, 0, 0, 1, 0], [0, 1, 1, 0, 1]
-    precision = [sum(Fraction(sum(run[: i + 1]), i + 1) for i in range(5) if run[i]) for run in (r, s)]
+    precision = [
+        sum(Fraction(sum(run[: i + 1]), i + 1) for i in range(5) if run[i]) for run in (r, s)
+    ]
     for what, paper, ours in (
         ("P@5 of (1,0,0,1,0)", "2/5", Fraction(sum(r), 5)),
         ("P@5 of (0,1,1,0,1)", "3/5", Fraction(sum(s), 5)),
@@ -80,12 +92,15 @@ def orders(count: Printed) -> None:
         f"  AP times RB is {precision[0]} and {precision[1]}: printed as 3/2 > 53/30, but it is smaller, AP agrees with P@5"
     )
     count.claim(
-        "AP prefers (1,0,0,1,0) to (0,1,1,0,1), against P@5 (as printed: 3/2 > 53/30)", precision[0] > precision[1]
+        "AP prefers (1,0,0,1,0) to (0,1,1,0,1), against P@5 (as printed: 3/2 > 53/30)",
+        precision[0] > precision[1],
     )
 
 
 def swap_and_replacement(cases: int, count: Printed) -> None:
-    print("\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly")
+    print(
+        "\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly"
+    )
     laws = axioms(["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], size=5, cases=cases)
     laws = laws[laws["source"].str.startswith("Ferrante")]
     table = laws.pivot(index="measure", columns="property", values="result")
@@ -112,26 +127,38 @@ def by_enumeration(n: int, count: Printed) -> None:
     place = {ranking: i for i, ranking in enumerate(rankings)}
     in_order, as_sets = at_most(rankings, "rank"), at_most(rankings, "set")
     within = [
-        in_order[place[(0,) * (n - k) + (1,) * k], i] and in_order[i, place[(2,) * k + (0,) * (n - k)]]
+        in_order[place[(0,) * (n - k) + (1,) * k], i]
+        and in_order[i, place[(2,) * k + (0,) * (n - k)]]
         for i, ranking in enumerate(rankings)
         for k in [np.count_nonzero(ranking)]
     ]
-    print(f"\nBy enumeration of the {len(rankings)} rankings of {n} documents of the grades 0, 1 and 2")
+    print(
+        f"\nBy enumeration of the {len(rankings)} rankings of {n} documents of the grades 0, 1 and 2"
+    )
     print(
         f"  Equation 1: {sum(within)} of {len(within)} rankings with k relevant documents lie between (0..0,1..1) and (2..2,0..0)"
     )
-    count.claim(f"Equation 1: the extremes of rankings with k relevant documents, n={n}, by enumeration", all(within))
+    count.claim(
+        f"Equation 1: the extremes of rankings with k relevant documents, n={n}, by enumeration",
+        all(within),
+    )
 
     within = [
-        as_sets[place[(0,) * (n - k) + (1,) * k], i] and as_sets[i, place[(2,) * k + (0,) * (n - k)]]
+        as_sets[place[(0,) * (n - k) + (1,) * k], i]
+        and as_sets[i, place[(2,) * k + (0,) * (n - k)]]
         for i, ranking in enumerate(rankings)
         for k in [np.count_nonzero(ranking)]
     ]
-    print(f"  Equation 1 for sets: {sum(within)} of {len(within)} lie between {{0..0,1..1}} and {{0..0,2..2}}")
+    print(
+        f"  Equation 1 for sets: {sum(within)} of {len(within)} lie between {{0..0,1..1}} and {{0..0,2..2}}"
+    )
     count.claim(f"Equation 1, for sets: the same extremes, n={n}, by enumeration", all(within))
     one_grade = [i for ranking, i in place.items() if 2 not in ranking]
     total = (as_sets | as_sets.T)[np.ix_(one_grade, one_grade)].all()
-    count.claim(f"Section 3: the order by sets is total for binary grades, n={n}, by enumeration", bool(total))
+    count.claim(
+        f"Section 3: the order by sets is total for binary grades, n={n}, by enumeration",
+        bool(total),
+    )
     count.claim(
         f"Section 3: what is ordered by ranks is ordered by sets, n={n}, by enumeration",
         not (in_order & ~as_sets).any(),
@@ -157,11 +184,17 @@ def by_enumeration(n: int, count: Printed) -> None:
         f"Theorem 5.2: the order is what swaps and replacements reach, n={n}, by enumeration",
         (reached == in_order).all(),
     )
-    replaced = np.eye(len(rankings), dtype=bool)  # any order of documents, and replacements: the set version
+    replaced = np.eye(
+        len(rankings), dtype=bool
+    )  # any order of documents, and replacements: the set version
     for ranking, i in place.items():
         for other, j in place.items():
-            replaced[i, j] = all(a <= b for a, b in zip(sorted(ranking), sorted(other), strict=True))
-    print(f"  Theorem 5.2 for sets: the order by sets is what replacements reach: {(replaced == as_sets).all()}")
+            replaced[i, j] = all(
+                a <= b for a, b in zip(sorted(ranking), sorted(other), strict=True)
+            )
+    print(
+        f"  Theorem 5.2 for sets: the order by sets is what replacements reach: {(replaced == as_sets).all()}"
+    )
     count.claim(
         f"Theorem 5.2, for sets: the order is what replacements reach, n={n}, by enumeration",
         (replaced == as_sets).all(),
@@ -175,11 +208,19 @@ def by_enumeration(n: int, count: Printed) -> None:
             for grade in ranking:
                 if grade:
                     left.remove(grade)
-            ours.append(Ranking(ranking, (0,) * (n - len(ranking) + np.count_nonzero(ranking)) + tuple(left)))
+            ours.append(
+                Ranking(
+                    ranking, (0,) * (n - len(ranking) + np.count_nonzero(ranking)) + tuple(left)
+                )
+            )
         value = values(measure, ours) * (-1 if measure.NAME == "SL3" else 1)
-        falls = value[:, None] > value[None, :] + 1e-12  # from the ranking of the row to that of the column
+        falls = (
+            value[:, None] > value[None, :] + 1e-12
+        )  # from the ranking of the row to that of the column
         rows.append((text, int((falls & step).sum()), int((falls & in_order).sum())))
-    table = pd.DataFrame(rows, columns=["measure", "falls by a swap or replacement", "falls along r <= s"])
+    table = pd.DataFrame(
+        rows, columns=["measure", "falls by a swap or replacement", "falls along r <= s"]
+    )
     print("  " + table.to_string(index=False).replace("\n", "\n  "))
     both = table.iloc[:, 1:] == 0
     count.claim(
@@ -197,12 +238,16 @@ def by_closed_forms(lengths: Iterable[int]) -> pd.DataFrame:
             p = Fraction(measure[6:-1])
             enough = [p ** (b - 1) - p**n >= 1 - p for b in range(1, n + 1)]
         elif measure == "ERR":  # the sum of (1 - r)^(i - b) / i, with gain r = 15/16
-            enough = [((1 / 16) ** (rank[b:] - b - 1.0) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)]
+            enough = [
+                ((1 / 16) ** (rank[b:] - b - 1.0) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)
+            ]
         elif measure == "AP":  # the sum of (i - b + 1) / i
             enough = [((rank[b:] - b) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)]
         else:  # of nDCG, the sum of 1 / log2(i + 1)
             enough = [(1 / np.log2(rank[b:] + 1)).sum() >= 1 - 1e-12 for b in range(n)]
-        rows.append((measure, n, max((b for b, holds in enumerate(enough, start=1) if holds), default=0)))
+        rows.append(
+            (measure, n, max((b for b, holds in enumerate(enough, start=1) if holds), default=0))
+        )
     return pd.DataFrame(rows, columns=["measure", "n", "B"])
 
 
@@ -213,7 +258,11 @@ def older_ndcg(n: int, a: int) -> int:
         return np.log(rank) / np.log(a)
 
     b1 = [b for b in range(a + 1, n + 1) if sum(1 / log(k + b) for k in range(n - b + 1)) >= 1]
-    b2 = [b for b in range(1, min(a, n) + 1) if min(a, n) - b + 1 + sum(1 / log(k + a + 1) for k in range(n - a)) >= 1]
+    b2 = [
+        b
+        for b in range(1, min(a, n) + 1)
+        if min(a, n) - b + 1 + sum(1 / log(k + a + 1) for k in range(n - a)) >= 1
+    ]
     return max([*b1, *b2])
 
 
@@ -222,7 +271,9 @@ def err_by(n: int, x: float, exponent: str) -> int:
     holds = [
         b
         for b in range(1, n + 1)
-        if x * sum((1 - x) ** (k - (1 if exponent == "printed" else b)) / k for k in range(b, n + 1)) >= x - 1e-15
+        if x
+        * sum((1 - x) ** (k - (1 if exponent == "printed" else b)) / k for k in range(b, n + 1))
+        >= x - 1e-15
     ]
     return max(holds, default=0)
 
@@ -236,27 +287,39 @@ def balancing(count: Printed, plots: Path | None) -> None:
     both = scored.merge(exact, on=["measure", "n"], suffixes=("", "_exact"))
     other = both[both["B"] != both["B_exact"]][["measure", "n", "B", "B_exact"]]
     print("  where Algorithm 1, which scores in floats, says otherwise:")
-    print("    " + (other.to_string(index=False).replace("\n", "\n    ") if len(other) else "nowhere"))
+    print(
+        "    " + (other.to_string(index=False).replace("\n", "\n    ") if len(other) else "nowhere")
+    )
     beyond_20 = sorted({int(index["RBP(p=0.8)", n]) for n in LENGTHS if n > 20})
-    count.compare("B(n) of RBP(p=0.8), n > 20 (n = 21, 50, 100, 200)", "8", ", ".join(map(str, beyond_20)))
-    graded = {top: sorted(set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1)["B"])) for top in (2, 3, 4)}
+    count.compare(
+        "B(n) of RBP(p=0.8), n > 20 (n = 21, 50, 100, 200)", "8", ", ".join(map(str, beyond_20))
+    )
+    graded = {
+        top: sorted(set(balancing_index(f"GERR(max_rel={top})", LENGTHS, lowest=1)["B"]))
+        for top in (2, 3, 4)
+    }
     print("\nERR: B(n) for every n above, by the range of relevant grades")
     for top, found in graded.items():
-        print(f"  lowest 1, top max_rel={top}, as the definition has it: {', '.join(map(str, found))}")
+        print(
+            f"  lowest 1, top max_rel={top}, as the definition has it: {', '.join(map(str, found))}"
+        )
     binary = sorted({int(index["ERR", n]) for n in LENGTHS})
     print(
         f"  one relevant grade, 4 of 4 (it satisfies with probability 15/16): {', '.join(map(str, binary))}, as printed"
     )
     of_graded = ", ".join(sorted({str(b) for found in graded.values() for b in found}))
-    why = (
-        "with the definition's range of grades, lowest 1 and top 2, 3 or 4; 1 with one grade of probability 3/8 or more"
-    )
+    why = "with the definition's range of grades, lowest 1 and top 2, 3 or 4; 1 with one grade of probability 3/8 or more"
     count.compare("B(n) of ERR, any n", "1", of_graded, why=why)
     count.note(
         "A sentence counts once, whatever its number of lengths n: one of B(n) of RBP(p=0.8), one of B(n) of ERR."
     )
-    count.claim("B(n) of ERR is 1 for every n where one grade of probability 15/16 is relevant", binary == [1])
-    count.claim("B(n) of ERR is 1 for every n where grades 1 to 2, 3 or 4 are relevant", of_graded == "1")
+    count.claim(
+        "B(n) of ERR is 1 for every n where one grade of probability 15/16 is relevant",
+        binary == [1],
+    )
+    count.claim(
+        "B(n) of ERR is 1 for every n where grades 1 to 2, 3 or 4 are relevant", of_graded == "1"
+    )
     count.claim(
         f"B(n) of RBP(p=0.95) is almost 60 for long runs (n=200: {index['RBP(p=0.95)', 200]})",
         55 <= index["RBP(p=0.95)", 200] < 60,
@@ -264,12 +327,16 @@ def balancing(count: Printed, plots: Path | None) -> None:
     near = min(index[name, 100] for name in ("AP", "nDCG"))
     count.claim(f"AP and nDCG are close to the bisector (n=100: at least {near})", near > 80)
 
-    print("\nnDCG of base a in the older form: printed closed form, and Algorithm 1 on the measure itself")
+    print(
+        "\nnDCG of base a in the older form: printed closed form, and Algorithm 1 on the measure itself"
+    )
     for a in (2, 10):
         closed = [older_ndcg(n, a) for n in (5, 10, 20, 50, 100)]
         run = balancing_index(f"nDCG_JK(a={a})", [5, 10, 20, 50, 100])["B"].tolist()
         print(f"  a={a}: n = 5, 10, 20, 50, 100: {closed} and {run}")
-        count.claim(f"the closed form of nDCG with base {a} is what Algorithm 1 finds", closed == run)
+        count.claim(
+            f"the closed form of nDCG with base {a} is what Algorithm 1 finds", closed == run
+        )
 
     print("\nClosed forms with misprints")
     printed = [b for b in range(1, 101) if b >= np.log(1 - 0.8 + 0.8**100) / np.log(0.8) + 1]
@@ -277,12 +344,18 @@ def balancing(count: Printed, plots: Path | None) -> None:
         f"  RBP(p=0.8), n=100: printed b >= log_p(1-p+p^n) + 1, whose largest b is {max(printed)}; with <= it is {index['RBP(p=0.8)', 100]}"
     )
     for x, name in ((0.5, "1/2"), (0.25, "1/4"), (0.125, "1/8"), (0.0625, "1/16")):
-        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1)["B"].tolist()
-        formulas = {kind: [err_by(n, x, kind) for n in (10, 100)] for kind in ("algorithm", "printed")}
+        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1)[
+            "B"
+        ].tolist()
+        formulas = {
+            kind: [err_by(n, x, kind) for n in (10, 100)] for kind in ("algorithm", "printed")
+        }
         print(
             f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"
         )
-    print("  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4).")
+    print(
+        "  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4)."
+    )
     if drawn(plots):
         figure = by_closed_forms(range(1, 101))
         figure.attrs["function"] = "balancing_index"
@@ -316,7 +389,9 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
             shares.append(float((test.pvalue < 0.05).mean()))
         rows[name] = shares
     table = pd.DataFrame(rows, index=pd.RangeIndex(21, name="rnk"))
-    print(f"\nFigure 1 (b): share of significant differences by rnk, {repetitions} repetitions (unpaired t)")
+    print(
+        f"\nFigure 1 (b): share of significant differences by rnk, {repetitions} repetitions (unpaired t)"
+    )
     print(table.T.to_string(float_format=lambda share: f"{share:.2f}"))
     count.claim(
         "Figure 1 (b): almost always significant where the runs differ from rank 5 on or above",
@@ -326,7 +401,10 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
         "Figure 1 (b): so up to rnk = 8 = B (more than 80% of the repetitions), exact counts",
         table.loc[:8, "exact counts"].min() > 0.8,
     )
-    count.claim("Figure 1 (b): so up to rnk = 8 = B, independent draws", table.loc[:8, "independent draws"].min() > 0.8)
+    count.claim(
+        "Figure 1 (b): so up to rnk = 8 = B, independent draws",
+        table.loc[:8, "independent draws"].min() > 0.8,
+    )
     count.claim("Figure 1 (b): beyond, it falls to chance", (table.loc[15:] < 0.12).all(axis=None))
     if drawn(plots):
         axes = new_figure(5, 3.5).add_subplot()
@@ -347,29 +425,53 @@ def random_runs(
     runs: dict[str, dict] = {}
     for name in ("one", "other"):
         rankings = rng.permuted(np.tile(np.arange(length), (topics, 1)), axis=1)
-        runs[name] = {f"q{q}": {f"d{i}": -float(rank) for rank, i in enumerate(rankings[q])} for q in range(topics)}
+        runs[name] = {
+            f"q{q}": {f"d{i}": -float(rank) for rank, i in enumerate(rankings[q])}
+            for q in range(topics)
+        }
     return qrels, runs
 
 
 def simulation(topics: int, plots: Path | None, count: Printed) -> None:
-    print(f"\nNot in the paper: {topics} pairs of random rankings of 50 documents, 5 of them relevant")
-    decided = Study(["dominance", *COMPARED], *random_runs(topics, 50, 5, seed=1), progress=False).agreement()
+    print(
+        f"\nNot in the paper: {topics} pairs of random rankings of 50 documents, 5 of them relevant"
+    )
+    decided = Study(
+        ["dominance", *COMPARED], *random_runs(topics, 50, 5, seed=1), progress=False
+    ).agreement()
     against = decided[decided["measure_a"] == "dominance"]
-    print(against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(index=False))
+    print(
+        against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(index=False)
+    )
     count.claim("no measure contradicts the partial order", (against["disagree"] == 0).all())
     if drawn(plots):
         save(plot(decided), plots, "ferrante_2015_simulation")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--topics", type=int, default=500, help="pairs of random rankings (default: %(default)s)")
-    parser.add_argument(
-        "--repetitions", type=int, default=200, help="of Figure 1 (b) (default: %(default)s; the paper: 10,000)"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cases", type=int, default=50, help="random cases per property (default: %(default)s)")
-    parser.add_argument("--full", action="store_true", help="10,000 repetitions, and enumerate rankings of 5 documents")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder")
+    parser.add_argument(
+        "--topics", type=int, default=500, help="pairs of random rankings (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--repetitions",
+        type=int,
+        default=200,
+        help="of Figure 1 (b) (default: %(default)s; the paper: 10,000)",
+    )
+    parser.add_argument(
+        "--cases", type=int, default=50, help="random cases per property (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="10,000 repetitions, and enumerate rankings of 5 documents",
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder"
+    )
     options = parser.parse_args(arguments)
     if options.full:
         options.repetitions = 10_000

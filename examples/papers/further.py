@@ -26,7 +26,11 @@ from ir_lexirecall.meta import Study, axioms, interval_scale
 from ir_lexirecall.meta.agreements import coefficient_of
 from ir_lexirecall.meta.missing_labels import without_labels
 
-PREFERENCES = {"rpp": "AP", "lexiprecision": "RR", "lexirecall": "R@1000"}  # and the measure that each one refines
+PREFERENCES = {
+    "rpp": "AP",
+    "lexiprecision": "RR",
+    "lexirecall": "R@1000",
+}  # and the measure that each one refines
 REDUCED = ["AP", "Bpref", "infAP", "nDCG", "RBP(p=0.8)", "lexirecall"]
 SHARES = [0.1, 0.3, 0.5, 0.7, 0.9]
 DEPTHS = [5, 10, 20, 50, 100]
@@ -47,7 +51,9 @@ SCALES = ["P@5", "R@5", "RBP(p=0.5,rel=1)", "RBP(p=0.8,rel=1)", "RR", "AP", "nDC
 def numeric_properties(cases: int) -> None:
     """Which measures have Moffat's properties: no counterexample among all short rankings and some random ones."""
     table = axioms(CHECKED, size=4, cases=cases)
-    marks = table.pivot(index="measure", columns="property", values="result").loc[CHECKED, list(MOFFAT.values())]
+    marks = table.pivot(index="measure", columns="property", values="result").loc[
+        CHECKED, list(MOFFAT.values())
+    ]
     marks.columns = list(MOFFAT)
     print("Moffat's seven numeric properties, + where no counterexample was found")
     print(marks.replace({"holds": "+", "fails": "-"}).to_string())
@@ -57,7 +63,9 @@ def preferences(study: Study) -> None:
     """Agreement with the measure that a preference refines, ties, and significant pairs."""
     alike = study.agreement().set_index(["measure_a", "measure_b"])["agreement"]
     tied = study.ties(aggregate=True).set_index("measure")["share"]
-    power = study.discriminative_power(test=SignificanceTest("t", progress=False)).set_index("measure")["significant"]
+    power = study.discriminative_power(test=SignificanceTest("t", progress=False)).set_index(
+        "measure"
+    )["significant"]
     rows = [
         {
             "preference": name,
@@ -70,7 +78,9 @@ def preferences(study: Study) -> None:
         }
         for name, measure in PREFERENCES.items()
     ]
-    print("Preferences and the measure that each refines: agreement with its decisions, ties, and pairs significant")
+    print(
+        "Preferences and the measure that each refines: agreement with its decisions, ties, and pairs significant"
+    )
     print("  (of a measure by paired t, of wins and losses by the exact sign test; Holm)")
     print(pd.DataFrame(rows).to_string(index=False, float_format=lambda share: f"{share:.4f}"))
 
@@ -86,12 +96,18 @@ def reduced(judgments: Judgments, runs: dict[str, AlignedRun], samples: int) -> 
         for _ in range(samples):
             order = np.lexsort((rng.random(len(judgments.query)), judgments.query))
             gone = np.zeros(len(order), dtype=bool)
-            gone[order] = position_in_segment(judgments.query) < np.minimum(np.round(share * size), size - 1)
-            fewer = study.with_judgments(judgments.with_grades(np.where(gone, -1.0, judgments.grade)))
+            gone[order] = position_in_segment(judgments.query) < np.minimum(
+                np.round(share * size), size - 1
+            )
+            fewer = study.with_judgments(
+                judgments.with_grades(np.where(gone, -1.0, judgments.grade))
+            )
             for label, array in _values(fewer).items():
                 tau = coefficient_of("kendall", full[label], array.mean(axis=1))
                 taus.setdefault((label, share), []).append(tau)
-    table = pd.Series({key: np.mean(several) for key, several in taus.items()}).unstack().loc[REDUCED]
+    table = (
+        pd.Series({key: np.mean(several) for key, several in taus.items()}).unstack().loc[REDUCED]
+    )
     print(
         "\nKendall's tau with the order by all judgments, a share of all judgments of every query drawn away: unjudged then"
     )
@@ -125,22 +141,38 @@ def pools(study: Study, judgments: Judgments, runs: dict) -> None:
             fewer = study.with_judgments(without_labels(pooled, alone))
             tau.append(fewer.values("AP")[run].mean() / everything.values("AP")[run].mean() - 1)
         unique = (within.sum(axis=0) == 1).sum() / len(runs)
-        rows.append((depth, within.any(axis=0).sum() / relevant.sum(), unique, np.mean(tau), np.min(tau)))
+        rows.append(
+            (depth, within.any(axis=0).sum() / relevant.sum(), unique, np.mean(tau), np.min(tau))
+        )
     columns = ["depth", "relevant found", "only by one run", "change of its AP, mean", "least"]
     print(
         "\nPools: share of the relevant documents found, documents that one run alone contributes, and what they are worth to it"
     )
-    print(pd.DataFrame(rows, columns=columns).to_string(index=False, float_format=lambda value: f"{value:.4f}"))
+    print(
+        pd.DataFrame(rows, columns=columns).to_string(
+            index=False, float_format=lambda value: f"{value:.4f}"
+        )
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}")
-    parser.add_argument("--cases", type=int, default=20, help="random cases per property (default: %(default)s)")
-    parser.add_argument("--samples", type=int, default=2, help="draws of labels (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}"
+    )
+    parser.add_argument(
+        "--cases", type=int, default=20, help="random cases per property (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--samples", type=int, default=2, help="draws of labels (default: %(default)s)"
+    )
     options = parser.parse_args(arguments)
     numeric_properties(options.cases)
-    print("\nEqually spaced values, of all binary rankings of 5 documents (a topic of 5 relevant ones)")
+    print(
+        "\nEqually spaced values, of all binary rankings of 5 documents (a topic of 5 relevant ones)"
+    )
     print(interval_scale(SCALES, 5).round(4).to_string(index=False))
     if options.data is None:
         return

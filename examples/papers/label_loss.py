@@ -30,8 +30,16 @@ POLICIES = {  # which labels are missing, at a depth
     "reverse": "as many of every query, those that stand highest (a control)",
     "left out": "those that only one group ranks within this depth, each in turn; decisions of that group against others",
 }
-DRAWN = ("share", "random", "reverse")  # policies that draw labels, at least among equally deep ones
-OUTCOMES = {"lost": "conclusions lost", "turned": "conclusions turned round", "decided": "decisions kept"}
+DRAWN = (
+    "share",
+    "random",
+    "reverse",
+)  # policies that draw labels, at least among equally deep ones
+OUTCOMES = {
+    "lost": "conclusions lost",
+    "turned": "conclusions turned round",
+    "decided": "decisions kept",
+}
 CONCLUSION = 0.01
 LEVEL = 0.05
 _NEVER = np.iinfo(np.int64).max
@@ -71,7 +79,9 @@ def pool_depth(systems: Systems, runs: Iterable[str] | None = None) -> Ints:
     return depth
 
 
-def first_of_each(judgments: Judgments, relevant: Bools, count: Ints, first: Floats, rng: np.random.Generator) -> Bools:
+def first_of_each(
+    judgments: Judgments, relevant: Bools, count: Ints, first: Floats, rng: np.random.Generator
+) -> Bools:
     """So many relevant documents of each query, those with the smallest ``first``, equal ones at random."""
     rows = np.flatnonzero(relevant)
     order = rows[np.lexsort((rng.random(len(rows)), first[rows], judgments.query[rows]))]
@@ -89,7 +99,9 @@ def missing(systems: Systems, policy: str, depth: int, samples: int) -> Iterator
         yield unpooled
         return
     count = np.bincount(judgments.query[unpooled], minlength=len(judgments))
-    first = {"share": -ranks, "reverse": ranks, "random": np.zeros(len(ranks))}[policy].astype(float)
+    first = {"share": -ranks, "reverse": ranks, "random": np.zeros(len(ranks))}[policy].astype(
+        float
+    )
     if policy == "share":
         count = np.round(judgments.m() * unpooled.sum() / relevant.sum()).astype(np.int64)
     rng = np.random.default_rng(depth)
@@ -153,7 +165,9 @@ class Lost:
     removed: dict[tuple[str, int], float] = field(default_factory=dict)
     skipped: list[int] = field(default_factory=list)
 
-    def values(self, outcome: str, policy: str, depth: int, measure: str, minus: str = "") -> Floats:
+    def values(
+        self, outcome: str, policy: str, depth: int, measure: str, minus: str = ""
+    ) -> Floats:
         """An outcome in all resamples, or the difference of two measures."""
         value = getattr(self.cells[policy, depth, measure], outcome)
         return value - getattr(self.cells[policy, depth, minus], outcome) if minus else value
@@ -181,7 +195,9 @@ class Lost:
 def study_of(
     systems: Systems,
     *,
-    places: Iterable[tuple[str, int]] = tuple((policy, depth) for depth in DEPTHS for policy in POLICIES),
+    places: Iterable[tuple[str, int]] = tuple(
+        (policy, depth) for depth in DEPTHS for policy in POLICIES
+    ),
     measures: Sequence[str] = tuple(MEASURES),
     samples: int = 10,
     n_resamples: int = 1000,
@@ -226,14 +242,19 @@ def _pair_weights(resamples: TwoWay) -> Floats:
     return np.where(first == second, a, a * b)
 
 
-def _counts(x: Floats, after: Floats, sure: np.ndarray, still: np.ndarray, resamples: TwoWay, weight: Floats) -> Floats:
+def _counts(
+    x: Floats, after: Floats, sure: np.ndarray, still: np.ndarray, resamples: TwoWay, weight: Floats
+) -> Floats:
     """Conclusions, those lost and those turned round; decisions, and those kept; in all resamples, shape ``(5, B + 1)``."""
     open_ = x != 0
     kept = open_ & (np.sign(x) == np.sign(after))
     conclusions = [sure != 0, (sure != 0) & (still == 0), sure * still == -1]
     return np.stack(
         [np.einsum("bp,bp->b", weight, some.astype(np.float64)) for some in conclusions]
-        + [((weight @ some.astype(np.float64)) * resamples.query_weight).sum(axis=1) for some in (open_, kept)]
+        + [
+            ((weight @ some.astype(np.float64)) * resamples.query_weight).sum(axis=1)
+            for some in (open_, kept)
+        ]
     )
 
 
@@ -243,7 +264,11 @@ def _cell(several: list[Floats]) -> Cell:
         found, lost, turned, open_, kept = np.stack(several, axis=1)
         shares = {"lost": lost / found, "turned": turned / found, "decided": kept / open_}
     draws = {outcome: share[:, 0] for outcome, share in shares.items()}
-    return Cell(round(found[0, 0]), **{outcome: share.mean(axis=0) for outcome, share in shares.items()}, draws=draws)
+    return Cell(
+        round(found[0, 0]),
+        **{outcome: share.mean(axis=0) for outcome, share in shares.items()},
+        draws=draws,
+    )
 
 
 def _leave_out(result: Lost, study: Study, resamples: TwoWay, weight: Floats, depth: int) -> None:
@@ -297,7 +322,10 @@ class Estimate:
         >>> Estimate(0.03, 0.01, 0.05).depends_on_draws(lambda moved: moved.side, 0.006)
         True
         """
-        shifted = (Estimate(self.value + by, self.low + by, self.high + by) for by in (-2 * error, 2 * error))
+        shifted = (
+            Estimate(self.value + by, self.low + by, self.high + by)
+            for by in (-2 * error, 2 * error)
+        )
         return not np.isfinite(error) or any(verdict(moved) != verdict(self) for moved in shifted)
 
     def __str__(self) -> str:
@@ -325,6 +353,11 @@ def simultaneous(values: Sequence[Floats], units: int, level: float = LEVEL) -> 
     spread = np.nanstd(drawn, axis=1) * np.sqrt(units / (units - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         deviation = np.abs(drawn - point[:, None]) / spread[:, None]
-    largest = np.quantile(np.nanmax(np.where(np.isfinite(deviation), deviation, 0.0), axis=0), 1 - level)
+    largest = np.quantile(
+        np.nanmax(np.where(np.isfinite(deviation), deviation, 0.0), axis=0), 1 - level
+    )
     margin = stats.t.isf(stats.norm.sf(largest * np.sqrt(units / (units - 1))), units - 1) * spread
-    return [Estimate(*map(float, row)) for row in zip(point, point - margin, point + margin, strict=True)]
+    return [
+        Estimate(*map(float, row))
+        for row in zip(point, point - margin, point + margin, strict=True)
+    ]

@@ -156,18 +156,25 @@ def order(correctness: str, distance: str) -> str:
     """All label tuples, best first, as Table 1 prints them; what is not relevant cannot be correct."""
     scales = {"relevance": ["0", "1", "2", "3"], "correctness": correctness.split()}
     tuples = [(r, c) for r in range(4) for c in range(3) if r > 0 or c == 0]
-    positions = {name: np.array(column) for name, column in zip(scales, zip(*tuples, strict=True), strict=True)}
+    positions = {
+        name: np.array(column)
+        for name, column in zip(scales, zip(*tuples, strict=True), strict=True)
+    }
     embedding = {name: [Fraction(value) for value in scale] for name, scale in scales.items()}
     weight, _ = label_weights(embedding, positions, distance=DISTANCES[distance], gate="relevance")
     classes: dict[int, list[str]] = {}
     for i in np.argsort(-weight, kind="stable"):
         r, c = tuples[i]
-        classes.setdefault(int(weight[i]), []).append(f"({scales['relevance'][r]},{scales['correctness'][c]})")
+        classes.setdefault(int(weight[i]), []).append(
+            f"({scales['relevance'][r]},{scales['correctness'][c]})"
+        )
     return " ".join("=".join(sorted(names)) for names in classes.values())
 
 
 def table_1(count: Printed) -> None:
-    print("Table 1: order of the label tuples (relevance, correctness); = joins tuples of one class.\n")
+    print(
+        "Table 1: order of the label tuples (relevance, correctness); = joins tuples of one class.\n"
+    )
     for (correctness, distance), printed in TABLE_1.items():
         ours = order(correctness, distance)
         paper = " ".join("=".join(sorted(group.split("="))) for group in printed.split())
@@ -177,20 +184,29 @@ def table_1(count: Printed) -> None:
 
 def table_3(base: str, count: Printed) -> tuple[pd.DataFrame, int, int]:
     """All rankings of one, two and three documents, ours beside the printed values; MM's cells that agree by Eq. 6, and by half of it."""
-    rankings = {"".join(docs): docs for size in (3, 2, 1) for docs in itertools.permutations(LABELS, size)}
+    rankings = {
+        "".join(docs): docs for size in (3, 2, 1) for docs in itertools.permutations(LABELS, size)
+    }
     qrels = pd.DataFrame(
         [(ranking, doc, *label) for ranking in rankings for doc, label in LABELS.items()],
         columns=["query_id", "doc_id", *EXAMPLE],
     )
-    run = {ranking: {doc: -float(i) for i, doc in enumerate(docs)} for ranking, docs in rankings.items()}
+    run = {
+        ranking: {doc: -float(i) for i, doc in enumerate(docs)}
+        for ranking, docs in rankings.items()
+    }
     half = ",binarize='half'" if base == "AP" else ""
     aspects = str(EXAMPLE).replace(" ", "")
     measures = {name: f"{name}(aspects={aspects},base='{base}'{half})" for name in ("CAM", "MM")}
     for name, distance in DISTANCES.items():
-        measures[name] = f"TOMA(aspects={aspects},distance='{distance}',base='{base}',gate='relevance')"
+        measures[name] = (
+            f"TOMA(aspects={aspects},distance='{distance}',base='{base}',gate='relevance')"
+        )
     values = evaluate(measures, qrels, run).loc[list(rankings)]
     of_equation_6 = values["MM"].copy()
-    values["MM"] /= 2  # the table prints 1 / sum(1 / base_a), half of MM as it is defined for two aspects
+    values["MM"] /= (
+        2  # the table prints 1 / sum(1 / base_a), half of MM as it is defined for two aspects
+    )
     rows, before = [], count.agree
     as_printed, halved = (
         sum(
@@ -203,10 +219,17 @@ def table_3(base: str, count: Printed) -> tuple[pd.DataFrame, int, int]:
         row: dict[str, str] = {"ranking": ranking}
         for name, paper in zip(MEASURES, numbers(printed), strict=True):
             ours = float(values.loc[ranking, name])
-            count.compare(f"Table 3, {base}, {ranking}, {name}", paper, ours, why=MISPRINT if name == "MM" else "")
+            count.compare(
+                f"Table 3, {base}, {ranking}, {name}",
+                paper,
+                ours,
+                why=MISPRINT if name == "MM" else "",
+            )
             row[name], row[f"{name} paper"] = f"{ours:.4f}", f"{paper:.4f}"
         rows.append(row)
-    print(f"\nTable 3, {base}: {count.agree - before} of {5 * len(rows)} values agree to the printed digit.\n")
+    print(
+        f"\nTable 3, {base}: {count.agree - before} of {5 * len(rows)} values agree to the printed digit.\n"
+    )
     print(pd.DataFrame(rows).to_string(index=False))
     print(
         f"\n  MM here is half of Eq. 6: {halved} of {len(rows)} cells agree. By Eq. 6 as printed, {as_printed} do, those of value 0."
@@ -235,8 +258,19 @@ def figure_of_printed_power(plots: Path | None) -> None:
     for axes, base in zip(panels, reversed(BASES), strict=True):
         which = 0 if base == "nDCG" else 1
         for name in MEASURES:
-            axes.plot(range(1, 11), numbers(POWER[name])[which::2], "o-", markersize=4, alpha=0.7, label=name)
-        axes.set(title=f"As printed: discriminative power, {base}", xlabel="track of the paper", xticks=range(1, 11))
+            axes.plot(
+                range(1, 11),
+                numbers(POWER[name])[which::2],
+                "o-",
+                markersize=4,
+                alpha=0.7,
+                label=name,
+            )
+        axes.set(
+            title=f"As printed: discriminative power, {base}",
+            xlabel="track of the paper",
+            xticks=range(1, 11),
+        )
     panels[0].set_ylabel("pairs of runs, %")
     panels[0].legend(ncols=2, fontsize=8)
     save(panels[0], plots, "maistro_2021_printed_power")
@@ -247,21 +281,29 @@ def printed_tables(count: Printed) -> None:
     power = pd.DataFrame({name: numbers(row) for name, row in POWER.items()})
     best = power.eq(power.max(axis=1), axis=0)
     count.of_itself(
-        "Table 4 as printed: EUCL and MANH agree for AP on all tracks", set(numbers(KENDALL["EUCL-MANH"])[1::2]) == {1}
+        "Table 4 as printed: EUCL and MANH agree for AP on all tracks",
+        set(numbers(KENDALL["EUCL-MANH"])[1::2]) == {1},
     )
     columns = int((best["EUCL"] | best["MANH"]).sum())
     count.of_itself(
-        f"Table 4 as printed: EUCL or MANH has the best power in 16 of 20 columns (counted: {columns})", columns == 16
+        f"Table 4 as printed: EUCL or MANH has the best power in 16 of 20 columns (counted: {columns})",
+        columns == 16,
     )
     count.of_itself("Table 4 as printed: CHEB never has the best power", not best["CHEB"].any())
     none = [power.index[power[name] == 0].tolist() for name in ("CHEB", "MM")]
     count.of_itself(
-        "Table 4 as printed: CHEB and MM have no power on two tracks, for nDCG and AP", none == [[12, 13, 14, 15]] * 2
+        "Table 4 as printed: CHEB and MM have no power on two tracks, for nDCG and AP",
+        none == [[12, 13, 14, 15]] * 2,
     )
     weak = max(max(numbers(KENDALL[pair])) for pair in ("EUCL-CHEB", "MANH-CHEB"))
-    count.of_itself(f"Table 4 as printed: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})", weak < 0.5)
+    count.of_itself(
+        f"Table 4 as printed: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})",
+        weak < 0.5,
+    )
     close = max(numbers(KENDALL["CHEB-MM"]))
-    count.of_itself(f"Table 4 as printed: CHEB comes close to MM on one track ({close:.2f})", close == 0.88)
+    count.of_itself(
+        f"Table 4 as printed: CHEB comes close to MM on one track ({close:.2f})", close == 0.88
+    )
     weak_pairs = [value for pair in ("EUCL-CHEB", "MANH-CHEB") for value in numbers(KENDALL[pair])]
     count.of_itself(
         "Section 4.3.1: EUCL and MANH correlate with CHEB by tau .01 to .32 "
@@ -275,7 +317,9 @@ def printed_tables(count: Printed) -> None:
     off = [
         f"rank {rank}, {name}: {percent:.2f} for {100 * documents / 4330:.2f}"
         for rank, row in TABLE_5.items()
-        for name, documents, percent in zip(MEASURES, numbers(row), numbers(TABLE_5_PERCENT[rank]), strict=True)
+        for name, documents, percent in zip(
+            MEASURES, numbers(row), numbers(TABLE_5_PERCENT[rank]), strict=True
+        )
         if abs(percent - 100 * documents / 4330) > 0.0101
     ]
     print(
@@ -295,13 +339,17 @@ def read(folder: Path, *, gated: bool = False) -> tuple[Judgments, dict[str, Ali
         gated: a document that is not relevant has the lowest label of every aspect.
     """
     labels = [
-        read_qrels(str(folder / f"{name}.qrels.gz")).drop("iteration").rename({"relevance": name}) for name in CLEF
+        read_qrels(str(folder / f"{name}.qrels.gz")).drop("iteration").rename({"relevance": name})
+        for name in CLEF
     ]
-    joined = reduce(lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels)
+    joined = reduce(
+        lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels
+    )
     if gated:
         others = [name for name in CLEF if name != "relevance"]
         joined = joined.with_columns(
-            pl.when(pl.col("relevance") > 0).then(pl.col(name)).otherwise(0).alias(name) for name in others
+            pl.when(pl.col("relevance") > 0).then(pl.col(name)).otherwise(0).alias(name)
+            for name in others
         )
     judgments = Judgments.from_qrels(joined)
     runs = sorted((folder / "runs").glob("*.gz"))
@@ -315,7 +363,10 @@ def measures_of(base: str, cutoff: str = "") -> dict[str, str]:
         name: f"TOMA(aspects={aspects},distance='{distance}',base='{base}',binarize='any'){cutoff}"
         for name, distance in DISTANCES.items()
     }
-    return {name: f"{name}(aspects={aspects},base='{base}',binarize='any'){cutoff}" for name in ("CAM", "MM")} | toma
+    return {
+        name: f"{name}(aspects={aspects},base='{base}',binarize='any'){cutoff}"
+        for name in ("CAM", "MM")
+    } | toma
 
 
 def single(aspect: str, base: str) -> str:
@@ -324,16 +375,25 @@ def single(aspect: str, base: str) -> str:
 
 
 def table_4(
-    kind: str, judgments: Judgments, runs: dict[str, AlignedRun], resamples: int, count: Printed, plots: Path | None
+    kind: str,
+    judgments: Judgments,
+    runs: dict[str, AlignedRun],
+    resamples: int,
+    count: Printed,
+    plots: Path | None,
 ) -> None:
     """Kendall's tau per topic and discriminative power; the paper's ten tracks beside our one collection."""
     tau, power = {}, {}
     for base in BASES:
         aspects = {aspect: single(aspect, base) for aspect in CLEF}
         agreement = Study({**measures_of(base), **aspects}, judgments, runs).per_query_kendall()
-        for a, b, value in agreement[["measure_a", "measure_b", "kendall"]].itertuples(index=False, name=None):
+        for a, b, value in agreement[["measure_a", "measure_b", "kendall"]].itertuples(
+            index=False, name=None
+        ):
             tau[base, a, b] = tau[base, b, a] = value
-        test = SignificanceTest("bootstrap", correction=None, alpha=0.01, n_resamples=resamples, progress=False)
+        test = SignificanceTest(
+            "bootstrap", correction=None, alpha=0.01, n_resamples=resamples, progress=False
+        )
         table = Study(measures_of(base), judgments, runs).discriminative_power(test=test)
         power[base] = 100 * table.set_index("measure")["share"]
         if drawn(plots):
@@ -348,7 +408,9 @@ def table_4(
             row[f"{base}, ten tracks"] = f"{min(tracks):.2f} to {max(tracks):.2f}"
             row[f"{base}, {kind}"] = f"{tau[base, a, b]:.3f}"
         rows.append(row)
-    print(f"\nTable 4, {kind}, Kendall's tau per topic: lowest and highest of the paper's ten tracks, and ours.\n")
+    print(
+        f"\nTable 4, {kind}, Kendall's tau per topic: lowest and highest of the paper's ten tracks, and ours.\n"
+    )
     print(pd.DataFrame(rows).to_string(index=False))
     print(f"\nTable 4, {kind}, single aspects, ours.\n")
     for a, b in itertools.combinations(CLEF, 2):
@@ -366,17 +428,24 @@ def table_4(
     )
     print(pd.DataFrame(rows).to_string(index=False))
     count.claim(
-        f"{kind}: EUCL and MANH put the runs in the same order for AP", round(tau["AP", "EUCL", "MANH"], 4) == 1
+        f"{kind}: EUCL and MANH put the runs in the same order for AP",
+        round(tau["AP", "EUCL", "MANH"], 4) == 1,
     )
     strong = max(power["AP"]["EUCL"], power["AP"]["MANH"])
     count.claim(f"{kind}: EUCL or MANH has the best power for AP", strong == power["AP"].max())
     weak = max(tau[base, name, "CHEB"] for base in BASES for name in ("EUCL", "MANH"))
-    count.claim(f"{kind}: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})", weak < 0.5)
+    count.claim(
+        f"{kind}: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})", weak < 0.5
+    )
     strong_ndcg = max(power["nDCG"]["EUCL"], power["nDCG"]["MANH"])
-    count.claim(f"{kind}: EUCL or MANH has the best power for nDCG", strong_ndcg == power["nDCG"].max())
+    count.claim(
+        f"{kind}: EUCL or MANH has the best power for nDCG", strong_ndcg == power["nDCG"].max()
+    )
     best_of_two = all(power[base]["CHEB"] < power[base].max() for base in BASES)
     count.claim(f"{kind}: CHEB never has the best power", best_of_two)
-    count.claim(f"{kind}: CHEB has less power than EUCL and MANH for AP", power["AP"]["CHEB"] < strong)
+    count.claim(
+        f"{kind}: CHEB has less power than EUCL and MANH for AP", power["AP"]["CHEB"] < strong
+    )
 
 
 def tables_5_and_6(
@@ -386,7 +455,8 @@ def tables_5_and_6(
     of_best = {}
     for k in (5, 100):
         tables = [
-            best_run_labels(Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k) for base in BASES
+            best_run_labels(Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k)
+            for base in BASES
         ]
         both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
         of_best[k] = both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
@@ -403,23 +473,50 @@ def tables_5_and_6(
         rows.append([rank, *map(int, numbers(printed)), *ours])
     print(_beside(rows, "rank"))
     print(f"\n  The same in ranks of 25, of {25 * looked}.\n")
-    spans = {"1-25": slice(1, 25), "26-50": slice(26, 50), "51-75": slice(51, 75), "76-100": slice(76, 100)}
-    at = {(name, span): of_best[100].loc[name].loc[ranks].sum() for name in MEASURES for span, ranks in spans.items()}
+    spans = {
+        "1-25": slice(1, 25),
+        "26-50": slice(26, 50),
+        "51-75": slice(51, 75),
+        "76-100": slice(76, 100),
+    }
+    at = {
+        (name, span): of_best[100].loc[name].loc[ranks].sum()
+        for name in MEASURES
+        for span, ranks in spans.items()
+    }
     without = {span: [int(at[name, span]["zero"]) for name in MEASURES] for span in spans}
-    print(pd.DataFrame(without, index=MEASURES).T.rename_axis("ranks").reset_index().to_string(index=False))
+    print(
+        pd.DataFrame(without, index=MEASURES)
+        .T.rename_axis("ranks")
+        .reset_index()
+        .to_string(index=False)
+    )
     print(
         f"\nTable 6, {kind}: mean sum of labels; the paper's three aspects have two to five grades, ours reach 2, 100 and 100.\n"
     )
-    mean = {span: [at[name, span]["sum"] / at[name, span]["documents"] for name in MEASURES] for span in spans}
+    mean = {
+        span: [at[name, span]["sum"] / at[name, span]["documents"] for name in MEASURES]
+        for span in spans
+    }
     print(
-        _beside([[span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])] for span in spans], "ranks")
+        _beside(
+            [
+                [span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])]
+                for span in spans
+            ],
+            "ranks",
+        )
     )
     least = [row.index(min(row)) == MEASURES.index("MANH") for row in without.values()]
     count.claim(
-        f"{kind}, Table 5: MANH's best runs have the fewest documents without a label, at all ranks", all(least)
+        f"{kind}, Table 5: MANH's best runs have the fewest documents without a label, at all ranks",
+        all(least),
     )
     most = [mean[span].index(max(mean[span])) == MEASURES.index("MANH") for span in list(spans)[1:]]
-    count.claim(f"{kind}, Table 6: MANH's best runs have most labels in ranks 26-50, 51-75 and 76-100", all(most))
+    count.claim(
+        f"{kind}, Table 6: MANH's best runs have most labels in ranks 26-50, 51-75 and 76-100",
+        all(most),
+    )
     fewest = [row.index(min(row)) == MEASURES.index("CHEB") for row in mean.values()]
     count.claim(f"{kind}, Table 6: CHEB's best runs have fewest labels at all ranks", all(fewest))
 
@@ -433,11 +530,16 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
     """The best value of CAM and MM over nine orders of all judged documents."""
     rows = []
     for base in BASES:
-        table = reachable_maximum({name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments)
+        table = reachable_maximum(
+            {name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments
+        )
         if drawn(plots):
             save(draw_maximum(table), plots, f"maistro_2021_figure_2_{base}")
         for name, best in table.groupby("measure", sort=False)["value"]:
-            shares = [f"{100 * (best > 1 - 1e-9).mean():.0f} %", f"{100 * (best < 0.9).mean():.0f} %"]
+            shares = [
+                f"{100 * (best > 1 - 1e-9).mean():.0f} %",
+                f"{100 * (best < 0.9).mean():.0f} %",
+            ]
             rows.append([base, name, f"{best.mean():.4f}", f"{best.min():.3f}", *shares])
             if base == "nDCG":
                 of = "by its caption"
@@ -458,10 +560,16 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", nargs="?", type=Path, help="folder with clef-ehealth-2016")
-    parser.add_argument("--resamples", type=int, default=2000, help="of the bootstrap (default: %(default)s)")
-    parser.add_argument("--full", action="store_true", help="10,000 resamples, as many as the paper")
+    parser.add_argument(
+        "--resamples", type=int, default=2000, help="of the bootstrap (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="10,000 resamples, as many as the paper"
+    )
     parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
     options = parser.parse_args(arguments)
     if options.full:
@@ -495,7 +603,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\nCLEF eHealth 2016: {len(runs)} runs, {len(judgments)} topics.")
         gated = read(options.data / "clef-ehealth-2016", gated=True)
         nothing = judgments.grade <= 0
-        credible = sum(int((label[nothing] > 0).sum()) for label in judgments.labels(list(CLEF)[1:]).values())
+        credible = sum(
+            int((label[nothing] > 0).sum()) for label in judgments.labels(list(CLEF)[1:]).values()
+        )
         print(
             f"Gated: the {credible} labels above 0 of the {nothing.sum()} documents that are not relevant are taken as 0."
         )

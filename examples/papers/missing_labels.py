@@ -99,12 +99,16 @@ class Declared:
 
     def values(self, lost: Lost) -> Floats:
         """The contrast in all resamples."""
-        value, *others = (lost.values(self.outcome, *place, "lexirecall", self.minus) for place in self.places)
+        value, *others = (
+            lost.values(self.outcome, *place, "lexirecall", self.minus) for place in self.places
+        )
         return value - others[0] if others else value
 
     def error(self, lost: Lost) -> float:
         """Standard error of the contrast that is due to the draws of labels, which two policies or depths make apart."""
-        errors = [lost.error(self.outcome, *place, "lexirecall", self.minus) for place in self.places]
+        errors = [
+            lost.error(self.outcome, *place, "lexirecall", self.minus) for place in self.places
+        ]
         return float(np.hypot.reduce(errors))
 
     def too_small(self, found: Estimate) -> bool:
@@ -139,7 +143,9 @@ CONFIRMED = [
 def robust_2003(folder: Path) -> list[Systems]:
     """Old topics, which earlier tracks pooled, and new ones; runs of 1,000 documents."""
     columns = ["query_id", "iteration", "doc_id", "relevance"]
-    qrels = pd.read_csv(folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str})
+    qrels = pd.read_csv(
+        folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str}
+    )
     new = qrels["query_id"].astype(int) > 600
     several = []
     for name, kind, some in (
@@ -147,7 +153,11 @@ def robust_2003(folder: Path) -> list[Systems]:
         ("Robust 2003, new topics", "pooled for these runs and others", qrels[new]),
     ):
         judgments = Judgments.from_qrels(some.drop(columns="iteration"))
-        several.append(of_equal_depth(name, kind, judgments, sorted((folder / "runs").iterdir()), lambda run: run))
+        several.append(
+            of_equal_depth(
+                name, kind, judgments, sorted((folder / "runs").iterdir()), lambda run: run
+            )
+        )
     return several
 
 
@@ -155,7 +165,15 @@ def clef_2016(folder: Path) -> list[Systems]:
     """CLEF eHealth: shallow pools; the runs of a group begin with its name."""
     judgments = Judgments.from_qrels(str(folder / "relevance.qrels.gz"))
     files = sorted((folder / "runs").iterdir())
-    return [of_equal_depth("CLEF eHealth 2016", "shallow pools", judgments, files, lambda name: name.partition("_")[0])]
+    return [
+        of_equal_depth(
+            "CLEF eHealth 2016",
+            "shallow pools",
+            judgments,
+            files,
+            lambda name: name.partition("_")[0],
+        )
+    ]
 
 
 def of_equal_depth(
@@ -178,7 +196,13 @@ def movielens(folder: Path) -> list[Systems]:
     again = {name: replace(run, judgments=pooled) for name, run in runs.items()}
     return [
         deep,
-        Systems("MovieLens, pooled", "the same, as far as a pool of depth 100 has them", pooled, again, groups),
+        Systems(
+            "MovieLens, pooled",
+            "the same, as far as a pool of depth 100 has them",
+            pooled,
+            again,
+            groups,
+        ),
     ]
 
 
@@ -199,12 +223,16 @@ def own(folder: Path) -> Systems:
     if files := sorted((folder / "runs").glob("*.gz")):
         runs = {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in files}
     elif (folder / "runs.gz").is_file():
-        runs = {tag: align(judgments, run) for tag, run in sorted(by_tag(folder / "runs.gz").items())}
+        runs = {
+            tag: align(judgments, run) for tag, run in sorted(by_tag(folder / "runs.gz").items())
+        }
     else:
         raise ValueError(f"{folder}: neither runs/NAME.gz nor runs.gz")
     if len(runs) < 3:
         raise ValueError(f"{folder}: at least 3 runs are needed, not {len(runs)}")
-    return Systems(folder.resolve().name, "every run a group", judgments, runs, {name: name for name in runs})
+    return Systems(
+        folder.resolve().name, "every run a group", judgments, runs, {name: name for name in runs}
+    )
 
 
 def by_tag(path: Path) -> dict[str, dict[str, dict[str, float]]]:
@@ -223,7 +251,9 @@ def by_tag(path: Path) -> dict[str, dict[str, dict[str, float]]]:
                 )
             scores = runs.setdefault(tag, {}).setdefault(query, {})
             if document in scores:
-                raise ValueError(f"{path}, line {number}: run {tag}, query {query}: document {document} a second time")
+                raise ValueError(
+                    f"{path}, line {number}: run {tag}, query {query}: document {document} a second time"
+                )
             scores[document] = score
     return runs
 
@@ -253,7 +283,9 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
             values = {place: lost.values(outcome, *place, "lexirecall", minus) for place in places}
             errors = {place: lost.error(outcome, *place, "lexirecall", minus) for place in places}
             for (policy, depth), row in with_intervals(values, errors, lost.units).items():
-                contrasts.append({"outcome": outcome, "policy": policy, "depth": depth, "minus": minus} | row)
+                contrasts.append(
+                    {"outcome": outcome, "policy": policy, "depth": depth, "minus": minus} | row
+                )
             terms: dict[tuple[str, Any], Floats] = {}
             term_errors: dict[tuple[str, Any], float] = {}
             for policy in POLICIES:
@@ -270,8 +302,12 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
                     drawn_errors = weights * [errors[place] for place in of_policy]
                     term_errors[policy, term] = float(np.hypot.reduce(drawn_errors))
             for (policy, term), row in with_intervals(terms, term_errors, lost.units).items():
-                effects.append({"outcome": outcome, "policy": policy, "term": term, "minus": minus} | row)
-    of_shares = Study(["lexirecall", "AP"], systems.judgments, systems.runs, progress=False).stability(
+                effects.append(
+                    {"outcome": outcome, "policy": policy, "term": term, "minus": minus} | row
+                )
+    of_shares = Study(
+        ["lexirecall", "AP"], systems.judgments, systems.runs, progress=False
+    ).stability(
         SHARES,
         policies=["random", "pool"],
         groups=systems.groups,
@@ -279,9 +315,20 @@ def explored(systems: Systems, samples: int, n_resamples: int) -> dict[str, Any]
         n_samples=samples,
         n_resamples=n_resamples,
     )
-    of_shares = of_shares[["policy", "fraction", "measure", "minus", "decided", "decided_low", "decided_high"]]
-    told = {"told": systems.told(), "runs": len(systems.runs), "nothing": [list(place) for place in lost.nothing]}
-    tables = {"cells": cells, "contrasts": contrasts, "effects": effects, "shares": of_shares.to_dict("records")}
+    of_shares = of_shares[
+        ["policy", "fraction", "measure", "minus", "decided", "decided_low", "decided_high"]
+    ]
+    told = {
+        "told": systems.told(),
+        "runs": len(systems.runs),
+        "nothing": [list(place) for place in lost.nothing],
+    }
+    tables = {
+        "cells": cells,
+        "contrasts": contrasts,
+        "effects": effects,
+        "shares": of_shares.to_dict("records"),
+    }
     return told | tables
 
 
@@ -291,7 +338,10 @@ def with_intervals(
     """Simultaneous intervals, the error that is due to draws, and whether it could change on which side of 0 an interval is."""
     return {
         place: vars(found)
-        | {"error": errors[place], "draws": found.depends_on_draws(lambda moved: moved.side, errors[place])}
+        | {
+            "error": errors[place],
+            "draws": found.depends_on_draws(lambda moved: moved.side, errors[place]),
+        }
         for place, found in zip(values, simultaneous(list(values.values()), units), strict=True)
     }
 
@@ -318,11 +368,18 @@ def tell(found: dict[str, Any]) -> None:
         )
     by = {"index": ["policy", "depth"], "columns": "measure"}
     order = list(dict.fromkeys(cells[["policy", "depth"]].itertuples(index=False, name=None)))
-    cells["text"] = [f"{row.significant}: {row.lost:.3f}, {row.turned:.3f}" for row in cells.itertuples(index=False)]
+    cells["text"] = [
+        f"{row.significant}: {row.lost:.3f}, {row.turned:.3f}"
+        for row in cells.itertuples(index=False)
+    ]
     print(
         "\n  Conclusions with all labels, and the shares of them that are lost and turned round; share of labels missing\n"
     )
-    removed = cells.drop_duplicates(["policy", "depth"]).set_index(["policy", "depth"])["removed"].round(3)
+    removed = (
+        cells.drop_duplicates(["policy", "depth"])
+        .set_index(["policy", "depth"])["removed"]
+        .round(3)
+    )
     table = cells.pivot(**by, values="text").loc[order, MEASURES]
     table.insert(0, "missing", removed.loc[order])
     print(table.to_string())
@@ -338,14 +395,20 @@ def tell(found: dict[str, Any]) -> None:
         table["text"] = estimates
     for outcome in ("lost", "decided"):
         some = contrasts[contrasts["outcome"] == outcome]
-        print(f"\n  {OUTCOMES[outcome]}: lexirecall minus another measure, simultaneous 95% intervals; {DRAWS}\n")
+        print(
+            f"\n  {OUTCOMES[outcome]}: lexirecall minus another measure, simultaneous 95% intervals; {DRAWS}\n"
+        )
         columns = {"index": ["policy", "depth"], "columns": "minus", "values": "text"}
         print(some.pivot(**columns).loc[order, RIVALS].to_string())
         some = effects[(effects["outcome"] == outcome) & (effects["minus"] == "AP")]
         print(
             f"\n  {OUTCOMES[outcome]}, lexirecall minus AP: the model's mean over depths, and slope per doubling of the depth\n"
         )
-        print(some.pivot(index="policy", columns="term", values="text").reindex(list(POLICIES)).to_string())
+        print(
+            some.pivot(index="policy", columns="term", values="text")
+            .reindex(list(POLICIES))
+            .to_string()
+        )
     shares = pd.DataFrame(found["shares"])
     shares["measure"] = np.where(shares["minus"] == "", shares["measure"], "difference")
     shares["text"] = [
@@ -354,7 +417,9 @@ def tell(found: dict[str, Any]) -> None:
         else f"{row.decided:.3f} [{row.decided_low:.3f}, {row.decided_high:.3f}]"
         for row in shares.itertuples(index=False)
     ]
-    print("\n  Decisions kept where equal shares of every query's labels are missing; 95% intervals, each alone\n")
+    print(
+        "\n  Decisions kept where equal shares of every query's labels are missing; 95% intervals, each alone\n"
+    )
     print(shares.pivot(index=["policy", "fraction"], columns="measure", values="text").to_string())
 
 
@@ -369,7 +434,12 @@ def depth_for(cells: pd.DataFrame, measure: str, outcome: str, enough: float) ->
 def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
     """What the study says, collection by collection counted."""
     said = []
-    contrasts = pd.concat([pd.DataFrame(found["contrasts"]).assign(collection=name) for name, found in several.items()])
+    contrasts = pd.concat(
+        [
+            pd.DataFrame(found["contrasts"]).assign(collection=name)
+            for name, found in several.items()
+        ]
+    )
     of_ap = contrasts[contrasts["minus"] == "AP"]
     for outcome in ("lost", "decided"):
         for policy in POLICIES:
@@ -382,7 +452,9 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
     for name, found in several.items():
         cells = pd.DataFrame(found["cells"])
         depths = {
-            outcome: ", ".join(f"{measure} {depth_for(cells, measure, outcome, 0.9)}" for measure in MEASURES[:3])
+            outcome: ", ".join(
+                f"{measure} {depth_for(cells, measure, outcome, 0.9)}" for measure in MEASURES[:3]
+            )
             for outcome in ("decided", "lost")
         }
         said.append(
@@ -407,16 +479,16 @@ def sentences(several: dict[str, dict[str, Any]]) -> list[str]:
 
 def of_lenskit() -> str:
     """What other recommenders keep, as ``diaz_2026.py`` recorded it: ties count as decisions, and there are no intervals."""
-    degraded = json.loads(LENSKIT.read_text(encoding="utf-8"))["kinds"]["MovieLens, deep"]["degraded"]["random"]
+    degraded = json.loads(LENSKIT.read_text(encoding="utf-8"))["kinds"]["MovieLens, deep"][
+        "degraded"
+    ]["random"]
     kept = pd.DataFrame(degraded).pivot(index="fraction", columns="measure", values="agreement")
     told = [
         f"{fraction:.0%} missing: "
         + ", ".join(f"{measure} {kept.loc[fraction, measure]:.3f}" for measure in MEASURES[:3])
         for fraction in (0.5, 0.9)
     ]
-    return (
-        f"MovieLens, seven recommenders of LensKit (recorded, ties included, no intervals), random, {'; '.join(told)}"
-    )
+    return f"MovieLens, seven recommenders of LensKit (recorded, ties included, no intervals), random, {'; '.join(told)}"
 
 
 LIMITS = """  exploratory: these collections had been looked at; five sets of labels from three sources, some of one source; groups are 5 or 6 but for
@@ -438,7 +510,9 @@ def confirm(lost: Lost) -> list[dict[str, Any]]:
     rows = []
     for contrast in CONFIRMED:
         if contrast not in there:
-            rows.append({"contrast": str(contrast), "verdict": "skipped", "why": contrast.skipped(lost)})
+            rows.append(
+                {"contrast": str(contrast), "verdict": "skipped", "why": contrast.skipped(lost)}
+            )
             continue
         found, error = estimates[contrast], contrast.error(lost)
         rows.append(
@@ -457,11 +531,21 @@ def tell_confirmed(found: dict[str, Any]) -> None:
             print(f"  skipped      {row['contrast']}: {row['why']}")
             continue
         small = "; too small" if row["too_small"] else ""
-        draws = "; two standard errors of the draws could change the verdict" if row["depends_on_draws"] else ""
+        draws = (
+            "; two standard errors of the draws could change the verdict"
+            if row["depends_on_draws"]
+            else ""
+        )
         estimate = Estimate(row["value"], row["low"], row["high"])
         print(f"  {row['verdict']:11}  {row['contrast']}: {estimate}{small}{draws}")
     counted = Counter(row["verdict"] for row in found["rows"])
-    print("  " + ", ".join(f"{counted[verdict]} {verdict}" for verdict in ("holds", "fails", "cannot tell", "skipped")))
+    print(
+        "  "
+        + ", ".join(
+            f"{counted[verdict]} {verdict}"
+            for verdict in ("holds", "fails", "cannot tell", "skipped")
+        )
+    )
 
 
 def of_sizes(sizes: dict[str, int]) -> str:
@@ -476,13 +560,21 @@ COLOURS = {"pool": "tab:red", "random": "tab:blue", "reverse": "tab:green"}
 
 def figure(several: dict[str, dict[str, Any]], plots: Path | None, ending: str = "svg") -> None:
     """Decisions kept by depth: a panel per collection; lexirecall solid, AP dashed; a colour per policy."""
-    panels = np.atleast_1d(new_figure(1 + 2.2 * len(several), 3).subplots(1, len(several), sharey=True))
+    panels = np.atleast_1d(
+        new_figure(1 + 2.2 * len(several), 3).subplots(1, len(several), sharey=True)
+    )
     for axes, (name, found) in zip(panels, several.items(), strict=True):
         cells = pd.DataFrame(found["cells"])
         for policy, colour in COLOURS.items():
             for measure, style in {"lexirecall": "-", "AP": "--"}.items():
                 some = cells[(cells["policy"] == policy) & (cells["measure"] == measure)]
-                axes.plot(some["depth"], some["decided"], style, color=colour, label=f"{policy}, {measure}")
+                axes.plot(
+                    some["depth"],
+                    some["decided"],
+                    style,
+                    color=colour,
+                    label=f"{policy}, {measure}",
+                )
         axes.set_xscale("log", base=10)
         axes.set_xticks(some["depth"].tolist(), [str(depth) for depth in some["depth"]])
         axes.minorticks_off()
@@ -495,20 +587,44 @@ def figure(several: dict[str, dict[str, Any]], plots: Path | None, ending: str =
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}")
-    parser.add_argument("--confirm", type=Path, metavar="FOLDER", help="test the declared contrasts on these runs")
-    parser.add_argument("--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)")
-    parser.add_argument("--resamples", type=int, help="of the bootstrap (default: 300; 1,000 with --confirm)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}"
+    )
+    parser.add_argument(
+        "--confirm", type=Path, metavar="FOLDER", help="test the declared contrasts on these runs"
+    )
+    parser.add_argument(
+        "--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)"
+    )
+    parser.add_argument(
+        "--resamples", type=int, help="of the bootstrap (default: 300; 1,000 with --confirm)"
+    )
     parser.add_argument("--full", action="store_true", help="20 draws of labels, 2,000 resamples")
-    parser.add_argument("--record", action="store_true", help="keep what comes out beside the script")
-    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figure into this folder")
+    parser.add_argument(
+        "--record", action="store_true", help="keep what comes out beside the script"
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="draw the figure into this folder"
+    )
     options = parser.parse_args(arguments)
-    default = {"samples": 20, "n_resamples": 1000} if options.confirm else {"samples": 3, "n_resamples": 300}
+    default = (
+        {"samples": 20, "n_resamples": 1000}
+        if options.confirm
+        else {"samples": 3, "n_resamples": 300}
+    )
     asked = {"samples": options.samples, "n_resamples": options.resamples}
-    sizes = {"samples": 20, "n_resamples": 2000} if options.full else {k: asked[k] or default[k] for k in default}
+    sizes = (
+        {"samples": 20, "n_resamples": 2000}
+        if options.full
+        else {k: asked[k] or default[k] for k in default}
+    )
     record = (
-        json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {"explored": {}, "confirmed": {}}
+        json.loads(RECORDED.read_text(encoding="utf-8"))
+        if RECORDED.exists()
+        else {"explored": {}, "confirmed": {}}
     )
     if options.confirm:
         try:
@@ -518,7 +634,9 @@ def main(arguments: list[str] | None = None) -> None:
         except (OSError, EOFError) as error:  # no gzip, or part of one
             raise SystemExit(f"{options.confirm}: {error}") from None
         places = dict.fromkeys(place for contrast in CONFIRMED for place in contrast.places)
-        measures = dict.fromkeys(["lexirecall", *(contrast.minus for contrast in CONFIRMED if contrast.minus)])
+        measures = dict.fromkeys(
+            ["lexirecall", *(contrast.minus for contrast in CONFIRMED if contrast.minus)]
+        )
         lost = study_of(systems, places=places, measures=list(measures), **sizes)
         found = {"told": systems.told(), "sizes": sizes, "rows": rounded(confirm(lost))}
         tell_confirmed(found)

@@ -46,17 +46,25 @@ class Printed:
     own: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def compare(self, what: str, paper: Any, ours: Any, *, digits: int = 4, within: float = 0, why: str = "") -> bool:
+    def compare(
+        self, what: str, paper: Any, ours: Any, *, digits: int = 4, within: float = 0, why: str = ""
+    ) -> bool:
         """Count a printed number: ours must be the same to the printed digit, or ``within`` so much of it."""
         numbers = isinstance(paper, (int, float))
         left, right = (f"{value:.{digits}f}" if numbers else str(value) for value in (paper, ours))
-        same = left.removeprefix("-") == right.removeprefix("-") if numbers and paper == 0 else left == right
+        same = (
+            left.removeprefix("-") == right.removeprefix("-")
+            if numbers and paper == 0
+            else left == right
+        )
         if numbers and within:
             same = abs(paper - ours) <= within
         self.total += 1
         self.agree += same
         if not same:
-            self.differ.append(f"{what}: printed {left}, ours {right}" + (f" ({why})" if why else ""))
+            self.differ.append(
+                f"{what}: printed {left}, ours {right}" + (f" ({why})" if why else "")
+            )
         return same
 
     def claim(self, text: str, holds: bool) -> None:
@@ -85,7 +93,10 @@ class Printed:
             if claims:
                 print(f"\n{title}")
             for claim in claims:
-                print(f"  {claim.verdict}  {claim.text}" + (f" ({claim.why})" if several and claim.why else ""))
+                print(
+                    f"  {claim.verdict}  {claim.text}"
+                    + (f" ({claim.why})" if several and claim.why else "")
+                )
         if self.differ:
             print("\nPrinted numbers that are not ours")
             for line in self.differ:
@@ -102,7 +113,9 @@ class Printed:
             f"{counted['holds']} of {len(self.claims)} claims hold, {counted['FAILS']} fail, "
             f"{counted['cannot tell']} cannot be told with these data."
         )
-        for why, number in Counter(claim.why for claim in self.claims if claim.holds is None).items():
+        for why, number in Counter(
+            claim.why for claim in self.claims if claim.holds is None
+        ).items():
             print(f"  {number}: {why}")
 
 
@@ -114,7 +127,9 @@ def drawn(folder: Path | None) -> bool:
 def new_figure(width: float, height: float) -> Any:
     """An empty figure of a size in inches, pyplot's own where somebody shows its figures."""
     if "matplotlib.pyplot" in sys.modules:
-        return sys.modules["matplotlib.pyplot"].figure(figsize=(width, height), layout="constrained")
+        return sys.modules["matplotlib.pyplot"].figure(
+            figsize=(width, height), layout="constrained"
+        )
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

@@ -32,7 +32,9 @@ def cut(run: AlignedRun, depth: int) -> AlignedRun:
     return replace(run, **part, depth=np.minimum(run.depth, depth), ties=None)
 
 
-def held_out(folder: Path, users: int | None, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def held_out(
+    folder: Path, users: int | None, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """All ratings, those that models are trained on, and judgments of the others, for users with a relevant one."""
     ratings = pd.read_csv(folder / "ratings.csv.gz", usecols=["userId", "movieId", "rating"])
     ratings.columns = ["user_id", "item_id", "rating"]
@@ -53,7 +55,9 @@ def held_out(folder: Path, users: int | None, seed: int) -> tuple[pd.DataFrame, 
     return ratings, train, qrels
 
 
-def movielens(folder: Path, *, users: int | None = None, seed: int = 1) -> tuple[Judgments, dict[str, AlignedRun]]:
+def movielens(
+    folder: Path, *, users: int | None = None, seed: int = 1
+) -> tuple[Judgments, dict[str, AlignedRun]]:
     """Judgments, and the lists aligned with them; arguments as in ``recommended``."""
     qrels, lists = recommended(folder, users=users, seed=seed)
     judgments = Judgments.from_qrels(qrels)
@@ -98,7 +102,11 @@ def recommended(
         pipeline.train(data, TrainingOptions(rng=seed))
         lists: ItemListCollection = recommend(pipeline, queries, n_jobs=1)
         rows = lists.to_df()
-        run = {"query_id": rows["user_id"].astype(str), "doc_id": rows["item_id"].astype(str), "score": -rows["rank"]}
+        run = {
+            "query_id": rows["user_id"].astype(str),
+            "doc_id": rows["item_id"].astype(str),
+            "score": -rows["rank"],
+        }
         runs[name] = pd.DataFrame(run)
     return qrels, runs
 
@@ -116,7 +124,10 @@ def plain(
     """
     ratings, train, qrels = held_out(folder, users, seed)
     user_ids, film_ids = np.unique(ratings["user_id"]), np.unique(ratings["item_id"])
-    user, film = np.searchsorted(user_ids, train["user_id"]), np.searchsorted(film_ids, train["item_id"])
+    user, film = (
+        np.searchsorted(user_ids, train["user_id"]),
+        np.searchsorted(film_ids, train["item_id"]),
+    )
     stars = np.zeros((len(user_ids), len(film_ids)))
     stars[user, film] = train["rating"]
     judgments = Judgments.from_qrels(qrels)
@@ -126,7 +137,10 @@ def plain(
     for family, variants in _scores(stars).items():
         for setting, score in variants.items():
             name = f"{family}, {setting}"
-            runs[name], families[name] = _ranked(judgments, np.where(stars > 0, -np.inf, score), row, column), family
+            runs[name], families[name] = (
+                _ranked(judgments, np.where(stars > 0, -np.inf, score), row, column),
+                family,
+            )
     return judgments, runs, families
 
 
@@ -142,9 +156,15 @@ def _scores(stars: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
     _, u = np.linalg.eigh(seen @ seen.T)
     return {
         "popularity": {"rated": everybody * count, "liked": everybody * liked.sum(axis=0)},
-        "mean": {f"damping {d}": everybody * ((stars.sum(axis=0) + d * mean) / (count + d)) for d in (5, 25)},
+        "mean": {
+            f"damping {d}": everybody * ((stars.sum(axis=0) + d * mean) / (count + d))
+            for d in (5, 25)
+        },
         "users": {f"{k} nearest": _nearest(alike, k) @ seen for k in (20, 80)},
-        "films": {"rated": (seen @ of_films.T) @ of_films, "liked": (liked @ of_films.T) @ of_films},
+        "films": {
+            "rated": (seen @ of_films.T) @ of_films,
+            "liked": (liked @ of_films.T) @ of_films,
+        },
         "EASE": {f"lambda {penalty}": _ease(seen, penalty) for penalty in (50, 500)},
         "SVD": {f"{k} factors": u[:, -k:] @ (u[:, -k:].T @ seen) for k in (10, 40)},
     }
@@ -168,13 +188,26 @@ def _ease(seen: np.ndarray, penalty: float) -> np.ndarray:
     return seen - half / diagonal  # X P = (XX' + penalty I)^-1 X
 
 
-def _ranked(judgments: Judgments, score: np.ndarray, row: np.ndarray, column: np.ndarray) -> AlignedRun:
+def _ranked(
+    judgments: Judgments, score: np.ndarray, row: np.ndarray, column: np.ndarray
+) -> AlignedRun:
     """Where the judged films stand in the order of scores; equal ones (but for rounding) by id; -inf is not ranked."""
     listed = np.isfinite(score)
     score = score / np.abs(score[listed]).max()
     score = np.round(score, 9) - 1e-13 * np.arange(score.shape[1])  # no two are equal
     falling = np.sort(-score[row], axis=1)
     own = -score[row[judgments.query], column]
-    rank = np.array([np.searchsorted(falling[q], x) for q, x in zip(judgments.query, own, strict=True)]) + 1
+    rank = (
+        np.array(
+            [np.searchsorted(falling[q], x) for q, x in zip(judgments.query, own, strict=True)]
+        )
+        + 1
+    )
     doc = np.lexsort((rank, judgments.query))
-    return AlignedRun(judgments, query=judgments.query[doc], doc=doc, rank=rank[doc], depth=listed[row].sum(axis=1))
+    return AlignedRun(
+        judgments,
+        query=judgments.query[doc],
+        doc=doc,
+        rank=rank[doc],
+        depth=listed[row].sum(axis=1),
+    )

@@ -40,7 +40,10 @@ from ir_lexirecall.significance import SignificanceTest, corrected
 MEASURES = ["lexirecall", "R@1000", "Rprec", "AP", "nDCG", "nDCG@10", "RR"]
 POLICIES = {"random": "drawn at random", "frequency": "retrieved by the fewest systems first"}
 SHARES = [0.1, 0.3, 0.5, 0.7, 0.9]
-FIGURES = {"ties": ("Figure 14", "ties"), "agreement": ("Figure 15", "decisions as with all labels")}
+FIGURES = {
+    "ties": ("Figure 14", "ties"),
+    "agreement": ("Figure 15", "decisions as with all labels"),
+}
 TESTS = {"sign": "sign", "t": "t", "Tukey HSD": "tukey"}
 RECORDED = Path(__file__).with_name("movielens_recorded.json")
 _COMPARABLE = 0.02  # shares of decisions that differ by no more
@@ -64,8 +67,14 @@ class Measured:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        degraded = {policy: table.round(6).to_dict("list") for policy, table in self.degraded.items()}
-        return {"systems": self.systems, "compared": json.loads(self.compared.round(6).to_json()), "degraded": degraded}
+        degraded = {
+            policy: table.round(6).to_dict("list") for policy, table in self.degraded.items()
+        }
+        return {
+            "systems": self.systems,
+            "compared": json.loads(self.compared.round(6).to_json()),
+            "degraded": degraded,
+        }
 
     @classmethod
     def from_json(cls, kind: str, plain: dict[str, Any]) -> Measured:
@@ -79,7 +88,9 @@ def significant(judgments: Judgments, runs: dict[str, AlignedRun], resamples: in
     columns = {}
     study = Study(MEASURES, judgments, runs, progress=False)
     for name, test in TESTS.items():
-        table = study.discriminative_power(test=SignificanceTest(test, n_resamples=resamples, progress=False))
+        table = study.discriminative_power(
+            test=SignificanceTest(test, n_resamples=resamples, progress=False)
+        )
         columns[name] = table.set_index("measure")["significant"]
     columns["t"]["lexirecall"] = students_t(judgments, runs)
     return pd.DataFrame(columns)
@@ -88,13 +99,20 @@ def significant(judgments: Judgments, runs: dict[str, AlignedRun], resamples: in
 def students_t(judgments: Judgments, runs: dict[str, AlignedRun]) -> int:
     """Pairs that Student's t with Holm tells apart by wins and losses of lexirecall; the library's t takes the exact sign test there."""
     signs = Study(["lexirecall"], judgments, runs).signs("lexirecall").astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of pairs that one run wins everywhere, p is 0
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # of pairs that one run wins everywhere, p is 0
         p = stats.ttest_1samp(signs, 0, axis=1).pvalue
     return int(corrected(np.where(np.isnan(p), 1, p), "holm", 0.05)[1].sum())
 
 
 def measure(
-    kind: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any, *, labels: bool = True
+    kind: str,
+    judgments: Judgments,
+    runs: dict[str, AlignedRun],
+    options: Any,
+    *,
+    labels: bool = True,
 ) -> Measured:
     """Compute Figures 10 to 13 and, with ``labels``, 14 and 15."""
     study = Study(MEASURES, judgments, runs, progress=False)
@@ -103,10 +121,14 @@ def measure(
     tied_table = Study([*MEASURES, "TSE"], judgments, runs, progress=False).ties()
     tied = tied_table.groupby("measure", sort=False)[["pairs", "ties"]].sum()
     counted = significant(judgments, runs, options.resamples)
-    compared = pd.DataFrame({"agreement": alike, "ties": tied["ties"] / tied["pairs"]}).join(counted)
+    compared = pd.DataFrame({"agreement": alike, "ties": tied["ties"] / tied["pairs"]}).join(
+        counted
+    )
     degraded = {}
     for policy in POLICIES if labels else ():
-        degraded[policy] = study.degrade(SHARES, policy=policy, n_samples=options.samples, aggregate=True)
+        degraded[policy] = study.degrade(
+            SHARES, policy=policy, n_samples=options.samples, aggregate=True
+        )
     if drawn(options.plots):
         name = f"diaz_2026_{kind.replace(', ', '_')}"
         save(plot(tied_table), options.plots, f"{name}_figure_11")
@@ -138,7 +160,9 @@ def figures_10_to_13(found: Measured, count: Printed) -> None:
     print(
         f"\nFigures 10 to 13, {kind}: agreement with lexirecall (its ties stay in the denominator), share of ties, and of"
     )
-    print(f"  {pairs} pairs of runs those with p < .05 (t, lexirecall: binomial, with Holm; randomised Tukey HSD)")
+    print(
+        f"  {pairs} pairs of runs those with p < .05 (t, lexirecall: binomial, with Holm; randomised Tukey HSD)"
+    )
     print(shown.to_string(float_format=lambda share: f"{share:.4f}", na_rep=""))
     print(
         f"\n  {kind}: significant pairs by the same test for lexirecall and for measures (of lexirecall, t: Student's of its wins and"
@@ -146,7 +170,9 @@ def figures_10_to_13(found: Measured, count: Printed) -> None:
     print("  losses; Tukey HSD: of its mean preference over all other runs)")
     print(table.loc[MEASURES, list(TESTS)].astype(int).to_string())
     alike, tied = table["agreement"], table["ties"]
-    count.claim(f"Figure 10, {kind}: R@1000 agrees most with lexirecall", alike["R@1000"] == alike.max())
+    count.claim(
+        f"Figure 10, {kind}: R@1000 agrees most with lexirecall", alike["R@1000"] == alike.max()
+    )
     if "deep" not in kind:
         count.claim(f"Figure 10, {kind}: R@1000 agrees perfectly", alike["R@1000"] == 1)
     least = alike[["RR", "nDCG@10"]]
@@ -155,7 +181,10 @@ def figures_10_to_13(found: Measured, count: Printed) -> None:
         f"({alike['nDCG']:.3f}; {alike['AP']:.3f}, {alike['Rprec']:.3f}; {least.max():.3f})",
         least.max() < alike[["Rprec", "AP"]].min() and alike[["Rprec", "AP"]].max() < alike["nDCG"],
     )
-    count.claim(f"Figure 10, {kind}: RR and nDCG@10 agree least", least.max() < alike.drop(list(least.index)).min())
+    count.claim(
+        f"Figure 10, {kind}: RR and nDCG@10 agree least",
+        least.max() < alike.drop(list(least.index)).min(),
+    )
     count.claim(
         f"Figure 11, {kind}: R@1000 and RP tie much more than lexirecall",
         tied[["R@1000", "Rprec"]].min() > 3 * tied["lexirecall"],
@@ -168,7 +197,8 @@ def figures_10_to_13(found: Measured, count: Printed) -> None:
     others = table.loc[["R@1000", "Rprec"], list(TESTS)].max().astype(int)
     words = {1: "ahead", 0: "level", -1: "behind"}
     verdicts = (
-        f"{test} {ours[test]} : {others[test]}, {words[int(np.sign(ours[test] - others[test]))]}" for test in TESTS
+        f"{test} {ours[test]} : {others[test]}, {words[int(np.sign(ours[test] - others[test]))]}"
+        for test in TESTS
     )
     print(f"  lexirecall and the better one of R@1000 and RP: {'; '.join(verdicts)}")
     if "deep" in kind:  # the paper claims a lead for no others
@@ -177,7 +207,8 @@ def figures_10_to_13(found: Measured, count: Printed) -> None:
             ours["sign"] > others["t"],
         )
         count.claim(
-            f"Figure 13, Section 6.2.3, {kind}: so it does by Tukey's HSD", ours["Tukey HSD"] > others["Tukey HSD"]
+            f"Figure 13, Section 6.2.3, {kind}: so it does by Tukey's HSD",
+            ours["Tukey HSD"] > others["Tukey HSD"],
         )
 
 
@@ -190,9 +221,15 @@ def by_depth(domain: str, several: list[Measured], count: Printed) -> None:
         f"({kinds}: {', '.join(f'{share:.3f}' for share in alike)})",
         all(np.diff(alike) > 0),
     )
-    for figure, (mine, theirs) in {"Figure 12": ("sign", "t"), "Figure 13": ("Tukey HSD", "Tukey HSD")}.items():
+    for figure, (mine, theirs) in {
+        "Figure 12": ("sign", "t"),
+        "Figure 13": ("Tukey HSD", "Tukey HSD"),
+    }.items():
         lead = [
-            int(found.compared.loc["lexirecall", mine] - found.compared.loc[["R@1000", "Rprec"], theirs].max())
+            int(
+                found.compared.loc["lexirecall", mine]
+                - found.compared.loc[["R@1000", "Rprec"], theirs].max()
+            )
             for found in several
         ]
         count.claim(
@@ -208,7 +245,11 @@ def figures_14_and_15(found: Measured, count: Printed) -> None:
     pivots = {}
     for policy, text in POLICIES.items():
         for column, (figure, shows) in FIGURES.items():
-            table = found.degraded[policy].pivot(index="measure", columns="fraction", values=column).loc[MEASURES]
+            table = (
+                found.degraded[policy]
+                .pivot(index="measure", columns="fraction", values=column)
+                .loc[MEASURES]
+            )
             pivots[policy, column] = table
             which = figure if policy == "random" else "No figure"
             print(f"\n{which}, {shows}, {kind}, by the share of relevant labels removed, {text}")
@@ -218,7 +259,9 @@ def figures_14_and_15(found: Measured, count: Printed) -> None:
         f"Figure 14, {kind}: lexirecall ties less than R@1000 and RP at every share of labels removed",
         (tied.loc["lexirecall"] < tied.loc[["R@1000", "Rprec"]].min()).all(),
     )
-    half = ", ".join(f"{name} {kept.loc[name, 0.5]:.3f}" for name in ("Rprec", "R@1000", "lexirecall"))
+    half = ", ".join(
+        f"{name} {kept.loc[name, 0.5]:.3f}" for name in ("Rprec", "R@1000", "lexirecall")
+    )
     if "MovieLens" in kind:
         count.claim(
             f"Figure 15, {kind}: RP and R@1000 keep as many decisions as lexirecall, or more (half removed: {half})",
@@ -229,7 +272,9 @@ def figures_14_and_15(found: Measured, count: Printed) -> None:
             f"Figure 15, {kind}: lexirecall keeps as many decisions as R@1000 and RP, or more (half removed: {half})",
             (kept.loc["lexirecall"] >= kept.loc[["Rprec", "R@1000"]].max() - _COMPARABLE).all(),
         )
-        by_frequency, at_random = (pivots[policy, "agreement"].loc["R@1000", 0.5] for policy in ("frequency", "random"))
+        by_frequency, at_random = (
+            pivots[policy, "agreement"].loc["R@1000", 0.5] for policy in ("frequency", "random")
+        )
         count.claim(
             f"No figure, {kind}: R@1000 keeps fewer decisions where the labels go that the fewest systems retrieve "
             f"(half removed: {by_frequency:.3f}; at random {at_random:.3f})",
@@ -243,7 +288,10 @@ NO_DEEP_RUNS = "no runs of more than 1,000 documents are at hand"
 def robust_2003(options: Any, count: Printed) -> None:
     folder = options.data / "robust2003"
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
-    runs = {file.name.removesuffix(".gz"): align(judgments, str(file)) for file in sorted((folder / "runs").iterdir())}
+    runs = {
+        file.name.removesuffix(".gz"): align(judgments, str(file))
+        for file in sorted((folder / "runs").iterdir())
+    }
     print(f"\nTREC 2003 Robust: {len(runs)} runs, {len(judgments)} topics.")
     standard = measure("standard", judgments, runs, options)
     tell(standard, count)
@@ -255,9 +303,18 @@ def robust_2003(options: Any, count: Printed) -> None:
     )
     print(
         "    "
-        + ", ".join(f"{test} {without.loc['lexirecall', test]} : {without.loc['R@1000', test]}" for test in TESTS)
+        + ", ".join(
+            f"{test} {without.loc['lexirecall', test]} : {without.loc['R@1000', test]}"
+            for test in TESTS
+        )
     )
-    shallow = measure("shallow", judgments, {name: cut(run, 100) for name, run in runs.items()}, options, labels=False)
+    shallow = measure(
+        "shallow",
+        judgments,
+        {name: cut(run, 100) for name, run in runs.items()},
+        options,
+        labels=False,
+    )
     tell(shallow, count)
     by_depth("retrieval", [shallow, standard], count)
     for text in (
@@ -272,7 +329,9 @@ def robust_2003(options: Any, count: Printed) -> None:
         f"\nEquations 4 and 6: worst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:"
     )
     print(f"  largest difference to e(p_m): {gap:.1e}")
-    count.claim("Equations 4 and 6: the worst-off user and the worst-off provider get e(p_m)", gap < 1e-12)
+    count.claim(
+        "Equations 4 and 6: the worst-off user and the worst-off provider get e(p_m)", gap < 1e-12
+    )
 
 
 def no_runs(count: Printed) -> None:
@@ -314,10 +373,15 @@ def recommendation(options: Any, count: Printed) -> None:
             "seed": "1 (of the split and of the models), 0 (of removed labels and permutations)",
             "permutations": options.resamples,
             "samples of missing labels": options.samples,
-            "versions": {name: version(name) for name in ("lenskit", "torch", "numpy", "scipy", "ir-measures")},
+            "versions": {
+                name: version(name)
+                for name in ("lenskit", "torch", "numpy", "scipy", "ir-measures")
+            },
         }
         kinds = {found.kind: found.as_json() for found in several}
-        RECORDED.write_text(json.dumps({"how": how, "kinds": kinds}, indent=1) + "\n", encoding="utf-8")
+        RECORDED.write_text(
+            json.dumps({"how": how, "kinds": kinds}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 def recorded(count: Printed) -> None:
@@ -329,7 +393,9 @@ def recorded(count: Printed) -> None:
     )
     for name, value in how.items():
         text = (
-            ", ".join(f"{package} {number}" for package, number in value.items()) if isinstance(value, dict) else value
+            ", ".join(f"{package} {number}" for package, number in value.items())
+            if isinstance(value, dict)
+            else value
         )
         print(f"  {name}: {text}")
     several = [Measured.from_json(kind, plain) for kind, plain in record["kinds"].items()]

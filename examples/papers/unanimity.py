@@ -38,7 +38,12 @@ def example(count: Printed) -> None:
     table = Study(measures, qrels, runs, progress=False).unanimity().set_index("measure")
     print("\nMetric unanimity, the paper's example: three systems, three measures")
     print(table.to_string(float_format=lambda value: f"{value:.4f}"))
-    count.compare("metric unanimity of m1 in the example", 0.415, float(table.loc["m1", "unanimity"]), digits=3)
+    count.compare(
+        "metric unanimity of m1 in the example",
+        0.415,
+        float(table.loc["m1", "unanimity"]),
+        digits=3,
+    )
 
 
 def properties(count: Printed) -> None:
@@ -48,7 +53,11 @@ def properties(count: Printed) -> None:
         qrels = {"q": {"a": 1, "b": 2, "c": 3}}
         runs = {f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)}
         measures = {name: FromTable(values=values) for name, values in listed.items()}
-        return Study(measures, qrels, runs, progress=False).unanimity().set_index("measure")["unanimity"]
+        return (
+            Study(measures, qrels, runs, progress=False)
+            .unanimity()
+            .set_index("measure")["unanimity"]
+        )
 
     listed = {"m1": "1 .5 .2", "m2": ".8 .3 .4", "m3": "1 .2 .5"}
     plain, copied = of(**listed), of(**listed, m4=listed["m3"])
@@ -79,5 +88,6 @@ def properties(count: Printed) -> None:
     names = ["RBU(p=1,e=0,max_rel=1)", 'IA(base="GERR(max_rel=1)")']
     rbu, err = evaluate(names, qrels, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}).loc["q", names]
     count.claim(
-        f"RBU(p=1, e=0) is ERR-IA ({rbu:.4f} and {err:.4f} of one ranking: RBU lacks ERR's 1/i)", abs(rbu - err) < 1e-9
+        f"RBU(p=1, e=0) is ERR-IA ({rbu:.4f} and {err:.4f} of one ranking: RBU lacks ERR's 1/i)",
+        abs(rbu - err) < 1e-9,
     )

@@ -14,7 +14,9 @@ from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.meta.made_up_rankings import made_up_run
 
 
-def worst_cases(measures: Sequence[str], runs: Mapping[str, AlignedRun], most: int = 8) -> pd.DataFrame:
+def worst_cases(
+    measures: Sequence[str], runs: Mapping[str, AlignedRun], most: int = 8
+) -> pd.DataFrame:
     """What the worst-off user and the worst-off provider get, over all 2^m - 1 non-empty subsets U of the m relevant documents.
 
     - A user needs exactly the documents U: ``user`` = min over U of the measure with these relevant and all others not (Eq. 4).
@@ -39,10 +41,16 @@ def worst_cases(measures: Sequence[str], runs: Mapping[str, AlignedRun], most: i
                 ranks = np.r_[np.sort(ranks[ranks > 0]), ranks[ranks == 0]]  # the missing last
                 subset, doc = np.nonzero((np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1)
                 depth = np.full(2**m - 1, run.depth[q])
-                user = values(measure, made_up_run(subset, ranks[doc], np.ones(len(doc)), depth)).min()
+                user = values(
+                    measure, made_up_run(subset, ranks[doc], np.ones(len(doc)), depth)
+                ).min()
                 provider = last = np.nan
                 if exposed is not None:
                     e = exposed(np.where(ranks > 0, ranks, np.inf).astype(np.float64))
                     provider, last = np.bincount(subset, weights=e[doc]).min(), e[-1]
-                rows.append((name, label, run.judgments.query_ids[q], user, provider, last, 2**m - 1))
-    return pd.DataFrame(rows, columns=["run", "measure", "query_id", "user", "provider", "closed_form", "subsets"])
+                rows.append(
+                    (name, label, run.judgments.query_ids[q], user, provider, last, 2**m - 1)
+                )
+    return pd.DataFrame(
+        rows, columns=["run", "measure", "query_id", "user", "provider", "closed_form", "subsets"]
+    )

@@ -16,11 +16,17 @@ import ir_lexirecall as irl
 class WithMeasures:
     measures: Sequence[str] = ("LR@100", "TSE@100")
 
-    def task_specific_scores(self, scores: Any, qrels: Any, results: Any, **where: Any) -> dict[str, float]:
+    def task_specific_scores(
+        self, scores: Any, qrels: Any, results: Any, **where: Any
+    ) -> dict[str, float]:
         exclude = "self" if self.ignore_identical_ids else None
         table = irl.evaluate(list(self.measures), irl.load(qrels, exclude=exclude), results)
-        return super().task_specific_scores(scores, qrels, results, **where) | table.mean().to_dict()
+        return (
+            super().task_specific_scores(scores, qrels, results, **where) | table.mean().to_dict()
+        )
 
 
-def with_measures(task: type[mteb.AbsTask], measures: Sequence[str] = WithMeasures.measures) -> type[mteb.AbsTask]:
+def with_measures(
+    task: type[mteb.AbsTask], measures: Sequence[str] = WithMeasures.measures
+) -> type[mteb.AbsTask]:
     return type(task.__name__, (WithMeasures, task), {"measures": measures})

@@ -19,7 +19,9 @@ class RankedContexts(SingleTurnMetric):
     name: str = "lexicographic_recall"
     measure: str = "LR@100"
     _required_columns: dict[MetricType, set[str]] = field(
-        default_factory=lambda: {MetricType.SINGLE_TURN: {"retrieved_context_ids", "reference_context_ids"}}
+        default_factory=lambda: {
+            MetricType.SINGLE_TURN: {"retrieved_context_ids", "reference_context_ids"}
+        }
     )
 
     def __post_init__(self) -> None:

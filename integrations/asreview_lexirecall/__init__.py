@@ -34,21 +34,35 @@ class EntryPoint:
         Args:
             argv: the arguments behind ``asreview lexirecall``.
         """
-        parser = argparse.ArgumentParser(prog="asreview lexirecall", description=__doc__.partition("\n")[0])
+        parser = argparse.ArgumentParser(
+            prog="asreview lexirecall", description=__doc__.partition("\n")[0]
+        )
         commands = parser.add_subparsers(required=True, metavar="COMMAND")
-        compare = _command(commands, "compare", _compare, "which model finds everything first, and what decided")
-        compare.add_argument("--by", default="lexirecall", help="a preference or a measure (default: lexirecall)")
+        compare = _command(
+            commands, "compare", _compare, "which model finds everything first, and what decided"
+        )
+        compare.add_argument(
+            "--by", default="lexirecall", help="a preference or a measure (default: lexirecall)"
+        )
         compare.add_argument("--baseline", help="compare all others with this model")
-        evaluate = _command(commands, "eval", _evaluate, "measures of total recall, a row per model")
+        evaluate = _command(
+            commands, "eval", _evaluate, "measures of total recall, a row per model"
+        )
         default = f"default: {' '.join(_MEASURES)}"
         evaluate.add_argument("-m", "--measures", nargs="+", default=list(_MEASURES), help=default)
         evaluate.add_argument("--by-review", action="store_true", help="a row per model and review")
         plot = _command(commands, "plot", _plot, "recall over the share of records read")
-        plot.add_argument("-o", "--output", required=True, help="picture to write (.png, .svg, .pdf)")
+        plot.add_argument(
+            "-o", "--output", required=True, help="picture to write (.png, .svg, .pdf)"
+        )
         plot.add_argument("--review", help="this one only (default: the mean of all)")
         arguments = parser.parse_args(argv)
         try:
-            print(arguments.command(read_reviews(_by_model(arguments.files), priors=arguments.priors), arguments))
+            print(
+                arguments.command(
+                    read_reviews(_by_model(arguments.files), priors=arguments.priors), arguments
+                )
+            )
         except (ValueError, OSError) as error:
             sys.exit(f"asreview lexirecall: {error}")
 
@@ -78,7 +92,10 @@ def _compare(reviews: Reviews, arguments: argparse.Namespace) -> Any:
 
 
 def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
-    tables = {model: irl.evaluate(arguments.measures, reviews.qrels, run) for model, run in reviews.runs.items()}
+    tables = {
+        model: irl.evaluate(arguments.measures, reviews.qrels, run)
+        for model, run in reviews.runs.items()
+    }
     table = pd.concat(tables, names=["model", "review"])
     if not arguments.by_review:
         table = table.groupby("model", sort=False).mean()

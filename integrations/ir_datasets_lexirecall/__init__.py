@@ -91,7 +91,9 @@ def register() -> None:
     if NAME not in ir_datasets.registry:
         collection = Dataset(DemoDocs(), DemoQueries(), DemoQrels())
         tables = {"docs": demo.docs, "queries": demo.queries, "qrels": demo.qrels}
-        counts = MetadataProvider(lambda: {NAME: {part: {"count": len(read())} for part, read in tables.items()}})
+        counts = MetadataProvider(
+            lambda: {NAME: {part: {"count": len(read())} for part, read in tables.items()}}
+        )
         metadata = MetadataComponent(NAME, collection, counts)
         ir_datasets.registry.register(NAME, Dataset(metadata, collection))
 

@@ -64,7 +64,9 @@ try:
     from lenskit.data import ItemList, ItemListCollection
     from lenskit.metrics import ListMetric, RankingMetricBase
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(needs("lenskit_lexirecall", "LensKit", "lenskit"), name=error.name) from None
+    raise ModuleNotFoundError(
+        needs("lenskit_lexirecall", "LensKit", "lenskit"), name=error.name
+    ) from None
 
 __all__ = ["TSE", "LexiRecall", "Metric", "compare", "qrels"]
 
@@ -130,11 +132,17 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
             _check_ranking(recs)
             grade = _grades(test, self.rating_field)
             labels = {name: _grades(test, name) for name in aspects if name != "relevance"}
-        if (recs.ids().dtype.kind in "iu") != (test.ids().dtype.kind in "iu"):  # an integer is its decimal string
+        if (recs.ids().dtype.kind in "iu") != (
+            test.ids().dtype.kind in "iu"
+        ):  # an integer is its decimal string
             recs, test = (ItemList(each.ids().astype(str), ordered=True) for each in (recs, test))
-        last = {item: row for row, item in enumerate(test.ids().tolist())}  # an item listed twice counts once
+        last = {
+            item: row for row, item in enumerate(test.ids().tolist())
+        }  # an item listed twice counts once
         once, place = list(last.values()), {item: row for row, item in enumerate(last)}
-        judgments = Judgments(["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once])
+        judgments = Judgments(
+            ["of this list"], np.zeros(len(last), dtype=np.int64), list(map(str, last)), grade[once]
+        )
         if not (judgments.grade > 0 if self._rel is None else judgments.grade >= self._rel).any():
             return float("nan")
         if labels:
@@ -150,7 +158,9 @@ class _LensKitMetric(Metric):
 
     MEASURE: ClassVar[Measure]
 
-    def __init__(self, n: int | None = None, *, rating_field: str | None = None, **params: Any) -> None:
+    def __init__(
+        self, n: int | None = None, *, rating_field: str | None = None, **params: Any
+    ) -> None:
         ours = {_PARAMETERS.get(name, name): value for name, value in {"n": n, **params}.items()}
         super().__init__(self.MEASURE(**ours), rating_field=rating_field)
 
@@ -227,13 +237,19 @@ def _check_ranking(recs: ItemList) -> None:
     ranks = recs.ranks()
     falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
     if len(falls):
-        said = f"rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}"
+        said = (
+            f"rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}"
+        )
         raise ValueError(f"{said}; the list's own order is the ranking, so sort it by rank")
     numbers = recs.ids() if recs.vocabulary is None else recs.numbers(missing="negative")
-    if len(set(numbers.tolist())) < len(recs):  # as items that the vocabulary lacks are alike: ids tell
+    if len(set(numbers.tolist())) < len(
+        recs
+    ):  # as items that the vocabulary lacks are alike: ids tell
         twice = [item for item, times in Counter(recs.ids().tolist()).items() if times > 1]
         if twice:
-            raise ValueError(f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one")
+            raise ValueError(
+                f"item {twice[0]!r} appears twice in the list{and_more(len(twice) - 1)}; keep one"
+            )
 
 
 def _grades(test: ItemList, rating_field: str | None) -> Floats:
@@ -244,14 +260,22 @@ def _grades(test: ItemList, rating_field: str | None) -> Floats:
     ratings = test.field(rating_field)
     if ratings is None:
         known = [name for name in test.arrow_types(ids=False) if name != "rank"]
-        raise ValueError(f"the test items have no field {rating_field!r}; they have {', '.join(known) or 'none'}")
+        raise ValueError(
+            f"the test items have no field {rating_field!r}; they have {', '.join(known) or 'none'}"
+        )
     items, listed = test.ids().tolist(), ratings.tolist()
-    bad = np.flatnonzero(~np.isfinite(ratings)) if ratings.dtype.kind in "iufb" else np.arange(len(ratings))
+    bad = (
+        np.flatnonzero(~np.isfinite(ratings))
+        if ratings.dtype.kind in "iufb"
+        else np.arange(len(ratings))
+    )
     if len(bad):
         said = f"the {rating_field} of test item {items[bad[0]]!r} is {listed[bad[0]]!r}, not a finite number"
         raise ValueError(f"{said}{and_more(len(bad) - 1)}")
     last = dict(zip(items, listed, strict=True))
-    differ = [(item, rating) for item, rating in zip(items, listed, strict=True) if rating != last[item]]
+    differ = [
+        (item, rating) for item, rating in zip(items, listed, strict=True) if rating != last[item]
+    ]
     if differ:
         item, rating = differ[0]
         said = f"test item {item!r} has {rating_field} {rating} and {last[item]}"
@@ -318,16 +342,26 @@ def compare(
     if isinstance(qrels, ItemListCollection):
         user_key, judged = qrels.key_fields, _qrels_table(qrels, rating_field)
         for criterion in parse_criteria(by).values():
-            if rating_field is None and isinstance(criterion, Preference) and criterion["rel"] not in (None, 1):
-                raise ValueError(f"{criterion} needs rating_field, the field of the test items that holds their grades")
+            if (
+                rating_field is None
+                and isinstance(criterion, Preference)
+                and criterion["rel"] not in (None, 1)
+            ):
+                raise ValueError(
+                    f"{criterion} needs rating_field, the field of the test items that holds their grades"
+                )
         users: Iterable[str] = _by_user(qrels.items(), user_key)
     elif isinstance(qrels, Judgments):
         judged, users = qrels, qrels.query_ids
     else:
         expected = "an ItemListCollection of test items, such as split.test"
-        raise ValueError(f"qrels must be {expected}, not {type(qrels).__name__}; the runs come second")
+        raise ValueError(
+            f"qrels must be {expected}, not {type(qrels).__name__}; the runs come second"
+        )
     tested, tables = SignificanceTest.by_name(test), {}
-    for name, of_run in progress_bar(tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"):
+    for name, of_run in progress_bar(
+        tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"
+    ):
         lists = {user: of_run[user] for user in users if user in of_run}
         for user, items in lists.items():
             with naming(f"run {name!r}, user {user!r}"):
@@ -338,7 +372,9 @@ def compare(
     if baseline is not None:
         baseline = "/".join(map(str, baseline)) if isinstance(baseline, tuple) else str(baseline)
     options: dict[str, Any] = {"groups": groups, "allow_empty": allow_empty}
-    return ir_lexirecall.compare(judged, tables, by, baseline=baseline, margin=margin, test=tested, **options)
+    return ir_lexirecall.compare(
+        judged, tables, by, baseline=baseline, margin=margin, test=tested, **options
+    )
 
 
 @entry
@@ -366,34 +402,44 @@ def _lists_by_run(
         said = "a mapping names the runs itself; run_key belongs to a single collection"
         raise ValueError(f"run_key={run_key!r}: {said}")
     by_run: dict[str, list[tuple[Any, ItemList]]] = {}
-    for owner, run in [("runs", runs)] if single else [(f"run {name!r}", run) for name, run in runs.items()]:
+    for owner, run in (
+        [("runs", runs)] if single else [(f"run {name!r}", run) for name, run in runs.items()]
+    ):
         if not isinstance(run, ItemListCollection):
             raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
         if missing := [field for field in user_key if field not in run.key_fields]:
             said = f"the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists are keyed"
-            raise ValueError(f"{owner}: {said}; ItemListCollection.rename_key changes a field's name")
+            raise ValueError(
+                f"{owner}: {said}; ItemListCollection.rename_key changes a field's name"
+            )
     if not single:
         by_run = {str(name): list(run.items()) for name, run in runs.items()}
         if len(by_run) < len(runs):
-            raise ValueError(f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}")
+            raise ValueError(
+                f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}"
+            )
     else:
         others = [field for field in runs.key_fields if field not in user_key]
-        fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
+        fields = (
+            others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
+        )
         if unknown := [field for field in fields if field not in others]:
             known = f"there are {', '.join(others) or 'none'} beside those of the test collection"
-            raise ValueError(f"run_key: {unknown[0]!r} is not a key field that could identify a run; {known}")
+            raise ValueError(
+                f"run_key: {unknown[0]!r} is not a key field that could identify a run; {known}"
+            )
         if not fields:
             said = f"no key field identifies the run, for {', '.join(runs.key_fields)} identify the test lists"
-            way = (
-                "give several collections by name, or one that ItemListCollection.add_from filled with a further field"
-            )
+            way = "give several collections by name, or one that ItemListCollection.add_from filled with a further field"
             raise ValueError(f"runs: {said}; {way}")
         values: dict[str, tuple[Any, ...]] = {}
         for key, items in runs.items():
             value = tuple(getattr(key, field) for field in fields)
             name = "/".join(map(str, value))
             if values.setdefault(name, value) != value:
-                raise ValueError(f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
+                raise ValueError(
+                    f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one"
+                )
             by_run.setdefault(name, []).append((key, items))
     return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
 
@@ -406,7 +452,9 @@ def _by_user(
     for key, items in lists:
         user = "/".join(id_string(getattr(key, field)) for field in user_key)
         if user in by_user:
-            raise ValueError(f"{owner}: there are two lists for user {user!r} ({', '.join(user_key)}); keep one")
+            raise ValueError(
+                f"{owner}: there are two lists for user {user!r} ({', '.join(user_key)}); keep one"
+            )
         by_user[user] = items
     return by_user
 
@@ -422,8 +470,13 @@ def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataF
 
 def _rows(lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]) -> pl.DataFrame:
     """Users and items, a row for each item of each list, and a column of one number each."""
-    query_id = pl.Series(list(lists), dtype=pl.String).gather(np.repeat(np.arange(len(lists)), list(map(len, numbers))))
-    several, doc_id = [items for items in lists.values() if len(items)], pl.Series([], dtype=pl.String)
+    query_id = pl.Series(list(lists), dtype=pl.String).gather(
+        np.repeat(np.arange(len(lists)), list(map(len, numbers)))
+    )
+    several, doc_id = (
+        [items for items in lists.values() if len(items)],
+        pl.Series([], dtype=pl.String),
+    )
     if several:
         vocabulary, places = several[0].vocabulary, np.array([-1])
         if vocabulary is not None and all(items.vocabulary is vocabulary for items in several):
@@ -433,4 +486,6 @@ def _rows(lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]) -
             doc_id = pl.Series(vocabulary.id_array().take(pa.array(places)))
         else:
             doc_id = pl.Series(pa.concat_arrays([items.ids(format="arrow") for items in several]))
-    return pl.DataFrame({"query_id": query_id, "doc_id": doc_id, name: np.concatenate([np.zeros(0), *numbers])})
+    return pl.DataFrame(
+        {"query_id": query_id, "doc_id": doc_id, name: np.concatenate([np.zeros(0), *numbers])}
+    )

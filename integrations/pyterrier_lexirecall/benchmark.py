@@ -66,9 +66,16 @@ def Benchmark(
       criterion  run  mean
     0        AP  one   1.0
     """
-    known = inspect.signature(benchmarks.benchmark).parameters.keys() - {"collections", "runs", "values", "missing"}
+    known = inspect.signature(benchmarks.benchmark).parameters.keys() - {
+        "collections",
+        "runs",
+        "values",
+        "missing",
+    }
     if unknown := next((name for name in options if name not in known), None):
-        raise TypeError(f"pt.lexirecall.Benchmark: unexpected argument {unknown!r}{did_you_mean(unknown, known)}")
+        raise TypeError(
+            f"pt.lexirecall.Benchmark: unexpected argument {unknown!r}{did_you_mean(unknown, known)}"
+        )
     data = _data_sets(collections)
     judgments, runs = dict[str, Any](), dict[str, dict[str, str]]()
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
@@ -83,7 +90,9 @@ def Benchmark(
                     topics, qrels = source if pair else (source.get_topics(), source.get_qrels())
                     if isinstance(qrels, (Collection, Judgments)):
                         columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-                        qrels = Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
+                        qrels = (
+                            Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
+                        )
                     with tempfile.TemporaryDirectory(prefix=".partial-", dir=place) as unfinished:
                         # PyTerrier refuses some characters in names; the file gets its name when it is whole.
                         asked = {"names": ["run"], "save_dir": unfinished, **(experiment or {})}
@@ -94,7 +103,9 @@ def Benchmark(
                 judgments[name] = find_collection(dataset_id)  # with all that is known of it
             else:
                 rules = Rules() if dataset_id is None else rules_of(dataset_id)
-                judgments[name] = Judgments.from_qrels(source[1] if pair else source.get_qrels()).with_rules(rules)
+                judgments[name] = Judgments.from_qrels(
+                    source[1] if pair else source.get_qrels()
+                ).with_rules(rules)
         return benchmarks.benchmark(judgments, runs, by, **options)
 
 
@@ -105,7 +116,12 @@ def _data_sets(collections: Any) -> dict[str, Any]:
         named = collections.items()
     elif isinstance(collections, (list, tuple)):
         named = [
-            (source.removeprefix(_PREFIX) if isinstance(source, str) else _id_of(source) or source, source)
+            (
+                source.removeprefix(_PREFIX)
+                if isinstance(source, str)
+                else _id_of(source) or source,
+                source,
+            )
             for source in collections
         ]
     elif hasattr(collections, "datasets"):  # a suite of SuiteEval
@@ -117,13 +133,17 @@ def _data_sets(collections: Any) -> dict[str, Any]:
     for name, source in named:
         name = str(name)
         if _folder(name) in folders:
-            raise ValueError(f"two collections have the same name or folder, {folders[_folder(name)]}")
+            raise ValueError(
+                f"two collections have the same name or folder, {folders[_folder(name)]}"
+            )
         folders[_folder(name)] = name
         if isinstance(source, str):
             source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
         pair = isinstance(source, (tuple, list)) and len(source) == 2
         if not pair and not (hasattr(source, "get_topics") and hasattr(source, "get_qrels")):
-            raise ValueError(f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}")
+            raise ValueError(
+                f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}"
+            )
         data[name] = source
     if not data:
         raise ValueError("there are no collections")
@@ -149,15 +169,25 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
     if isinstance(pipelines, Mapping):
         pairs = list(pipelines.items())
     elif isinstance(pipelines, Iterable):
-        pairs = [(item[1], item[0]) if isinstance(item, tuple) else (item, item) for item in pipelines]
+        pairs = [
+            (item[1], item[0]) if isinstance(item, tuple) else (item, item) for item in pipelines
+        ]
     else:
         raise ValueError(f"expected pipelines, or a function that gives some, got {pipelines!r}")
     names = [str(name) for name, _ in pairs]
     if not names:
         raise ValueError("there are no pipelines")
     if (twice := repeated(names)) is not None:
-        raise ValueError(f"two pipelines have the same name, {twice}; give them as a mapping of names to pipelines")
-    odd = [name for name in names if "/" in name or os.sep in name or name.startswith(".") or " object at 0x" in name]
+        raise ValueError(
+            f"two pipelines have the same name, {twice}; give them as a mapping of names to pipelines"
+        )
+    odd = [
+        name
+        for name in names
+        if "/" in name or os.sep in name or name.startswith(".") or " object at 0x" in name
+    ]
     if odd:
-        raise ValueError(f"{odd[0]!r} cannot name a file; give pipelines as a mapping of names to pipelines")
+        raise ValueError(
+            f"{odd[0]!r} cannot name a file; give pipelines as a mapping of names to pipelines"
+        )
     return dict(zip(names, (pipeline for _, pipeline in pairs), strict=True))

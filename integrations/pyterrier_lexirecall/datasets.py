@@ -49,7 +49,12 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
 
     def get_qrels(self, variant: str | None = None) -> pt.model.pd.DataFrame:
         """The judgments: ``qid``, ``docno``, ``label``, subtopics in ``iteration``, and two further aspects."""
-        names = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "subtopic_id": "iteration"}
+        names = {
+            "query_id": "qid",
+            "doc_id": "docno",
+            "relevance": "label",
+            "subtopic_id": "iteration",
+        }
         return demo.qrels().rename(columns=names)
 
     def _describe_component(self, component: str) -> bool | None:

@@ -34,7 +34,9 @@ from ir_lexirecall.preferences.naming import PREFERENCES, Preference, parse_pref
 from ir_lexirecall.significance import SignificanceTest
 from pyterrier_lexirecall.experiment_tables import averages, per_query, read_metrics
 
-_plain_experiment = pt.Experiment  # as it is now: who likes this one better may put it in that one's place
+_plain_experiment = (
+    pt.Experiment
+)  # as it is now: who likes this one better may put it in that one's place
 
 PairedTest = Callable[[Floats, Floats], Any]
 """A test as ``pt.Experiment`` calls it: with the values of a system and of the baseline; ``[1]`` is the p-value."""
@@ -140,33 +142,50 @@ def Experiment(
         preference = parse_preference(name) or PREFERENCES[check_choice("preference", name, NAMES)]
         preferred[str(preference)] = preference
     if predicted is not None and filter_by_qrels:
-        raise ValueError("predicted judgments need the rankings of all topics; leave filter_by_qrels out")
+        raise ValueError(
+            "predicted judgments need the rankings of all topics; leave filter_by_qrels out"
+        )
     if isinstance(test, SignificanceTest):
         correction = test.correction if baseline is not None else None
         tested = test
     else:
-        tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
+        tested = SignificanceTest(
+            None if callable(test) else test, correction or "holm", correction_alpha
+        )
     Design(test=tested, groups=groups)  # which refuses what does not go together
     if predicted is not None and callable(test):
-        raise ValueError("a test of your own sees the queries that people judged only; leave out test or predicted")
+        raise ValueError(
+            "a test of your own sees the queries that people judged only; leave out test or predicted"
+        )
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
         if isinstance(baseline, str):
-            baseline = names.index(check_choice("baseline", baseline, [n for n in names if isinstance(n, str)]))
+            baseline = names.index(
+                check_choice("baseline", baseline, [n for n in names if isinstance(n, str)])
+            )
     elif isinstance(retr_systems, list):
-        names, systems = list(map(str, retr_systems)) if names is None else list(names), retr_systems
+        names, systems = (
+            list(map(str, retr_systems)) if names is None else list(names),
+            retr_systems,
+        )
     else:
-        raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
+        raise TypeError(
+            f"Expected list or dict of systems, instead received {type(retr_systems).__name__}"
+        )
     several = isinstance(baseline, (list, tuple))
     baselines: Any = [] if baseline is None else [baseline]  # by place
     if isinstance(baseline, (list, tuple)):
-        baselines = [names.index(x) if isinstance(x, str) and names.count(x) == 1 else x for x in baseline]
+        baselines = [
+            names.index(x) if isinstance(x, str) and names.count(x) == 1 else x for x in baseline
+        ]
         for given, place in zip(baseline, baselines, strict=True):
             if not is_integer(place) or not 0 <= place < len(names):
                 known = f"choose from {', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
                 raise ValueError(f"unknown baseline {given!r}; {known}")
         if not 0 < len(set(baselines)) == len(baselines):
-            raise ValueError(f"baseline={list(baseline)!r} must name one system or several different ones")
+            raise ValueError(
+                f"baseline={list(baseline)!r} must name one system or several different ones"
+            )
     metrics, measures = read_metrics(eval_metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
     handed = {"topics": topics, "qrels": qrels, "eval_metrics": metrics, "names": names}
@@ -174,7 +193,10 @@ def Experiment(
     handed |= {"correction": correction, "correction_alpha": tested.alpha}
     handed["test"] = test if callable(test) else _paired_test(replace(tested, cluster=False))
     keepers = [_Keep(all_columns=several) for _ in systems]
-    pipelines = [s >> k if isinstance(s, pt.Transformer) else s for s, k in zip(systems, keepers, strict=True)]
+    pipelines = [
+        s >> k if isinstance(s, pt.Transformer) else s
+        for s, k in zip(systems, keepers, strict=True)
+    ]
     shape = {"perquery": perquery, "dataframe": dataframe, "batch_size": batch_size, "round": round}
     with keeping_errors_of("pyterrier"):
         first = baselines[0] if baselines else None
@@ -194,7 +216,9 @@ def Experiment(
         """By all measures that are numbers for every query, and by the preferences."""
         if filter_by_topics:
             table = table[table["qid"].isin(topics["qid"])]
-        scored = ScoredRuns.from_runs({}, Judgments.from_qrels(table), runs, allow_empty=True, progress=False)
+        scored = ScoredRuns.from_runs(
+            {}, Judgments.from_qrels(table), runs, allow_empty=True, progress=False
+        )
         by, of_runs = dict[str, Any](), dict[str, Floats]()
         registered = set(map(type, ir_measures.measures.registry.values()))
         for name, measure in measures.items():
@@ -202,7 +226,9 @@ def Experiment(
             if measure is not None and (is_native(measure) or type(measure) in registered):
                 try:
                     found = np.stack([values(measure, run) for run in scored.runs.values()])
-                except ValueError:  # of a provider that needs more than the ranks of the judged documents
+                except (
+                    ValueError
+                ):  # of a provider that needs more than the ranks of the judged documents
                     continue
                 if np.isfinite(found).all():
                     by[name], of_runs[name] = measure, found
@@ -210,20 +236,32 @@ def Experiment(
         by |= preferred
         if not by or not len(scored.judgments):
             return None
-        column_of = next((t for t in (topics, table) if isinstance(groups, str) and groups in t), qrels)
+        column_of = next(
+            (t for t in (topics, table) if isinstance(groups, str) and groups in t), qrels
+        )
         grouped = Design(groups=groups).groups_of(scored.judgments.query_ids, column_of)
         return comparison_of(scored, by, Design(test=tested, groups=grouped, **design))
 
-    lacking = {name: [c for c in _RANKED if c not in run] for name, run in runs.items() if not isinstance(run, str)}
+    lacking = {
+        name: [c for c in _RANKED if c not in run]
+        for name, run in runs.items()
+        if not isinstance(run, str)
+    }
     unranked = [name for name, columns in lacking.items() if columns]
     reference = None if first is None else distinct[first]
     comparison = None if unranked else compared(qrels, baseline=reference, margin=margin)
     if unranked and preferred:
         said = f"what system {unranked[0]!r} gives has no {' and '.join(lacking[unranked[0]])}"
-        warn(f"preferences compare documents, and {said}: they are left out, as with preferences=None")
+        warn(
+            f"preferences compare documents, and {said}: they are left out, as with preferences=None"
+        )
     if comparison is None and (groups is not None or predicted is not None):
-        what, argument = ("groups need", "groups") if groups is not None else ("predicted needs", "predicted")
-        raise ValueError(f"{what} rankings: name a preference or a measure of rankings, or leave {argument} out")
+        what, argument = (
+            ("groups need", "groups") if groups is not None else ("predicted needs", "predicted")
+        )
+        raise ValueError(
+            f"{what} rankings: name a preference or a measure of rankings, or leave {argument} out"
+        )
     if comparison is not None:
         assert comparison.scored is not None
         comparison.scored.warn_of_hardly_judged()
@@ -243,7 +281,10 @@ def Experiment(
         """The averages of ``pt.Experiment`` with a baseline."""
         if place == first:
             return result
-        frames = [pt.io.read_results(source) if isinstance(source, str) else source for source in runs.values()]
+        frames = [
+            pt.io.read_results(source) if isinstance(source, str) else source
+            for source in runs.values()
+        ]
         return _plain_experiment(frames, **handed, baseline=place, validate="ignore")
 
     against: dict[str, tuple[Comparison | None, Callable[[], pd.DataFrame]]] = {}
@@ -252,20 +293,30 @@ def Experiment(
         if over is not None:
             others = [name for name, measure in measures.items() if measure and name not in over.by]
             if tested.cluster and others:
-                raise ValueError(f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True")
+                raise ValueError(
+                    f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True"
+                )
             if predicted is not None and others:
-                raise ValueError(f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted")
+                raise ValueError(
+                    f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted"
+                )
             if place != first:
                 margins = Design(distinct[place], margin).margins(over.by, distinct)
                 over = replace(over, baseline=distinct[place], margins=margins)
         against[f" ({distinct[place]})" if several else ""] = over, partial(plain, place)
     shared = names, measures, comparison, round
-    looks: dict[str, Any] = {"corrected": correction is not None, "own_p": callable(test), "highlight": highlight}
+    looks: dict[str, Any] = {
+        "corrected": correction is not None,
+        "own_p": callable(test),
+        "highlight": highlight,
+    }
     if perquery == "both":
         both = averages(result[0], *shared, against, **looks), per_query(result[1], *shared)
         result = type(result)(*both) if dataframe else both
     else:
-        result = per_query(result, *shared) if perquery else averages(result, *shared, against, **looks)
+        result = (
+            per_query(result, *shared) if perquery else averages(result, *shared, against, **looks)
+        )
     return (result, comparison) if return_comparison else result
 
 
@@ -284,14 +335,22 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
         if len(inp):  # else PyTerrier looks at the columns only
             # A stage may give its rows of all topics in every batch.
             new = inp[~inp["qid"].isin(self.seen)] if self.seen else inp
-            self.batches.append(new[[column for column in inp if self.all_columns or column in _RANKED]])
+            self.batches.append(
+                new[[column for column in inp if self.all_columns or column in _RANKED]]
+            )
             self.seen.update(inp["qid"].unique())
         return inp
 
-    def retrieved(self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
+    def retrieved(
+        self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]
+    ) -> Any:
         """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
         if self.batches:
-            return self.batches[0] if len(self.batches) == 1 else pd.concat(self.batches, ignore_index=True)
+            return (
+                self.batches[0]
+                if len(self.batches) == 1
+                else pd.concat(self.batches, ignore_index=True)
+            )
         if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
             form = options.get("save_format", "trec")
             is_module = isinstance(form, types.ModuleType)
@@ -302,7 +361,9 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
                     return path
                 with pt.io.autoopen(path, "rb") as file:
                     return (form.load if is_module else form[0])(file)
-        return system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
+        return (
+            system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
+        )
 
 
 def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:

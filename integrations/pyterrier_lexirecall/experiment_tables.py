@@ -32,7 +32,13 @@ NOTHING = NumQ
 TIME = "mrt"
 """What ``pt.Experiment`` measures itself: the mean time that a topic takes."""
 
-KINDS = {"+": "wins", "-": "losses", "p-value": "p", "reject": "verdict", "p-value corrected": "p_corrected"}
+KINDS = {
+    "+": "wins",
+    "-": "losses",
+    "p-value": "p",
+    "reject": "verdict",
+    "p-value corrected": "p_corrected",
+}
 """What ``pt.Experiment`` says of a difference to the baseline, and the columns of ``Comparison.table()`` with it."""
 
 WITH_MARGIN = {
@@ -110,7 +116,12 @@ def averages(
     shown = {name: measure for name, measure in measures.items() if name in result}
     for name, measure in shown.items():
         columns[name] = result[name]
-        if measure is not None and comparison is not None and name in comparison.by and not is_added_up(measure):
+        if (
+            measure is not None
+            and comparison is not None
+            and name in comparison.by
+            and not is_added_up(measure)
+        ):
             columns[name] = _rounded(name, comparison.by[name].means, places)
         better[name] = "-" if measure is None or smaller_is_better(measure) else "+"
     preferences, lacking = _known(comparison)
@@ -120,7 +131,9 @@ def averages(
         if comparison is None or not lacking:
             return numbers
         nobody = over is not None and over.baseline in lacking
-        return np.where([nobody or system in lacking for system in comparison.runs], nothing, numbers)
+        return np.where(
+            [nobody or system in lacking for system in comparison.runs], nothing, numbers
+        )
 
     def add_statistics(name: str, end: str, title: str) -> None:
         """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
@@ -136,7 +149,9 @@ def averages(
                 found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
         if name in measures and (own_p or not found):
             table = plain()
-            kinds = [kind for kind in KINDS if f"{name} {kind}" in table and not (found and kind in "+-")]
+            kinds = [
+                kind for kind in KINDS if f"{name} {kind}" in table and not (found and kind in "+-")
+            ]
             found |= {kind: table[f"{name} {kind}"] for kind in kinds}
         for kind in (*KINDS, *WITH_MARGIN):
             if kind in found and (corrected or kind not in ("reject", "p-value corrected")):
@@ -146,8 +161,13 @@ def averages(
 
     for end, name in product(against if is_frame else (), shown):
         add_statistics(name, end, name)
-    of_pyterrier = {str(NOTHING), *(f"{name} {kind}" for name in (*shown, NOTHING) for kind in KINDS)}
-    for name in set(result) - of_pyterrier - set(columns):  # whatever else PyTerrier may have to say
+    of_pyterrier = {
+        str(NOTHING),
+        *(f"{name} {kind}" for name in (*shown, NOTHING) for kind in KINDS),
+    }
+    for name in (
+        set(result) - of_pyterrier - set(columns)
+    ):  # whatever else PyTerrier may have to say
         columns[name] = result[name]
     for end, name in product(against or [""], preferences):
         over = against[end][0] if against else comparison
@@ -165,7 +185,11 @@ def averages(
 
 
 def per_query(
-    result: Any, names: Sequence[Any], measures: Measures, comparison: Comparison | None, places: Places
+    result: Any,
+    names: Sequence[Any],
+    measures: Measures,
+    comparison: Comparison | None,
+    places: Places,
 ) -> Any:
     """The values per query, a frame or a dict, with preferences: none of a query without relevant documents.
 
@@ -175,7 +199,9 @@ def per_query(
     if comparison is not None:
         preferences, lacking = _known(comparison)
         systems = comparison.runs
-        preferred = {f"pref:{name}": comparison.per_query(name).drop(columns=lacking) for name in preferences}
+        preferred = {
+            f"pref:{name}": comparison.per_query(name).drop(columns=lacking) for name in preferences
+        }
     order = [*measures, *preferred]
     if not isinstance(result, pd.DataFrame):
         for column, table in preferred.items():
@@ -183,7 +209,10 @@ def per_query(
                 for query_id, number in numbers.items():
                     result[systems.index(system)][query_id][column] = number
         return {
-            system: {query_id: {name: row[name] for name in order if name in row} for query_id, row in rows.items()}
+            system: {
+                query_id: {name: row[name] for name in order if name in row}
+                for query_id, row in rows.items()
+            }
             for system, rows in result.items()
         }
     rows = result.sort_index()  # system by system, which tells systems of the same name apart
@@ -192,10 +221,19 @@ def per_query(
         for name, system in zip(names, systems, strict=True):
             if system in table:
                 numbers = _rounded(column, table[system], places)
-                parts.append(pd.DataFrame({"name": name, "qid": table.index, "measure": column, "value": numbers}))
+                parts.append(
+                    pd.DataFrame(
+                        {"name": name, "qid": table.index, "measure": column, "value": numbers}
+                    )
+                )
     rows = pd.concat(parts, ignore_index=True)
-    copy, place = rows.groupby(["name", "qid", "measure"], dropna=False).cumcount(), rows["measure"].map(order.index)
-    rows = rows.assign(copy=copy, place=place).sort_values(["name", "qid", "copy", "place"], ignore_index=True)
+    copy, place = (
+        rows.groupby(["name", "qid", "measure"], dropna=False).cumcount(),
+        rows["measure"].map(order.index),
+    )
+    rows = rows.assign(copy=copy, place=place).sort_values(
+        ["name", "qid", "copy", "place"], ignore_index=True
+    )
     rows = rows.drop(columns=["copy", "place"])
     rows.attrs["comparison"] = comparison
     return rows
@@ -225,7 +263,9 @@ def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str
     def marks(column: pd.Series) -> list[str]:
         cells = [""] * len(column)
         if better.get(str(column.name)) in ("+", "-"):
-            best = np.flatnonzero(column == (column.max() if better[str(column.name)] == "+" else column.min()))
+            best = np.flatnonzero(
+                column == (column.max() if better[str(column.name)] == "+" else column.min())
+            )
             for row in best:
                 cells[row] = last if row == best[-1] else tied
         return cells

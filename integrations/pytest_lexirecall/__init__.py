@@ -80,7 +80,15 @@ def recording(record_property: Callable[[str, object], None]) -> Callable[..., G
     return assertion
 
 
-def _found(qrels: Any, baseline: Any, candidate: Any, measures: Any, *, strict: bool = False, **options: Any) -> Gate:
+def _found(
+    qrels: Any,
+    baseline: Any,
+    candidate: Any,
+    measures: Any,
+    *,
+    strict: bool = False,
+    **options: Any,
+) -> Gate:
     from ir_lexirecall._util.errors import entry
     from ir_lexirecall.comparison import gate
 

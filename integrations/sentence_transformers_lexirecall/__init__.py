@@ -23,7 +23,9 @@ from ir_lexirecall.significance.over_collections import mean_interval
 try:
     from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
 except ModuleNotFoundError as error:
-    message = needs("sentence_transformers_lexirecall", "sentence-transformers", "sentence-transformers")
+    message = needs(
+        "sentence_transformers_lexirecall", "sentence-transformers", "sentence-transformers"
+    )
     raise ModuleNotFoundError(message, name=error.name) from None
 try:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
@@ -46,7 +48,11 @@ class _Measured:
 
     def _take(self, measures: MeasuresLike, primary: str | None, alpha: float) -> None:
         self.measures = parse_measures(measures)
-        self.primary = next(iter(self.measures)) if primary is None else check_choice("primary", primary, self.measures)
+        self.primary = (
+            next(iter(self.measures))
+            if primary is None
+            else check_choice("primary", primary, self.measures)
+        )
         self.alpha = check_number("alpha", alpha, above=0, below=1)
         self.per_query = self.intervals = pd.DataFrame()
 
@@ -61,7 +67,10 @@ class _Measured:
         return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
 
     def _aggregates(self, table: pd.DataFrame) -> dict[str, float]:
-        return {name: float(aggregate(measure, table[name].to_numpy())) for name, measure in self.measures.items()}
+        return {
+            name: float(aggregate(measure, table[name].to_numpy()))
+            for name, measure in self.measures.items()
+        }
 
     def _intervals(self, table: pd.DataFrame) -> pd.DataFrame:
         """Means with the intervals that ``Comparison.means`` gives: ``measure``, ``mean``, ``ci_low``, ``ci_high``."""
@@ -106,25 +115,42 @@ class _Retrieval(_Measured):
     ) -> None:
         self._take(measures, primary, alpha)
         grades = {
-            q: {str(d): float(g) for d, g in docs.items()} if isinstance(docs, Mapping) else dict.fromkeys(docs, 1.0)
+            q: {str(d): float(g) for d, g in docs.items()}
+            if isinstance(docs, Mapping)
+            else dict.fromkeys(docs, 1.0)
             for q, docs in relevant_docs.items()
         }
-        relevant = {query_id: {doc for doc, grade in docs.items() if grade > 0} for query_id, docs in grades.items()}
+        relevant = {
+            query_id: {doc for doc, grade in docs.items() if grade > 0}
+            for query_id, docs in grades.items()
+        }
         options["map_at_k"] = sorted({*options.get("map_at_k", [100]), depth})
         super().__init__(dict(queries), dict(corpus), relevant, **options)  # type: ignore[call-arg]
         if not self.queries_ids:
             raise ValueError("no query has a relevant document")
-        self.judgments = Judgments.from_qrels({str(query_id): grades[query_id] for query_id in self.queries_ids})
+        self.judgments = Judgments.from_qrels(
+            {str(query_id): grades[query_id] for query_id in self.queries_ids}
+        )
         self._values: list[pd.DataFrame] = []
 
-    def __call__(self, model: Any, output_path: str | None = None, *args: Any, **options: Any) -> dict[str, float]:
+    def __call__(
+        self, model: Any, output_path: str | None = None, *args: Any, **options: Any
+    ) -> dict[str, float]:
         self._values = []
         metrics: dict[str, float] = super().__call__(model, output_path, *args, **options)  # type: ignore[misc]
         tables = dict(zip(self.score_functions, self._values, strict=True))
         self.per_query = pd.concat(tables, names=["score_function"])
         parts = {name: self._intervals(table) for name, table in tables.items()}
-        self.intervals = pd.concat(parts, names=["score_function"]).reset_index("score_function").reset_index(drop=True)
-        ours = {f"{f}-{name}": value for f, table in tables.items() for name, value in self._aggregates(table).items()}
+        self.intervals = (
+            pd.concat(parts, names=["score_function"])
+            .reset_index("score_function")
+            .reset_index(drop=True)
+        )
+        ours = {
+            f"{f}-{name}": value
+            for f, table in tables.items()
+            for name, value in self._aggregates(table).items()
+        }
         self._write(output_path, ours)
         selecting = getattr(self.main_score_function, "value", None)
         if selecting is None:
@@ -220,19 +246,34 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
         self.primary_metric = self._prefix + self.primary
 
     def __call__(
-        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **options: Any
+        self,
+        model: Any,
+        output_path: str | None = None,
+        epoch: int = -1,
+        steps: int = -1,
+        *args: Any,
+        **options: Any,
     ) -> dict[str, float]:
         recorded = _Recorded(model)
-        metrics: dict[str, float] = super().__call__(recorded, output_path, epoch, steps, *args, **options)
+        metrics: dict[str, float] = super().__call__(
+            recorded, output_path, epoch, steps, *args, **options
+        )
         qrels: dict[str, dict[str, int]] = {}
         run: dict[str, dict[str, float]] = {}
         for place, sample in enumerate(self.samples):
-            positive, others = sample["positive"], sample.get("documents") or sample.get("negative") or []
+            positive, others = (
+                sample["positive"],
+                sample.get("documents") or sample.get("negative") or [],
+            )
             positives = dict.fromkeys([positive] if isinstance(positive, str) else positive, 1)
             ids = {text: f"{i}" for i, text in enumerate(dict.fromkeys([*positives, *others]))}
             qrels[f"{place}"] = {name: positives.get(text, 0) for text, name in ids.items()}
             of_query = recorded.scores.get(sample["query"], {})
-            reranked = ids if self.always_rerank_positives or not sample.get("documents") else dict.fromkeys(others)
+            reranked = (
+                ids
+                if self.always_rerank_positives or not sample.get("documents")
+                else dict.fromkeys(others)
+            )
             run[f"{place}"] = {ids[text]: of_query[text] for text in reranked if text in of_query}
         self.per_query = self._scored(Judgments.from_qrels(qrels), run).loc[list(qrels)]
         self.intervals = self._intervals(self.per_query)

@@ -8,7 +8,11 @@ import os
 import sys
 from contextlib import suppress
 
-_GARBAGE = (100_000, 20, 20)  # looked for that rarely: hundreds of modules that are loaded leave none
+_GARBAGE = (
+    100_000,
+    20,
+    20,
+)  # looked for that rarely: hundreds of modules that are loaded leave none
 
 
 def main() -> int:
@@ -17,12 +21,16 @@ def main() -> int:
     if words == ["--version"]:
         from importlib.metadata import version
 
-        with suppress(OSError, AttributeError):  # nobody can read it, which the command line has words for
+        with suppress(
+            OSError, AttributeError
+        ):  # nobody can read it, which the command line has words for
             sys.stdout.write(f"ir-lexirecall {version('ir-lexirecall')}\n")
             sys.stdout.flush()
             return 0
     gc.set_threshold(*_GARBAGE)
-    if words[:1] == ["eval"]:  # multiplies no matrices: threads that could would only be started, and wait
+    if words[:1] == [
+        "eval"
+    ]:  # multiplies no matrices: threads that could would only be started, and wait
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from ir_lexirecall.__main__ import main as start
 
@@ -39,6 +47,8 @@ def run() -> None:
         code = 130
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # none, or closed; what could not be written was said
+        with suppress(
+            AttributeError, OSError, ValueError
+        ):  # none, or closed; what could not be written was said
             stream.flush()
     os._exit(code)

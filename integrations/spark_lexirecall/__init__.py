@@ -20,7 +20,12 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
-from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, distinct_criteria, parse_criteria
+from ir_lexirecall.comparison.comparing import (
+    CriteriaLike,
+    comparison_of,
+    distinct_criteria,
+    parse_criteria,
+)
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
@@ -86,11 +91,16 @@ def evaluate(
     def values(judgments: Judgments, runs: Tables) -> pa.Table:
         return evaluate_arrow(named, judgments, runs["the run"], aspects=aspects)
 
-    result = exchange.meet(values, {"query_id": "string", **dict.fromkeys(named, "float64")}, of_none=True)
+    result = exchange.meet(
+        values, {"query_id": "string", **dict.fromkeys(named, "float64")}, of_none=True
+    )
     if not aggregate:
         return computed(result)
     table = collected(result).sort_by("query_id")
-    return pd.Series({name: scoring.aggregate(named[name], table[name].to_numpy()) for name in named}, dtype=float)
+    return pd.Series(
+        {name: scoring.aggregate(named[name], table[name].to_numpy()) for name in named},
+        dtype=float,
+    )
 
 
 @entry
@@ -132,16 +142,22 @@ def compare(
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups)
     design.check_runs(runs)
     criteria = parse_criteria(by)
-    measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}
+    measures = {
+        name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)
+    }
     scoring.check_served(measures.values())
     exchange = Exchange.of(qrels, runs, measures, buckets)
     criteria = distinct_criteria(criteria, (exchange.whole or Judgments).threshold)
-    preferences = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, Preference)}
+    preferences = {
+        name: criterion for name, criterion in criteria.items() if isinstance(criterion, Preference)
+    }
     scored, counted = collected_runs(exchange, measures, preferences, allow_empty)
     table = None
     if exchange.whole is None and isinstance(groups, str) and groups in exchange.qrels.columns:
         column = "`{}`".format(groups.replace("`", "``"))
         table = exchange.qrels.select("query_id", column).distinct().toArrow()
-    grouped = Design(groups=getattr(groups, "toArrow", lambda: groups)()).groups_of(scored.judgments.query_ids, table)
+    grouped = Design(groups=getattr(groups, "toArrow", lambda: groups)()).groups_of(
+        scored.judgments.query_ids, table
+    )
     result = comparison_of(scored, criteria, replace(design, groups=grouped))
     return replace(result, by={**result.by, **counted})

@@ -85,7 +85,9 @@ class CollectedCounts(PreferenceCounts):
 
     def standing(self, preference: str) -> Any:
         """How many runs are better, shape ``(S, Q)``."""
-        return np.ascontiguousarray(self.outcomes[:, self.queries], dtype=np.int32)  # sums depend on the layout
+        return np.ascontiguousarray(
+            self.outcomes[:, self.queries], dtype=np.int32
+        )  # sums depend on the layout
 
     def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
         """Preferences of all pairs (of some runs) on some queries."""
@@ -105,12 +107,22 @@ class CollectedPreference(PreferenceCriterion):
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
-        kinds = dict.fromkeys(("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64")
+        kinds = dict.fromkeys(
+            ("levels_a", "levels_b") if self.preference.NAME in PAIRWISE else (), "int64"
+        )
         if self.preference.NAME in LEXICOGRAPHIC:
-            kinds = {"level": "int64", "tied_levels": "int64", "doc_id": "string", "rank_a": "int64", "rank_b": "int64"}
+            kinds = {
+                "level": "int64",
+                "tied_levels": "int64",
+                "doc_id": "string",
+                "rank_a": "int64",
+                "rank_b": "int64",
+            }
             kinds["other_doc_id"] = "string"
         pair = self.exchange.names[a], self.exchange.names[b]
-        found = self.exchange.ask(partial(explained, self.preference, pair), {"query_id": "string", **kinds})
+        found = self.exchange.ask(
+            partial(explained, self.preference, pair), {"query_id": "string", **kinds}
+        )
         place = {query_id: row for row, query_id in enumerate(found["query_id"].to_list())}
         rows = found[[place[query_id] for query_id in self.query_ids]]
         decided: dict[str, Any] = {}
@@ -134,7 +146,9 @@ def collected_runs(
     work = partial(summary, measures, list(preferences.values()))
     kinds = dict.fromkeys(("judged", "counts"), pa_.list_(pa_.int64()))
     kinds |= dict.fromkeys(("values", "of_none", "ends", "pairwise"), pa_.list_(pa_.float64()))
-    found = exchange.ask(work, {"query_id": "string", "top": "float64", **kinds}, of_none=True)  # bad rows are refused
+    found = exchange.ask(
+        work, {"query_id": "string", "top": "float64", **kinds}, of_none=True
+    )  # bad rows are refused
     query_ids, names = found["query_id"].to_list(), exchange.names
     queries, size = len(query_ids), len(names)
 
@@ -145,25 +159,41 @@ def collected_runs(
         table[:, which] = list_matrix(found[column], rows)
         return table.reshape(*shape, queries)
 
-    ordering = [name for name, preference in preferences.items() if not is_pairwise(preference.NAME)]
+    ordering = [
+        name for name, preference in preferences.items() if not is_pairwise(preference.NAME)
+    ]
     others = [name for name in preferences if name not in ordering]
-    depth, judged, first, tied, found_by, *standings = numbers("counts", 5 + len(ordering), size, dtype=np.int64)
+    depth, judged, first, tied, found_by, *standings = numbers(
+        "counts", 5 + len(ordering), size, dtype=np.int64
+    )
     pairwise = numbers("pairwise", len(others), size * (size - 1) // 2)
     outcomes = dict(zip([*ordering, *others], [*standings, *pairwise], strict=True))
     m, not_relevant, fractions, *relevant = numbers("judged", 3 + len(preferences), dtype=np.int64)
     judgments = exchange.whole
     if judgments is None:
         are_relevant = not not_relevant.any()
-        judgments = distant(DistantJudgments, exchange=exchange, query_ids=query_ids, are_relevant=are_relevant)
+        judgments = distant(
+            DistantJudgments, exchange=exchange, query_ids=query_ids, are_relevant=are_relevant
+        )
         judgments.cached(("m", judgments.threshold), lambda: m)
-    of_measures, ends = numbers("values", len(measures), size), numbers("ends", 2, len(measures), size)
+    of_measures, ends = (
+        numbers("values", len(measures), size),
+        numbers("ends", 2, len(measures), size),
+    )
     alone, some = ~depth.any(axis=0), tied.any(axis=0)
     of_measures[:, :, alone] = numbers("of_none", len(measures))[:, np.newaxis, alone]
     low, high = np.where(some, ends, of_measures)
     runs: dict[str, AlignedRun] = {}
     for s, name in enumerate(names):
         is_tied = bool(tied[s].any())
-        run = distant(DistantRun, exchange=exchange, name=name, judgments=judgments, depth=depth[s], _is_tied=is_tied)
+        run = distant(
+            DistantRun,
+            exchange=exchange,
+            name=name,
+            judgments=judgments,
+            depth=depth[s],
+            _is_tied=is_tied,
+        )
         runs[name] = run
         run.cached("judged first", partial(int, first[s].sum()))
         run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
@@ -181,16 +211,24 @@ def collected_runs(
         judgments.cached(("m", rel), partial(np.asarray, of_preference))
         counts = CollectedCounts(runs, rel, preference["cutoff"], outcomes=outcomes[name])
         by[name] = CollectedPreference(name, preference, counts, exchange)
-    whole = {"highest_grade": float(found["top"].to_numpy().max(initial=0)), "has_fractions": bool(fractions.any())}
+    whole = {
+        "highest_grade": float(found["top"].to_numpy().max(initial=0)),
+        "has_fractions": bool(fractions.any()),
+    }
     values = dict(zip(measures, of_measures, strict=True))
-    return CollectedRuns(judgments, runs, dict(measures), values, exchange=exchange, whole=whole), by
+    return CollectedRuns(
+        judgments, runs, dict(measures), values, exchange=exchange, whole=whole
+    ), by
 
 
 # -- on the workers --------------------------------------------------------------------------------
 
 
 def summary(
-    measures: Mapping[str, IRMeasure], preferences: Sequence[Preference], judgments: Judgments, tables: Tables
+    measures: Mapping[str, IRMeasure],
+    preferences: Sequence[Preference],
+    judgments: Judgments,
+    tables: Tables,
 ) -> dict[str, Any]:
     """Of each query what a comparison of S runs reads, in lists; of a query that no run has only what the judgments say, and a value per measure.
 
@@ -207,11 +245,19 @@ def summary(
 
     depths = [run.depth for run in every]
     tied = [per_query(run, [] if run.ties is None else run.ties.row) > 0 for run in every]
-    counts = [*depths, *map(per_query, every), *(per_query(run, run.rank <= FIRST) for run in every), *tied]
+    counts = [
+        *depths,
+        *map(per_query, every),
+        *(per_query(run, run.rank <= FIRST) for run in every),
+        *tied,
+    ]
     counts += [run.found(judgments.threshold) for run in every]
     grade, query = judgments.grade, judgments.query
     judged = [judgments.m(judgments.threshold)]
-    judged += [np.bincount(query[which], minlength=queries) for which in (grade <= 0, (grade > 0) & (grade < 1))]
+    judged += [
+        np.bincount(query[which], minlength=queries)
+        for which in (grade <= 0, (grade > 0) & (grade < 1))
+    ]
     top = np.full(queries, -np.inf)
     np.maximum.at(top, query, grade)
     pairwise: list[Floats] = []
@@ -229,7 +275,10 @@ def summary(
             counts += list(standing)
     asked = [(measure, run) for measure in measures.values() for run in every if queries]
     of_measures = [values(measure, run).astype(np.float64) for measure, run in asked]
-    ends = [tie_range(measure, run, value) for (measure, run), value in zip(asked, of_measures, strict=True)]
+    ends = [
+        tie_range(measure, run, value)
+        for (measure, run), value in zip(asked, of_measures, strict=True)
+    ]
     is_in_run = np.any(depths, axis=0)
     return {
         "query_id": judgments.query_ids,
@@ -238,7 +287,9 @@ def summary(
         "counts": lists(counts, queries, np.int64, is_in_run),
         "values": lists(of_measures, queries, np.float64, is_in_run),
         "of_none": lists(of_measures[:: len(every)], queries, np.float64, ~is_in_run),
-        "ends": lists([pair[i] for i in (0, 1) for pair in ends], queries, np.float64, np.any(tied, axis=0)),
+        "ends": lists(
+            [pair[i] for i in (0, 1) for pair in ends], queries, np.float64, np.any(tied, axis=0)
+        ),
         "pairwise": lists(pairwise, queries, np.float64, is_in_run),
     }
 
@@ -248,12 +299,19 @@ def ranks_of_run(name: str, judgments: Judgments, tables: Tables) -> pa.Table:
     return ranks_to_arrow(aligned(judgments, {name: tables[name]})[name])
 
 
-def explained(preference: Preference, pair: tuple[str, str], judgments: Judgments, tables: Tables) -> dict[str, Any]:
+def explained(
+    preference: Preference, pair: tuple[str, str], judgments: Judgments, tables: Tables
+) -> dict[str, Any]:
     """What decided a preference between two runs, for the queries that count: see ``explain``."""
     runs = aligned(judgments, {name: tables[name] for name in pair})
-    counts, names = PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"]), list(runs)
+    counts, names = (
+        PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"]),
+        list(runs),
+    )
     first, second = (names.index(name) for name in pair)
-    decided = explain(preference.NAME, counts, (first, second), counts.of_pair(preference.NAME, first, second))
+    decided = explain(
+        preference.NAME, counts, (first, second), counts.of_pair(preference.NAME, first, second)
+    )
     return {
         "query_id": counts.query_ids,
         **{name: pa_.array(column, from_pandas=True) for name, column in decided.items()},

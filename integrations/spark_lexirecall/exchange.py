@@ -63,14 +63,22 @@ class Exchange:
 
     @classmethod
     def of(
-        cls, qrels: Any, runs: Mapping[Any, Any], measures: Mapping[str, IRMeasure], buckets: int | None
+        cls,
+        qrels: Any,
+        runs: Mapping[Any, Any],
+        measures: Mapping[str, IRMeasure],
+        buckets: int | None,
     ) -> Exchange:
         """Check what the user gave; warn of qrels that do not suit a measure: of the whole, which no worker knows."""
         names = list(map(str, runs))
         frames = [_readable(run, "run", run_table).select(*RUN_COLUMNS) for run in runs.values()]
         for place, frame in enumerate(frames):
-            kinds = {column: "double" if kind in _NUMBERS else kind for column, kind in frame.dtypes}
-            frames[place] = frame.select(*(F.col(column).cast(kind) for column, kind in kinds.items()))
+            kinds = {
+                column: "double" if kind in _NUMBERS else kind for column, kind in frame.dtypes
+            }
+            frames[place] = frame.select(
+                *(F.col(column).cast(kind) for column, kind in kinds.items())
+            )
             for column, first in frames[0].dtypes:
                 if (kind := kinds[column]) != first:
                     said = f"{column} is of type {kind}, in run {names[0]!r} of {first}"
@@ -79,18 +87,26 @@ class Exchange:
         every = reduce(lambda one, other: one.unionByName(other), numbered)
         whole = Judgments.from_qrels(qrels) if isinstance(qrels, (Collection, Judgments)) else None
         if whole is not None:
-            frame = every.sparkSession.createDataFrame([(name,) for name in whole.query_ids], "query_id string")
+            frame = every.sparkSession.createDataFrame(
+                [(name,) for name in whole.query_ids], "query_id string"
+            )
         else:
             frame = _readable(qrels, "qrels", qrel_table)
         if buckets is None:
             buckets = max(1, -(-(frame.count() + every.count()) // _ROWS))
         check_integer("buckets", buckets)
-        asked = (measure["aspects"] for measure in measures.values() if "aspects" in measure.SUPPORTED_PARAMS)
+        asked = (
+            measure["aspects"]
+            for measure in measures.values()
+            if "aspects" in measure.SUPPORTED_PARAMS
+        )
         aspects = {"relevance"}.union(*asked)  # if rows name it, it is the grade of every measure
         if whole is not None:
             check_judgments(measures.values(), whole)
             return cls(frame, whole, every, names, aspects & whole.aspect_names, buckets)
-        column = next((name for name in ("subtopic_id", "iteration") if name in frame.columns), None)
+        column = next(
+            (name for name in ("subtopic_id", "iteration") if name in frame.columns), None
+        )
         has_rbu = any(measure.NAME == RBU.NAME for measure in measures.values())
         named, several = list[str](), False
         if column is not None:
@@ -103,12 +119,16 @@ class Exchange:
             warn(ONE_ASPECT)
         return cls(frame, None, every, names, set(named), buckets)
 
-    def ask(self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False) -> pl.DataFrame:
+    def ask(
+        self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
+    ) -> pl.DataFrame:
         """What ``work`` gives for all queries, in the order of their ids, on the driver; see ``meet``."""
         table = collected(self.meet(work, types, of_none=of_none), warns=False)
         return pl.DataFrame(table).sort("query_id", maintain_order=True)
 
-    def meet(self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False) -> DataFrame:
+    def meet(
+        self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
+    ) -> DataFrame:
         """``work`` on whole queries, many at a time; ``collected`` or ``computed`` reads the result.
 
         Args:
@@ -132,23 +152,41 @@ class Exchange:
             )
             try:
                 with called(""):  # the function that the user called is on the driver
-                    judged = qrels if whole is None else whole.restricted_to(qrels["query_id"].to_pylist())
-                    judgments, rows = Judgments.from_qrels(judged).as_part(aspects), pl.DataFrame(runs)
-                    tables = {name: rows.filter(pl.col("run") == s).drop("run") for s, name in enumerate(names)}
-                    found = work(judgments, tables) if of_none or len(judgments) else {name: [] for name in types}
+                    judged = (
+                        qrels
+                        if whole is None
+                        else whole.restricted_to(qrels["query_id"].to_pylist())
+                    )
+                    judgments, rows = (
+                        Judgments.from_qrels(judged).as_part(aspects),
+                        pl.DataFrame(runs),
+                    )
+                    tables = {
+                        name: rows.filter(pl.col("run") == s).drop("run")
+                        for s, name in enumerate(names)
+                    }
+                    found = (
+                        work(judgments, tables)
+                        if of_none or len(judgments)
+                        else {name: [] for name in types}
+                    )
             except ValueError as error:
                 # As data: raised here, it would be tried again, and reported with a wall of Java.
                 return pa.Table.from_pylist([{_ERROR: str(error)}], schema=schema)
             is_shared = pc.is_in(runs["query_id"], qrels["query_id"].unique())
             shared, count = bool(pc.any(is_shared).as_py()), len(found["query_id"])
             added = {_ERROR: pa.nulls(count, pa.string()), _SHARED: pa.repeat(shared, count)}
-            return pa.Table.from_pydict({name: found[name] for name in types} | added, schema=schema)
+            return pa.Table.from_pydict(
+                {name: found[name] for name in types} | added, schema=schema
+            )
 
         keys = _keys_of_partitions(self.runs.sparkSession, self.buckets)
 
         def in_buckets(frame: DataFrame) -> GroupedData:
             """The rows by the bucket of their query, each bucket in a partition of its own."""
-            number = F.pmod(F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))).cast("int")
+            number = F.pmod(
+                F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))
+            ).cast("int")
             bucketed = _numbered(frame).withColumn("bucket", F.array(*map(F.lit, keys))[number])
             # A single partition would be shuffled again, into as many as Spark is configured for.
             return bucketed.repartition(max(2, len(keys)), "bucket").groupBy("bucket")
@@ -159,7 +197,9 @@ class Exchange:
 
 def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) -> DataFrame:
     """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
-    if not isinstance(frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame):
+    if not isinstance(
+        frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame
+    ):
         way = "give a Spark DataFrame, such as spark.createDataFrame makes of a pandas one"
         said = f"{what} of type {type(frame).__name__} cannot be read: {way}"
         raise ValueError(f"{said}; ir_lexirecall.evaluate and compare read the other formats")
@@ -172,7 +212,9 @@ def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) ->
         decimal = isinstance(kind, types.DecimalType)
         if field.name not in ("query_id", "doc_id"):
             column = column.cast("double") if decimal else column
-        elif isinstance(kind, (types.IntegralType, types.StringType)) or (decimal and kind.scale == 0):
+        elif isinstance(kind, (types.IntegralType, types.StringType)) or (
+            decimal and kind.scale == 0
+        ):
             column = column.cast("string")
         columns.append(column)
     return _numbered(frame).select(columns).toDF(*frame.columns)
@@ -190,7 +232,9 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
     while len(rows) < partitions:
         tried *= 2
         place = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
-        rows = session.range(0, tried, 1, 1).groupBy(place.alias("place")).agg(F.min("id")).collect()
+        rows = (
+            session.range(0, tried, 1, 1).groupBy(place.alias("place")).agg(F.min("id")).collect()
+        )
     return [key for _, key in sorted(rows)]
 
 
@@ -219,7 +263,10 @@ def computed(frame: DataFrame) -> DataFrame:
 def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
     """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
     if messages := sorted({error for error in errors if error is not None}):
-        raise ValueError(messages[0] + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else ""))
+        raise ValueError(
+            messages[0]
+            + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else "")
+        )
     if query_id is not None and not shared:
         warn(nothing_retrieved("the run", query_id))
 
@@ -238,7 +285,9 @@ def lists(rows: Any, queries: int, dtype: Any, which: Any = None) -> Any:
     table = np.array(rows, dtype=dtype).reshape(len(rows), queries).T
     which = np.ones(queries, dtype=bool) if which is None else which
     offsets = np.r_[0, np.cumsum(which * len(rows))].astype(np.int32)
-    return pa_.ListArray.from_arrays(pa_.array(offsets), pa_.array(np.ascontiguousarray(table[which]).ravel()))
+    return pa_.ListArray.from_arrays(
+        pa_.array(offsets), pa_.array(np.ascontiguousarray(table[which]).ravel())
+    )
 
 
 def list_matrix(lists: pl.Series, rows: int) -> Any:

@@ -78,7 +78,9 @@ class DistantDocuments(Unjudged):
 
         def on_worker(judgments: Judgments, tables: Tables) -> dict[str, Any]:
             judgments.__dict__.update(whole)
-            return {"query_id": judgments.query_ids} | work(Pool.from_runs(judgments, tables, depth), tables)
+            return {"query_id": judgments.query_ids} | work(
+                Pool.from_runs(judgments, tables, depth), tables
+            )
 
         return self.exchange.ask(on_worker, {"query_id": "string", **types})
 
@@ -88,7 +90,9 @@ class DistantDocuments(Unjudged):
 
         def columns(pool: Pool, tables: Tables) -> dict[str, Any]:
             bounds = work(pool, tables)
-            return {name: lists(getattr(bounds, name), len(pool.judgments), dtype) for name in names}
+            return {
+                name: lists(getattr(bounds, name), len(pool.judgments), dtype) for name in names
+            }
 
         found = self._ask(columns, dict.fromkeys(names, pa_.list_(pa_.from_numpy_dtype(dtype))))
         return [list_matrix(found[name], len(places[0])) for name in names]
@@ -100,32 +104,48 @@ class DistantDocuments(Unjudged):
             pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
             of_runs = [np.bincount(pool.query[rank > 0], minlength=queries) for rank in pool.rank]
             together = np.bincount(pool.query, minlength=queries)
-            return {"unjudged": unjudged, "together": together, "of_runs": lists(of_runs, queries, np.int64)}
+            return {
+                "unjudged": unjudged,
+                "together": together,
+                "of_runs": lists(of_runs, queries, np.int64),
+            }
 
         if depth not in self._known:
-            numbers: dict[str, Any] = {"unjudged": "int64", "together": "int64", "of_runs": pa_.list_(pa_.int64())}
+            numbers: dict[str, Any] = {
+                "unjudged": "int64",
+                "together": "int64",
+                "of_runs": pa_.list_(pa_.int64()),
+            }
             self._known[depth] = self._ask(counted, numbers)
         return self._known[depth]
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         found = self._counted(depth)
-        return int(found["together"].sum()), list_matrix(found["of_runs"], len(self.names)).sum(axis=1)
+        return int(found["together"].sum()), list_matrix(found["of_runs"], len(self.names)).sum(
+            axis=1
+        )
 
     @property
     def all_judged(self) -> bool:
         return not self._counted(next(iter(self._known), self.depth))["unjudged"].sum()
 
-    def wins(self, preference: Preference, places: Places, judgings: Judgings | None) -> WinBounds | None:
+    def wins(
+        self, preference: Preference, places: Places, judgings: Judgings | None
+    ) -> WinBounds | None:
         if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
             return None
         if judgings is not None:
             judgings.depth_of(preference)
-        bounds = self._bounds(lambda pool, _: bounds_of_wins(pool, preference, places, judgings), np.int8, places)
+        bounds = self._bounds(
+            lambda pool, _: bounds_of_wins(pool, preference, places, judgings), np.int8, places
+        )
         low, high, exact = bounds
         unknown = self.judgments.m(preference.rel_in(self.judgments)) == 0
         return WinBounds(low, high, exact.astype(bool), unknown)
 
-    def differences(self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings) -> ValueBounds | None:
+    def differences(
+        self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings
+    ) -> ValueBounds | None:
         if bounded(measure, self.in_short, judgings) is None:
             return None
         judgings.depth_of(measure)
@@ -145,7 +165,12 @@ class DistantDocuments(Unjudged):
         return ValueBounds(low, high, exact.astype(bool))
 
     def to_judge(
-        self, what: IRMeasure | Preference, n: int, places: Places, judgings: Judgings, values: Floats | None
+        self,
+        what: IRMeasure | Preference,
+        n: int,
+        places: Places,
+        judgings: Judgings,
+        values: Floats | None,
     ) -> pd.DataFrame:
         moving = None
         if not isinstance(what, Preference):
@@ -154,7 +179,9 @@ class DistantDocuments(Unjudged):
             moving = None if bounds is None else can_change(bounds)
 
         def next_documents(pool: Pool, tables: Tables) -> dict[str, Any]:
-            of_runs = None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
+            of_runs = (
+                None if isinstance(what, Preference) else _values(what, pool.judgments, tables)
+            )
             scores, concerns = decides(pool, what, places, judgings, of_runs, moving)
             row = np.sort(first_to_judge(pool, n, scores, concerns))
             return {
@@ -167,11 +194,24 @@ class DistantDocuments(Unjudged):
 
         types: dict[str, Any] = {"doc_id": "string", "decides": "float64", "concerns": "float64"}
         found = self._ask(next_documents, {**types, "ranks": pa_.list_(pa_.int64())})
-        query = np.array([self.judgments.place[query_id] for query_id in found["query_id"]], dtype=np.int64)
+        query = np.array(
+            [self.judgments.place[query_id] for query_id in found["query_id"]], dtype=np.int64
+        )
         rank, unjudged = list_matrix(found["ranks"], len(self.names)), np.full(len(query), -1)
-        of_all = Pool(self.judgments, self.names, self.depth, query, unjudged, found["doc_id"], rank, self.retrieved)
+        of_all = Pool(
+            self.judgments,
+            self.names,
+            self.depth,
+            query,
+            unjudged,
+            found["doc_id"],
+            rank,
+            self.retrieved,
+        )
         return to_judge_table(of_all, n, found["decides"].to_numpy(), found["concerns"].to_numpy())
 
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:
-    return np.stack([values(measure, run).astype(np.float64) for run in aligned(judgments, tables).values()])
+    return np.stack(
+        [values(measure, run).astype(np.float64) for run in aligned(judgments, tables).values()]
+    )

@@ -47,7 +47,9 @@ def common(a: Bools, b: Bools) -> Ints:
     >>> common(np.array([[True, True, False]]), np.array([[True, True, True], [False, False, True]]))
     array([[2, 0]])
     """
-    return (a.astype(np.float32) @ b.T.astype(np.float32)).astype(np.int64)  # exact up to 2^24 columns
+    return (a.astype(np.float32) @ b.T.astype(np.float32)).astype(
+        np.int64
+    )  # exact up to 2^24 columns
 
 
 def geometric_sum(ratio: float, terms: Floats) -> Floats:

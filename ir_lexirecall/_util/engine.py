@@ -33,7 +33,9 @@ def computes() -> bool:
     """
     global _computes
     if _computes is None:  # tried, in a thread that may wait for ever
-        thread = threading.Thread(target=lambda: polars.DataFrame({"number": [2, 1]}).sort("number"), daemon=True)
+        thread = threading.Thread(
+            target=lambda: polars.DataFrame({"number": [2, 1]}).sort("number"), daemon=True
+        )
         thread.start()
         thread.join(_PATIENCE)
         _computes = not thread.is_alive()
@@ -92,7 +94,9 @@ def started(threads: futures.ThreadPoolExecutor, work: Callable[[], T]) -> Calla
     (42, 42)
     """
     try:
-        return threads.submit(copy_context().run, work).result  # errors name the function that the user called
+        return threads.submit(
+            copy_context().run, work
+        ).result  # errors name the function that the user called
     except RuntimeError:
         return work
 

@@ -60,7 +60,9 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
             except TypeError:
                 known = inspect.signature(function).parameters
                 unknown = next((argument for argument in kwargs if argument not in known), None)
-                if unknown is None or any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+                if unknown is None or any(
+                    parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
+                ):
                     raise
                 names = [parameter for parameter in known if parameter not in ("self", "cls")]
                 hint = did_you_mean(unknown, names) or f"; it takes {', '.join(names) or 'none'}"
@@ -112,10 +114,16 @@ def keeping_errors_of(package: str) -> Iterator[None]:
 
 
 _MOVED = {
-    **dict.fromkeys(("rel", "cutoff"), "write it into the name of a preference, such as 'lexirecall(rel=2)@100'"),
-    **dict.fromkeys(("exclude", "judged_only", "queries", "rules"), "give it to ir_lexirecall.load with the qrels"),
     **dict.fromkeys(
-        ("correction", "alpha", "n_resamples", "seed", "progress"), "give it to test=SignificanceTest(...)"
+        ("rel", "cutoff"), "write it into the name of a preference, such as 'lexirecall(rel=2)@100'"
+    ),
+    **dict.fromkeys(
+        ("exclude", "judged_only", "queries", "rules"),
+        "give it to ir_lexirecall.load with the qrels",
+    ),
+    **dict.fromkeys(
+        ("correction", "alpha", "n_resamples", "seed", "progress"),
+        "give it to test=SignificanceTest(...)",
     ),
     "missing": "give it to io.values.read_values with the values",
 }
@@ -196,7 +204,9 @@ def naming(source: str) -> Iterator[None]:
         if str(error).startswith(source):
             raise
         kind = type(error) if isinstance(error, NotText) else ValueError
-        raise kind(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+        raise kind(
+            f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}"
+        ) from None
 
 
 def warn(message: str) -> None:
@@ -213,7 +223,11 @@ def warn(message: str) -> None:
     warnings.warn_explicit(message, UserWarning, *where)
 
 
-_CARRIERS = ("ir_measures", "importlib", "contextlib")  # of calls: their lines tell the user nothing
+_CARRIERS = (
+    "ir_measures",
+    "importlib",
+    "contextlib",
+)  # of calls: their lines tell the user nothing
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -246,7 +260,9 @@ def required(module: str, what: str, package: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs(what, package, extra), name=module.partition(".")[0]) from None
+        raise ModuleNotFoundError(
+            needs(what, package, extra), name=module.partition(".")[0]
+        ) from None
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -297,7 +313,12 @@ def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
 
 
 def check_number(
-    name: str, value: Any, *, above: float | None = None, least: float | None = None, below: float | None = None
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
 ) -> float:
     """A parameter that must be a finite number in a range.
 
@@ -305,9 +326,17 @@ def check_number(
     Traceback (most recent call last):
     ValueError: alpha must be a number above 0 and below 1, not 2
     """
-    bounds = [(above, "above", operator.gt), (least, "of at least", operator.ge), (below, "below", operator.lt)]
+    bounds = [
+        (above, "above", operator.gt),
+        (least, "of at least", operator.ge),
+        (below, "below", operator.lt),
+    ]
     limits = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
-    if not is_number(value) or not math.isfinite(value) or not all(holds(value, limit) for limit, _, holds in limits):
+    if (
+        not is_number(value)
+        or not math.isfinite(value)
+        or not all(holds(value, limit) for limit, _, holds in limits)
+    ):
         words = " and ".join(f"{word} {limit:g}" for limit, word, _ in limits)
         raise ValueError(f"{name} must be a number{' ' + words if words else ''}, not {value!r}")
     return float(value)

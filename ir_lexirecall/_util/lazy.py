@@ -40,7 +40,9 @@ else:  # each takes longer to import than most of what is done without it
     special, stats = LazyModule("scipy.special"), LazyModule("scipy.stats")
 
 
-def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def exports(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a package that imports what it exports when that is first needed (PEP 562).
 
     Args:
@@ -79,7 +81,9 @@ def memoised(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, 
 
     @functools.wraps(method)
     def kept(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self.cached((method.__qualname__, *args, *kwargs.items()), lambda: method(self, *args, **kwargs))
+        return self.cached(
+            (method.__qualname__, *args, *kwargs.items()), lambda: method(self, *args, **kwargs)
+        )
 
     return kept
 

@@ -42,7 +42,12 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
     """
     try:
         statements = ast.parse(text).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the latter: thousands of brackets
+    except (
+        SyntaxError,
+        ValueError,
+        MemoryError,
+        RecursionError,
+    ) as error:  # the latter: thousands of brackets
         why = error.msg if isinstance(error, SyntaxError) else error
         raise ValueError(f"{shown(text)} is not a measure: {why}; {_FORM}") from None
     if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
@@ -58,7 +63,10 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
         names = [str(keyword.arg) for keyword in node.keywords]
         if twice := repeated(names):
             raise ValueError(f"{shown(text)}: the parameter {twice} is given twice; keep one")
-        params = {name: _value(text, name, keyword.value) for name, keyword in zip(names, node.keywords, strict=True)}
+        params = {
+            name: _value(text, name, keyword.value)
+            for name, keyword in zip(names, node.keywords, strict=True)
+        }
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError(f"{shown(text)} is not a measure; {_FORM}")
@@ -80,6 +88,10 @@ def _value(text: str, name: str, node: ast.expr | None) -> Any:
     if isinstance(node, ast.Dict):
         keys = [_value(text, name, key) for key in node.keys]
         if not any(isinstance(key, dict) for key in keys):
-            return dict(zip(keys, (_value(text, name, value) for value in node.values), strict=True))
+            return dict(
+                zip(keys, (_value(text, name, value) for value in node.values), strict=True)
+            )
     found = "**" if node is None else ast.get_source_segment(text, node)
-    raise ValueError(f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, not {found}")
+    raise ValueError(
+        f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, not {found}"
+    )

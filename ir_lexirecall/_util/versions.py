@@ -25,4 +25,6 @@ def versions(distributions: Iterable[str] = ("ir-lexirecall", "numpy", "scipy"))
     import platform
 
     installed = {name.replace("-", "_"): _version(name) for name in distributions}
-    return {name: number for name, number in installed.items() if number} | {"python": platform.python_version()}
+    return {name: number for name, number in installed.items() if number} | {
+        "python": platform.python_version()
+    }

@@ -103,10 +103,22 @@ def benchmark(
     check_choice("missing", missing, ["error", "skip"])
     if values is None and runs is None and is_source(collections):
         source = read_source(collections)
-        given: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "test": test, "groups": groups}
-        given |= {"predicted": predicted, "smaller_is_better": smaller_is_better, "allow_empty": allow_empty or None}
+        given: dict[str, Any] = {
+            "by": by,
+            "baseline": baseline,
+            "margin": margin,
+            "test": test,
+            "groups": groups,
+        }
+        given |= {
+            "predicted": predicted,
+            "smaller_is_better": smaller_is_better,
+            "allow_empty": allow_empty or None,
+        }
         given |= {"missing": None if missing == "error" else missing}
-        asked = source.arguments | {name: value for name, value in given.items() if value is not None}
+        asked = source.arguments | {
+            name: value for name, value in given.items() if value is not None
+        }
         if test is not None and source.options.get("cluster"):
             asked["test"] = replace(SignificanceTest.by_name(test), cluster=True)
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
@@ -118,7 +130,9 @@ def benchmark(
             raise ValueError("give collections and runs, or values, not both")
         wanted, reading = wanted_values(by, smaller_is_better, missing)
         tables = read_collections(values, **reading)
-        lacking = _lacking({name: table.runs for name, table in tables.items()}, missing, design.baseline)
+        lacking = _lacking(
+            {name: table.runs for name, table in tables.items()}, missing, design.baseline
+        )
         if groups is not None and all(table.per_task for table in tables.values()):
             raise ValueError(
                 "a value per task has no queries in groups; compare(values=..., groups=...) takes groups of tasks"
@@ -137,11 +151,19 @@ def benchmark(
                 )
         if predicted is not None:
             names = first.criteria if wanted is None else wanted
-            options: dict[str, Any] = {"smaller_is_better": smaller_is_better, "groups": groups, "missing": missing}
+            options: dict[str, Any] = {
+                "smaller_is_better": smaller_is_better,
+                "groups": groups,
+                "missing": missing,
+            }
             every = benchmark(values=predicted, by=names, test=test, **options)
             if lost := [name for name in results if name not in every]:
-                raise ValueError(f"predicted holds no values of collection {lost[0]!r}{and_more(len(lost) - 1)}")
-            results = {name: with_predictions(result, every[name]) for name, result in results.items()}
+                raise ValueError(
+                    f"predicted holds no values of collection {lost[0]!r}{and_more(len(lost) - 1)}"
+                )
+            results = {
+                name: with_predictions(result, every[name]) for name, result in results.items()
+            }
         return Benchmark(results, design.baseline, design.test, lacking)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
@@ -150,21 +172,29 @@ def benchmark(
     single = len(named) == 1
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)
     if not callable(runs):
-        known = {name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))}
+        known = {
+            name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))
+        }
         _lacking(known, missing, design.baseline)
     grouped = groups_by_collection(groups, list(named))
     by_program = predicted_by_collection(predicted, list(named))
     parts = runs_by_collection(runs, list(named))
-    for name, of_one in progress_bar(design.test.progress, parts, total=len(named), desc="collections"):
+    for name, of_one in progress_bar(
+        design.test.progress, parts, total=len(named), desc="collections"
+    ):
         with naming("" if single else f"collection {name!r}"):
             qrels = named[name]
             if isinstance(qrels, str) and not is_file(qrels):
                 qrels = load_collection(qrels)
             if (by_these := criteria) is None:
                 if not isinstance(qrels, Collection):
-                    raise ValueError("name the measures (by=...), or give a collection's id, which recommends some")
+                    raise ValueError(
+                        "name the measures (by=...), or give a collection's id, which recommends some"
+                    )
                 by_these = parse_criteria([*qrels.recommended(), "lexirecall"])
-            here = replace(design, predicted=by_program.get(name), groups=grouped[name], collection=name)
+            here = replace(
+                design, predicted=by_program.get(name), groups=grouped[name], collection=name
+            )
             if design.baseline not in [*map(str, of_one)]:
                 here = replace(here, baseline=None, margin=None)
             results[name] = compare_runs(qrels, of_one, by_these, here)
@@ -172,14 +202,20 @@ def benchmark(
                 raise ValueError("there are no judgments in it")
         if missing == "error":
             _lacking({name: result.runs for name, result in results.items()}, missing)
-    lacking = _lacking({name: result.runs for name, result in results.items()}, missing, design.baseline)
+    lacking = _lacking(
+        {name: result.runs for name, result in results.items()}, missing, design.baseline
+    )
     return Benchmark(results, design.baseline, design.test, lacking)
 
 
-def _lacking(runs: Mapping[str, list[str]], missing: str, baseline: str | None = None) -> dict[str, list[str]]:
+def _lacking(
+    runs: Mapping[str, list[str]], missing: str, baseline: str | None = None
+) -> dict[str, list[str]]:
     """For each run that some collections lack, these collections; refused where the baseline is none of the runs, or among these."""
     everywhere = list(dict.fromkeys(run for of_one in runs.values() for run in of_one))
-    lacking = {run: [name for name, of_one in runs.items() if run not in of_one] for run in everywhere}
+    lacking = {
+        run: [name for name, of_one in runs.items() if run not in of_one] for run in everywhere
+    }
     lacking = {run: names for run, names in lacking.items() if names}
     if lacking and missing == "error":
         run, names = next(iter(lacking.items()))
@@ -190,5 +226,7 @@ def _lacking(runs: Mapping[str, list[str]], missing: str, baseline: str | None =
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(everywhere))
         if baseline in lacking:
-            raise ValueError(f"the baseline {baseline!r} is missing for collection {lacking[baseline][0]!r}")
+            raise ValueError(
+                f"the baseline {baseline!r} is missing for collection {lacking[baseline][0]!r}"
+            )
     return lacking

@@ -22,7 +22,12 @@ from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, group_units
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.closed_form import group_interval_holds
-from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
+from ir_lexirecall.significance.deviations import (
+    Deviations,
+    PairDeviations,
+    best_set,
+    rank_intervals,
+)
 from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.outcomes import agreeing
 from ir_lexirecall.significance.resampling import heterogeneity
@@ -86,7 +91,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     @property
     def per_task(self) -> bool:
         """Whether only one value per collection is given, as on a leaderboard: then only the collections are a sample."""
-        return all(result.given is not None and result.given.per_task for result in self.results.values())
+        return all(
+            result.given is not None and result.given.per_task for result in self.results.values()
+        )
 
     def sample(self, over: str | None = None) -> str:
         """What is a sample: ``over`` itself, by default the queries where they are known.
@@ -97,7 +104,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if over is None:
             return "collections" if self.per_task else "queries"
         if check_choice("over", over, OVER) == "queries" and self.per_task:
-            raise ValueError("a value per task says nothing of its queries: inference is over='collections' only")
+            raise ValueError(
+                "a value per task says nothing of its queries: inference is over='collections' only"
+            )
         return over
 
     # -- each collection -----------------------------------------------------------------------------
@@ -205,7 +214,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if not self.runs:
             raise ValueError("no run is common to all collections")
         if not self.quantities:
-            raise ValueError(f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure")
+            raise ValueError(
+                f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure"
+            )
 
         def found() -> pd.DataFrame:
             tables = []
@@ -219,11 +230,15 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                     both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
                     means = inference.MacroMeans(both, over, self.test.n_resamples)
                     parts[name] = values, differences, means, self._pairs(name, values, over)
-                statistics = [statistic for *_, means, pairs in parts.values() for statistic in (means, pairs)]
+                statistics = [
+                    statistic for *_, means, pairs in parts.values() for statistic in (means, pairs)
+                ]
                 resample(statistics, seed=self.test.seed, progress=self.test.progress)
                 for name, (values, differences, means, pairs) in parts.items():
                     self.cached(("deviations", name, over), lambda pairs=pairs: pairs.found)  # type: ignore[misc]
-                    tables.append(self._overall_of(name, values, differences, means.resamples, over))
+                    tables.append(
+                        self._overall_of(name, values, differences, means.resamples, over)
+                    )
             return self._frame(pd.concat(tables, ignore_index=True), over=over)
 
         table: pd.DataFrame = self.cached(("overall", over), found)
@@ -235,7 +250,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         for name, result in self.results.items():
             criterion = result.criterion(by)
             place = [result.runs.index(run) for run in self.runs]
-            x = (criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings)[place]
+            x = (
+                criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+            )[place]
             if not x.shape[1]:
                 raise ValueError(f"no query of collection {name!r} has a relevant document")
             if not np.isfinite(x).all():
@@ -263,7 +280,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """What is resampled of values or differences per query: these, or groups of them."""
         tests = [result.test_of(by) for result in self.results.values()]
         return [
-            x if test.groups is None else group_units(x, test.groups) for x, test in zip(arrays, tests, strict=True)
+            x if test.groups is None else group_units(x, test.groups)
+            for x, test in zip(arrays, tests, strict=True)
         ]
 
     def _withheld(self, by: str, arrays_of: Callable[[str], list[Floats]]) -> Bools:
@@ -272,7 +290,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             return np.zeros(1, dtype=bool)
         tests = [result.test_of(by) for result in self.results.values()]
         both = zip(arrays_of(by), tests, strict=True)
-        return ~np.all([group_interval_holds(x, test.groups) for x, test in both if test.groups is not None], axis=0)
+        return ~np.all(
+            [group_interval_holds(x, test.groups) for x, test in both if test.groups is not None],
+            axis=0,
+        )
 
     @property
     def _others(self) -> list[str]:
@@ -282,10 +303,17 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     @property
     def quantities(self) -> list[str]:
         """The criteria that are summed up over collections: of a single run no preferences."""
-        return [name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure]
+        return [
+            name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure
+        ]
 
     def _overall_of(
-        self, by: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
+        self,
+        by: str,
+        values: list[Floats],
+        differences: list[Floats],
+        both: inference.Resamples,
+        over: str,
     ) -> pd.DataFrame:
         alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
         mean, error = inference.macro_means(values), inference.macro_error(values, over)
@@ -308,7 +336,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "rank_from": rank_from,
             "rank_to": rank_to,
         }
-        if single := len(self) == 1 and over == "queries":  # its own mean, interval and test are the only ones
+        if (
+            single := len(self) == 1 and over == "queries"
+        ):  # its own mean, interval and test are the only ones
             columns |= {name: self._first.means(by)[name] for name in ("mean", "ci_low", "ci_high")}
         table = pd.DataFrame(columns)
         if not self._others:
@@ -333,11 +363,19 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         }
         if over == "collections":
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
-            variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
+            variance = np.stack(
+                [inference.macro_error([x], "queries") ** 2 for x in differences], axis=1
+            )
             combined = inference.random_effects(means, variance, alpha)
-            columns |= {name: np.clip(x, *bounds) if name.endswith(_ENDS) else x for name, x in vars(combined).items()}
+            columns |= {
+                name: np.clip(x, *bounds) if name.endswith(_ENDS) else x
+                for name, x in vars(combined).items()
+            }
             columns["p_heterogeneity"] = heterogeneity(differences, self.test.seed)[1]
-        unknown, ends = self._withheld(by, self.differences_of), [name for name in columns if name.endswith(_ENDS)]
+        unknown, ends = (
+            self._withheld(by, self.differences_of),
+            [name for name in columns if name.endswith(_ENDS)],
+        )
         columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}
         return table.merge(pd.DataFrame(columns), on="run", how="left")
 
@@ -355,10 +393,14 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """What takes resamples to find them."""
         if self.per_task:  # the collections are what is resampled, as queries are of one
             values, over = [np.concatenate(values, axis=1)], "queries"
-        return PairDeviations([self.criterion(by).sign * x for x in values], over, self.test.n_resamples)
+        return PairDeviations(
+            [self.criterion(by).sign * x for x in values], over, self.test.n_resamples
+        )
 
     @entry
-    def best_set(self, by: str | None = None, over: str | None = None, alpha: float | None = None) -> pd.DataFrame:
+    def best_set(
+        self, by: str | None = None, over: str | None = None, alpha: float | None = None
+    ) -> pd.DataFrame:
         """Which runs may be the best over all collections: ``run``, ``p_not_beaten``, ``may_be_best``, best first; see ``Comparison.best_set``.
 
         Args:
@@ -371,7 +413,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         p = best_set(self._deviations(name, over))
         order = best_first(self.criterion(name).sign * inference.macro_means(self.values_of(name)))
-        columns = {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}
+        columns = {
+            "run": [self.runs[i] for i in order],
+            "p_not_beaten": p[order],
+            "may_be_best": p[order] > alpha,
+        }
         return self._frame(columns, over=over)
 
     @entry
@@ -410,7 +456,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
         if self.per_task:
-            raise ValueError("a value per task cannot be tested within the task; give values per query")
+            raise ValueError(
+                "a value per task cannot be tested within the task; give values per query"
+            )
         p = np.ones((len(self._others), len(self)))
         for d, result in enumerate(self.results.values()):
             compared = result.with_baseline(self.baseline)
@@ -418,7 +466,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
             p[:, d] = [better[run] for run in self._others]
         p_u = inference.partial_conjunction(p)
-        p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)
+        p_u = np.stack(
+            [corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T],
+            axis=1,
+        )
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
         # As p_u rises with u, one run needs no further correction.
         least = np.count_nonzero(p_u <= self.test.alpha, axis=1)
@@ -447,7 +498,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "alpha": self.test.alpha,
             "mean_rank": mean_rank.sort_values(kind="stable"),
             "p_pairs": pd.DataFrame(pairs, index=self.runs, columns=self.runs),
-            "p_wilcoxon": pd.DataFrame(inference.wilcoxon_of_pairs(means), index=self.runs, columns=self.runs),
+            "p_wilcoxon": pd.DataFrame(
+                inference.wilcoxon_of_pairs(means), index=self.runs, columns=self.runs
+            ),
         }
 
     # -- for readers -----------------------------------------------------------------------------------
@@ -475,7 +528,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return str(present.benchmark_table(self, over, places).markdown())
 
     @entry
-    def to_latex(self, over: str | None = None, places: int = 4, *, label: str = "tab:benchmark") -> str:
+    def to_latex(
+        self, over: str | None = None, places: int = 4, *, label: str = "tab:benchmark"
+    ) -> str:
         """``overall`` as a LaTeX ``table`` with caption, label and notes."""
         return str(present.benchmark_table(self, over, places).latex(label=label))
 

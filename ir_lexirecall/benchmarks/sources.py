@@ -24,7 +24,9 @@ RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike
 """Runs by name; for many collections a mapping of collections to those, a folder, or a function of a collection's name."""
 
 
-def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dict[str, QrelsLike], RunsLike]:
+def named_collections(
+    collections: CollectionsLike, runs: RunsLike
+) -> tuple[dict[str, QrelsLike], RunsLike]:
     """Collections by their names, and their runs by collection.
 
     A mapping is one of names to collections unless it is a dict of dicts of grades, which are the qrels of one.
@@ -39,10 +41,16 @@ def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dic
     several: list[tuple[str, Any]] = []
     if isinstance(collections, Mapping):
         for of_one in collections.values():
-            if not isinstance(of_one, Mapping) or any(isinstance(grade, Mapping) for grade in of_one.values()):
+            if not isinstance(of_one, Mapping) or any(
+                isinstance(grade, Mapping) for grade in of_one.values()
+            ):
                 several = [(str(name), qrels) for name, qrels in collections.items()]
-    elif isinstance(collections, (list, tuple)) and all(isinstance(item, (str, Collection)) for item in collections):
-        several = [(item if isinstance(item, str) else item.dataset_id, item) for item in collections]
+    elif isinstance(collections, (list, tuple)) and all(
+        isinstance(item, (str, Collection)) for item in collections
+    ):
+        several = [
+            (item if isinstance(item, str) else item.dataset_id, item) for item in collections
+        ]
     if twice := repeated([name for name, _ in several]):
         raise ValueError(f"two collections have the same name, {twice}")
     if several:
@@ -52,12 +60,16 @@ def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dic
         name = os.path.basename(qrels) if is_file(qrels) else str(qrels)
     else:
         name = str(getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection")
-    by_name = isinstance(runs, Mapping) and (len(runs) != 1 or name not in runs)  # not below the collection's
+    by_name = isinstance(runs, Mapping) and (
+        len(runs) != 1 or name not in runs
+    )  # not below the collection's
     runs_of_one: Any = {name: runs} if by_name else runs
     return {name: qrels}, runs_of_one
 
 
-def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[tuple[str, Mapping[str, RunLike]]]:
+def runs_by_collection(
+    runs: RunsLike, collections: Sequence[str]
+) -> Iterator[tuple[str, Mapping[str, RunLike]]]:
     """The runs of each named collection in turn: a function is called for one collection after the other."""
     if isinstance(runs, (str, os.PathLike)):
         runs = runs_in_folder(runs, collections)
@@ -81,7 +93,9 @@ def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[t
         yield name, of_collection
 
 
-def runs_in_folder(folder: str | os.PathLike[str], collections: Sequence[str]) -> dict[str, dict[str, str]]:
+def runs_in_folder(
+    folder: str | os.PathLike[str], collections: Sequence[str]
+) -> dict[str, dict[str, str]]:
     """The run files of each collection below a folder, laid out as SuiteEval or TIREx write it.
 
     ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs, compressed or not). The folder of a
@@ -92,14 +106,24 @@ def runs_in_folder(folder: str | os.PathLike[str], collections: Sequence[str]) -
     """
     path = Path(folder)
     if not path.is_dir():
-        raise ValueError(f"{path} is a file, not a folder" if path.exists() else f"{path}: there is no such folder")
+        raise ValueError(
+            f"{path} is a file, not a folder"
+            if path.exists()
+            else f"{path}: there is no such folder"
+        )
     runs = {}
     for name in collections:
         places = [path / name, path / name.replace("/", "-"), path / name.replace("/", "-").lower()]
         place = next((place for place in places if place.is_dir()), None)
         if place is None:
             known = sorted(item.name for item in path.iterdir() if item.is_dir())
-            there = f"; there are {', '.join(known)}" if known else "; it is empty" if not any(path.iterdir()) else ""
+            there = (
+                f"; there are {', '.join(known)}"
+                if known
+                else "; it is empty"
+                if not any(path.iterdir())
+                else ""
+            )
             raise ValueError(f"{path} has no folder for collection {name!r}{there}")
         runs[name] = run_files(place)
         if not runs[name]:
@@ -124,20 +148,32 @@ def predicted_by_collection(predicted: Any, collections: Sequence[str]) -> dict[
     """Predicted judgments of the collections that have them; of a single one also by themselves."""
     if predicted is None:
         return {}
-    known = [str(name) in collections for name in predicted] if isinstance(predicted, Mapping) else []
+    known = (
+        [str(name) in collections for name in predicted] if isinstance(predicted, Mapping) else []
+    )
     if len(collections) == 1 and not (known and all(known)):
         return {collections[0]: predicted}
     if not any(known):
-        raise ValueError(f"predicted must be a mapping of collections, such as {collections[0]!r}, to judgments")
+        raise ValueError(
+            f"predicted must be a mapping of collections, such as {collections[0]!r}, to judgments"
+        )
     return _by_name("predicted judgments", predicted, collections, complete=False)
 
 
-def _by_name(what: str, given: Mapping[Any, Any], collections: Sequence[str], complete: bool = True) -> dict[str, Any]:
+def _by_name(
+    what: str, given: Mapping[Any, Any], collections: Sequence[str], complete: bool = True
+) -> dict[str, Any]:
     """What is given for each collection, in their order; refused where one is unknown, or a ``complete`` mapping lacks one."""
     named = {str(name): part for name, part in given.items()}
     if unknown := [name for name in named if name not in collections]:
-        raise ValueError(f"{what} of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}")
-    empty = {name for name in collections if isinstance(part := named.get(name, {}), Mapping) and not part}
+        raise ValueError(
+            f"{what} of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}"
+        )
+    empty = {
+        name
+        for name in collections
+        if isinstance(part := named.get(name, {}), Mapping) and not part
+    }
     if complete and (missing := [name for name in collections if name in empty]):
         others = f", nor for {', '.join(map(repr, missing[1:]))}" if missing[1:] else ""
         raise ValueError(f"there are no {what} for collection {missing[0]!r}{others}")
@@ -150,13 +186,17 @@ _KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
     "collections": ("a table", (dict,)),
     "runs": ("a text or a table", (str, dict)),
     **dict.fromkeys(("by", "smaller_is_better"), ("a text or a list", (str, list))),
-    **dict.fromkeys(("baseline", "over", "missing", "groups", "test", "correction"), ("a text", (str,))),
+    **dict.fromkeys(
+        ("baseline", "over", "missing", "groups", "test", "correction"), ("a text", (str,))
+    ),
     **dict.fromkeys(("cluster", "rules", "allow_empty"), ("true or false", (bool,))),
     "margin": ("a text or a number", (str, float, int)),
     "alpha": ("a number", (float, int)),
     **dict.fromkeys(("n_resamples", "seed"), ("an integer", (int,))),
 }
-_OF_TEST = {"test": "name"} | {name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster")}
+_OF_TEST = {"test": "name"} | {
+    name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster")
+}
 
 
 @dataclass(frozen=True)
@@ -177,7 +217,10 @@ class Source:
     def qrels(self) -> dict[str, QrelsLike]:
         """The collections, without their own rules where the file says so."""
         rules = self.options.get("rules", True)
-        return {name: source if rules else load(source, rules=False) for name, source in self.collections.items()}
+        return {
+            name: source if rules else load(source, rules=False)
+            for name, source in self.collections.items()
+        }
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -185,7 +228,11 @@ class Source:
         tested = {name: self.options[key] for key, name in _OF_TEST.items() if key in self.options}
         if tested.get("correction") == "none":
             tested["correction"] = None
-        others = {key: value for key, value in self.options.items() if key not in (*_OF_TEST, "over", "rules")}
+        others = {
+            key: value
+            for key, value in self.options.items()
+            if key not in (*_OF_TEST, "over", "rules")
+        }
         return others | ({"test": SignificanceTest(**tested)} if tested else {})
 
 
@@ -196,7 +243,9 @@ def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
     path = os.fspath(collections)
     if os.path.isdir(path) or path.lower().endswith(".toml"):
         return True
-    written_as_path = isinstance(collections, os.PathLike) or path.startswith((".", "/")) or path.endswith("/")
+    written_as_path = (
+        isinstance(collections, os.PathLike) or path.startswith((".", "/")) or path.endswith("/")
+    )
     return written_as_path and not os.path.exists(path)
 
 
@@ -213,7 +262,9 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     if place.is_dir():
         return _from_folder(place)
     if not place.exists():
-        raise ValueError(f"{path}: there is no such {'file' if place.suffix.lower() == '.toml' else 'folder or file'}")
+        raise ValueError(
+            f"{path}: there is no such {'file' if place.suffix.lower() == '.toml' else 'folder or file'}"
+        )
     if place.suffix.lower() != ".toml":
         raise ValueError(f"{path}: expected a folder or a .toml file")
     try:
@@ -222,7 +273,9 @@ def read_source(path: str | os.PathLike[str]) -> Source:
         raise ValueError(f"{place}: {error}") from None
     for key, value in asked.items():
         if key not in _KEYS:
-            raise ValueError(f"{place}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
+            raise ValueError(
+                f"{place}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
+            )
         kind, types = _KEYS[key]
         if type(value) not in types:
             raise ValueError(f"{place}: {key} must be {kind}, not {value!r}")
@@ -231,13 +284,19 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     if "groups" in asked:
         asked["groups"] = str(place.parent / asked["groups"])
     collections, runs = asked.pop("collections"), asked.pop("runs")
-    collections = {name: _beside(place, source, f"collections.{name}") for name, source in collections.items()}
+    collections = {
+        name: _beside(place, source, f"collections.{name}") for name, source in collections.items()
+    }
     if isinstance(runs, str):
         return Source(collections, runs_in_folder(place.parent / runs, list(collections)), asked)
     for name, of_one in runs.items():
         if not isinstance(of_one, dict):
-            raise ValueError(f"{place}: runs.{name} must be a table of names to files, not {of_one!r}")
-        runs[name] = {run: _beside(place, file, f"runs.{name}.{run}") for run, file in of_one.items()}
+            raise ValueError(
+                f"{place}: runs.{name} must be a table of names to files, not {of_one!r}"
+            )
+        runs[name] = {
+            run: _beside(place, file, f"runs.{name}.{run}") for run, file in of_one.items()
+        }
     return Source(collections, runs, asked)
 
 
@@ -246,19 +305,29 @@ def _from_folder(folder: Path) -> Source:
     collections, runs = {}, {}
     below = [item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")]
     for place in [folder] if all(_files_in(folder)) else sorted(below):
-        name, (qrels, runs_here) = folder.resolve().name if place is folder else place.name, _files_in(place)
+        name, (qrels, runs_here) = (
+            folder.resolve().name if place is folder else place.name,
+            _files_in(place),
+        )
         if qrels:
             collections[name] = _one_of(qrels)
         else:  # the folder's name is a data set's id, with dashes for slashes
             import ir_datasets
 
-            known = {dataset_id.replace("/", "-").lower(): dataset_id for dataset_id in [*ir_datasets.registry, DEMO]}
+            known = {
+                dataset_id.replace("/", "-").lower(): dataset_id
+                for dataset_id in [*ir_datasets.registry, DEMO]
+            }
             if name.lower() not in known:
                 hint = did_you_mean(name.lower(), known)
-                raise ValueError(f"{place}: no data set has this id, and there is no file qrels.* in it{hint}")
+                raise ValueError(
+                    f"{place}: no data set has this id, and there is no file qrels.* in it{hint}"
+                )
             collections[name] = known[name.lower()]
         if not runs_here:
-            raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run")
+            raise ValueError(
+                f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run"
+            )
         runs[name] = runs_here
     if not collections:
         raise ValueError(f"{folder}: there is no folder of a collection in it")
@@ -267,8 +336,14 @@ def _from_folder(folder: Path) -> Source:
 
 def _files_in(place: Path) -> tuple[list[Path], dict[str, str]]:
     """Qrels of a collection's folder (``qrels`` begins their names, or is a part between dots), and runs beside them or in ``runs`` there."""
-    files = [file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")]
-    qrels = [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
+    files = [
+        file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")
+    ]
+    qrels = [
+        file
+        for file in files
+        if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")
+    ]
     runs = {name: path for name, path in run_files(place).items() if Path(path) not in qrels}
     below = place / "runs"
     return qrels, runs or (run_files(below) if below.is_dir() and not _files_in(below)[0] else {})
@@ -282,7 +357,9 @@ def _one_of(files: list[Path]) -> str:
     said = [(one.query_ids, one.doc_ids, one.grade.tolist()) for one in judged]
     for file, one in zip(files, said, strict=True):
         if one != said[0]:
-            raise ValueError(f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one")
+            raise ValueError(
+                f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one"
+            )
     columns = [len(one.aspect_rows.columns) for one in judged]
     return str(files[columns.index(max(columns))])
 

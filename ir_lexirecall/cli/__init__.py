@@ -57,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # for programmers, not for users of a command
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # for programmers, not for users of a command
         warnings.showwarning = lambda message, *_: _say(str(message))
         options = None
         try:
@@ -78,7 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(error, MemoryError):
                 said = "there is not enough memory"
             elif isinstance(error, OSError) and error.strerror:
-                said = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+                said = (
+                    f"{error.filename}: {error.strerror}"
+                    if error.filename is not None
+                    else error.strerror
+                )
             elif isinstance(error, _EXPECTED):
                 said = str(error) or type(error).__name__
                 for argument, option in _OPTIONS.items():
@@ -104,7 +110,10 @@ def _parsed(words: list[str]) -> Any:
         parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
         commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
         for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
-            module, key = importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"), name.replace("-", "_")
+            module, key = (
+                importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"),
+                name.replace("-", "_"),
+            )
             getattr(module, f"add_{key}")(commands)
             commands.choices[name].set_defaults(command=getattr(module, f"run_{key}"))
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
@@ -123,7 +132,11 @@ def _say(message: str) -> None:
     if sys.stderr is None:
         return
     with suppress(OSError, ValueError):  # nobody listens
-        print(f"ir-lexirecall: {text.printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
+        print(
+            f"ir-lexirecall: {text.printable(' '.join(message.split()))}",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _abandon_output() -> None:

@@ -40,13 +40,17 @@ class _Help(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill, lines = super()._fill_text, text.splitlines()
-        return "\n".join(line if line.startswith("example:") else fill(line, width, indent) for line in lines)
+        return "\n".join(
+            line if line.startswith("example:") else fill(line, width, indent) for line in lines
+        )
 
 
 class Parser(argparse.ArgumentParser):
     """A parser with one spelling of each option, and errors that a terminal can show."""
 
-    def __init__(self, *, example: str | None = None, codes: Mapping[int, str] | None = None, **options: Any) -> None:
+    def __init__(
+        self, *, example: str | None = None, codes: Mapping[int, str] | None = None, **options: Any
+    ) -> None:
         known = sorted((_CODES | dict(codes or {})).items())
         epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in known)}"
         epilog = epilog if example is None else f"example: ir-lexirecall {example}\n\n{epilog}"
@@ -58,7 +62,9 @@ class Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(words, namespace or Options())
         if unknown:
             parser: Parser = options.parser
-            hint = did_you_mean(unknown[0].partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
+            hint = did_you_mean(
+                unknown[0].partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help())
+            )
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options
 
@@ -104,7 +110,9 @@ def files_first(words: Sequence[str]) -> list[str]:
     for i, option in enumerate(ordered):
         if option in _FLAGS["measures"] + _FLAGS["preference"]:
             first = min(first, i)
-            end = next((j for j in range(i + 1, len(ordered)) if re.match("-.", ordered[j])), len(ordered))
+            end = next(
+                (j for j in range(i + 1, len(ordered)) if re.match("-.", ordered[j])), len(ordered)
+            )
             for j in range(i + 2, end):
                 word = ordered[j]
                 if re.match("[^({]*/", word) or (is_file(word) and not is_measures(word)):
@@ -116,8 +124,12 @@ def files_first(words: Sequence[str]) -> list[str]:
 class _Files(argparse.Action):
     """Several files; a pattern that the shell did not expand means each that matches, as if it had."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        setattr(namespace, self.dest, [file for value in values for file in matching(value) or [value]])
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None
+    ) -> None:
+        setattr(
+            namespace, self.dest, [file for value in values for file in matching(value) or [value]]
+        )
 
 
 _DEFAULT = SignificanceTest()
@@ -128,14 +140,22 @@ _FLOAT: dict[str, Any] = {"type": float}
 LIST: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "M"}
 """An option that takes one or several measures."""
 _OWN = "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
-_FLAGS = {"qrels": ["qrels"], "runs": ["runs"], "measures": ["-m", "--measures"], "preference": ["-p", "--preference"]}
+_FLAGS = {
+    "qrels": ["qrels"],
+    "runs": ["runs"],
+    "measures": ["-m", "--measures"],
+    "preference": ["-p", "--preference"],
+}
 OPTIONS: dict[str, dict[str, Any]] = {
     "qrels": {
         "metavar": "QRELS",
         "help": "qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
     },
     "aspect": _REPEATED
-    | {"metavar": "NAME=FILE", "help": "4-column qrels file with the labels of a further aspect (repeatable)"},
+    | {
+        "metavar": "NAME=FILE",
+        "help": "4-column qrels file with the labels of a further aspect (repeatable)",
+    },
     "judged": _REPEATED
     | {
         "metavar": "FILE",
@@ -166,15 +186,19 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "measures": LIST,
     "preference": LIST | {"metavar": "P"},
     "baseline": {"metavar": "RUN"},
-    "rel": _FLOAT | {"help": "smallest grade that counts as relevant (default: the collection's own, else 1)"},
+    "rel": _FLOAT
+    | {"help": "smallest grade that counts as relevant (default: the collection's own, else 1)"},
     "cutoff": _N | {"help": "for preferences: treat documents below this rank as not retrieved"},
-    "allow_empty": _SWITCH | {"help": "take runs that have no query, or no document, in common with the qrels"},
+    "allow_empty": _SWITCH
+    | {"help": "take runs that have no query, or no document, in common with the qrels"},
     "groups": {
         "metavar": "FILE",
         "help": "the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare within each group, too",
     },
     "cluster": _SWITCH
-    | {"help": "use groups instead of queries as units of the tests (randomisation of their signs, or bootstrap)"},
+    | {
+        "help": "use groups instead of queries as units of the tests (randomisation of their signs, or bootstrap)"
+    },
     "margin": {
         "metavar": "D",
         "help": "difference to the baseline that does not matter: in the criterion's unit, relative to the baseline's mean ('2%%'), "
@@ -190,18 +214,28 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "default": _DEFAULT.correction,
         "help": "for several comparisons; 'none' for none (default: %(default)s)",
     },
-    "alpha": _FLOAT | {"default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
-    "n_resamples": _N | {"default": _DEFAULT.n_resamples, "help": "number of resamples (default: %(default)s)"},
+    "alpha": _FLOAT
+    | {"default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
+    "n_resamples": _N
+    | {"default": _DEFAULT.n_resamples, "help": "number of resamples (default: %(default)s)"},
     "seed": {"type": int, "default": _DEFAULT.seed, "help": "random seed (default: %(default)s)"},
-    "bounds": _SWITCH | {"help": "instead: the range of values under any judging of the retrieved unjudged documents"},
+    "bounds": _SWITCH
+    | {
+        "help": "instead: the range of values under any judging of the retrieved unjudged documents"
+    },
     "depth": _N
     | {
         "help": "treat unjudged documents below rank N as non-relevant (default: the criterion's cutoff, else whole rankings)"
     },
     "max_rel": _FLOAT
-    | {"metavar": "G", "help": "top grade of the scale (default: the measure's own, else of the qrels)"},
+    | {
+        "metavar": "G",
+        "help": "top grade of the scale (default: the measure's own, else of the qrels)",
+    },
     "unretrieved": _N
-    | {"help": "with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)"},
+    | {
+        "help": "with --bounds: at most N relevant documents of a query that no run retrieved (default: 0)"
+    },
 }
 """The options that several commands have, by the names of their values."""
 JUDGMENTS = ("qrels", "aspect", "judged")
@@ -223,7 +257,9 @@ def split_measures(words: str | Sequence[str] | None) -> list[str]:
     parts: list[str] = []
     for word in [words] if isinstance(words, str) else words or []:
         current, depth = "", 0
-        for token in re.findall(r"""'[^']*'?|"[^"]*"?|.""", word + " ", re.DOTALL):  # what is quoted is one
+        for token in re.findall(
+            r"""'[^']*'?|"[^"]*"?|.""", word + " ", re.DOTALL
+        ):  # what is quoted is one
             if not depth and token in " \t\n,;":
                 parts.append(current)
                 current = ""
@@ -257,7 +293,9 @@ def parse_margin(text: str | None) -> MarginLike | None:
     if len(parts) == 1 and "=" not in parts[0]:
         return margins[""]
     if "" in margins:
-        raise ValueError(f"--margin {text!r} must be one number, or a number for every criterion such as nDCG@10=0.01")
+        raise ValueError(
+            f"--margin {text!r} must be one number, or a number for every criterion such as nDCG@10=0.01"
+        )
     return margins
 
 
@@ -277,22 +315,32 @@ class Options(argparse.Namespace):
             if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
                 known = preference_functions.NAMES
                 hint = did_you_mean(name, known, 0.7) or "; measures, also your own, go to -m"
-                raise ValueError(f"unknown preference {name!r}; choose from {', '.join(known)}{hint}")
+                raise ValueError(
+                    f"unknown preference {name!r}; choose from {', '.join(known)}{hint}"
+                )
         named = [*split_measures(self.measures), *preferred]
         if self.measures is None and self.preference is None:
             named = [*measures, *preferences]
-        return list(naming.with_parameters(named, rel=getattr(self, "rel", None), cutoff=getattr(self, "cutoff", None)))
+        return list(
+            naming.with_parameters(
+                named, rel=getattr(self, "rel", None), cutoff=getattr(self, "cutoff", None)
+            )
+        )
 
     def significance_test(self) -> SignificanceTest:
         correction = None if self.correction == "none" else self.correction
         cluster = getattr(self, "cluster", False)  # of the commands that take groups
-        return SignificanceTest(self.test, correction, self.alpha, self.n_resamples, self.seed, cluster=cluster)
+        return SignificanceTest(
+            self.test, correction, self.alpha, self.n_resamples, self.seed, cluster=cluster
+        )
 
     def of_bounds(self) -> dict[str, Any]:
         """The options of ``--bounds`` that were given, which mean nothing without it."""
         given = {name: value for name in BOUNDS[1:] if (value := getattr(self, name)) is not None}
         if given and not self.bounds:
-            raise ValueError(f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both")
+            raise ValueError(
+                f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both"
+            )
         return given
 
     def inputs(self) -> Inputs | None:
@@ -304,9 +352,13 @@ class Options(argparse.Namespace):
         if not self.runs:
             self.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
         if self.missing is not None:
-            raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
+            raise ValueError(
+                "--missing is about values; a query that a run lacks is an empty ranking"
+            )
         if self.smaller_is_better is not None:
-            raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
+            raise ValueError(
+                "--smaller-is-better is about --values; a measure of rankings knows which value is better"
+            )
         return Inputs(self)
 
 
@@ -323,8 +375,12 @@ class Inputs:
         for word, (name, _, path) in zip(options.aspect, aspects, strict=True):
             if not (name and path):
                 raise ValueError(f"--aspect {word!r} must look like NAME=FILE")
-        if [options.qrels, *options.runs, *options.judged, *(path for *_, path in aspects)].count(STDIN) > 1:
-            raise ValueError("-: standard input can be read only once, for the qrels or for one run")
+        if [options.qrels, *options.runs, *options.judged, *(path for *_, path in aspects)].count(
+            STDIN
+        ) > 1:
+            raise ValueError(
+                "-: standard input can be read only once, for the qrels or for one run"
+            )
         importlib.import_module("polars")
         if hasattr(signal, "siginterrupt"):
             # Ctrl-C ends the reading of a pipe, and waiting for threads, which Polars asks the system to restart.
@@ -337,7 +393,9 @@ class Inputs:
         if aspects:
             parts = [("relevance", options.qrels), *((name, path) for name, _, path in aspects)]
             self._source = pl.concat(
-                qrel_table(path).select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name))
+                qrel_table(path)
+                .select("query_id", "doc_id", "relevance")
+                .with_columns(iteration=pl.lit(name))
                 for name, path in parts
             )
         elif not is_file(options.qrels):

@@ -36,7 +36,10 @@ def add_benchmark(commands: Any) -> None:
         example="benchmark runs/ -m nDCG@10 LR --baseline bm25",
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
-    parser.add("measures", help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})")
+    parser.add(
+        "measures",
+        help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})",
+    )
     parser.add_preference("none where measures are named")
     parser.add("baseline", help="run that all others are compared with")
     words = "what is taken as a sample: the queries of these collections (default), or the collections, too"
@@ -60,7 +63,10 @@ def add_benchmark(commands: Any) -> None:
         "sample of at least 10; with --values FILE: values of all collections from them",
     )
     parser.add("smaller_is_better", "allow_empty")
-    parser.add("groups", more="; where collections share ids of queries, a column collection tells them apart")
+    parser.add(
+        "groups",
+        more="; where collections share ids of queries, a column collection tells them apart",
+    )
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
     over = "within each collection; over collections, differences are tested by a bootstrap"
@@ -78,19 +84,32 @@ def run_benchmark(options: Options) -> None:
         if f"--{name.replace('_', '-')}" not in named:
             setattr(options, name, source.options[name])
     if options.groups is not None:
-        options.groups = options.resources.enter_context(rereadable(options.groups))  # once for each collection
+        options.groups = options.resources.enter_context(
+            rereadable(options.groups)
+        )  # once for each collection
     judged: dict[str, list[str]] = {}
     for name, file in _by_collection("--judged", options.judged, source):
         judged.setdefault(name, []).append(file)
-    predicted = {} if options.values else dict(_by_collection("--predicted", options.predicted, source))
+    predicted = (
+        {} if options.values else dict(_by_collection("--predicted", options.predicted, source))
+    )
     qrels = source.qrels
-    qrels |= {name: reduce(merged, files, Judgments.from_qrels(qrels[name])) for name, files in judged.items()}
-    given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
+    qrels |= {
+        name: reduce(merged, files, Judgments.from_qrels(qrels[name]))
+        for name, files in judged.items()
+    }
+    given = {
+        name: getattr(options, name)
+        for name in ("baseline", "smaller_is_better", "groups", "missing")
+    }
     given |= {"by": options.criteria() or None, "margin": parse_margin(options.margin)}
     given["allow_empty"] = options.allow_empty or None
     asked = {"by": None if options.values else STANDARD} | source.arguments
     asked |= {name: value for name, value in given.items() if value is not None}
-    asked |= {"test": options.significance_test(), "values": options.source if options.values else None}
+    asked |= {
+        "test": options.significance_test(),
+        "values": options.source if options.values else None,
+    }
     if options.predicted:
         if options.values and len(options.predicted) > 1:
             raise ValueError("--predicted: with --values give one FILE of values")
@@ -126,9 +145,15 @@ def run_benchmark(options: Options) -> None:
     if options.report is not None:
         inputs = {"values": options.source} if options.values else {}
         inputs |= {f"{name}: qrels": file for name, file in source.collections.items()}
-        inputs |= {f"{name}: judged {file}": file for name, files in judged.items() for file in files}
+        inputs |= {
+            f"{name}: judged {file}": file for name, files in judged.items() for file in files
+        }
         inputs |= {f"{name}: predicted": file for name, file in predicted.items()}
-        inputs |= {f"{name}: {run}": file for name, of_one in source.runs.items() for run, file in of_one.items()}
+        inputs |= {
+            f"{name}: {run}": file
+            for name, of_one in source.runs.items()
+            for run, file in of_one.items()
+        }
         command = shlex.join(["ir-lexirecall", *options.words])
         report(result, options.report, runs=source.runs, inputs=inputs, command=command)
     page.finish()

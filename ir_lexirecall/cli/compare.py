@@ -10,11 +10,24 @@ from typing import Any
 from ir_lexirecall._util.errors import check_choice, check_integer
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import BOUNDS, JUDGMENTS, TEST, Inputs, Options, Parser, parse_margin
+from ir_lexirecall.cli.arguments import (
+    BOUNDS,
+    JUDGMENTS,
+    TEST,
+    Inputs,
+    Options,
+    Parser,
+    parse_margin,
+)
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design
-from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria, wanted_values
+from ir_lexirecall.comparison.comparing import (
+    compare_runs,
+    compare_values,
+    parse_criteria,
+    wanted_values,
+)
 from ir_lexirecall.comparison.gating import gate
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.plots import KINDS
@@ -38,7 +51,10 @@ def add_compare(commands: Any) -> None:
     parser.add("allow_empty", "rel", "cutoff")
     parser.add("predicted", "groups", "cluster", "margin", *TEST)
     parser.add_argument(
-        "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
+        "--explain",
+        nargs=2,
+        metavar=("A", "B"),
+        help="instead: what decided between two runs, by query",
     )
     parser.add(*BOUNDS)
     parser.add_argument(
@@ -48,8 +64,15 @@ def add_compare(commands: Any) -> None:
         "depth; in LaTeX and Markdown a dagger where that is not known)",
     )
     kinds = list(KINDS[Comparison])
-    parser.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
-    parser.add_argument("--kind", choices=kinds, metavar="NAME", help=f"of --plot: another picture, {', '.join(kinds)}")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file"
+    )
+    parser.add_argument(
+        "--kind",
+        choices=kinds,
+        metavar="NAME",
+        help=f"of --plot: another picture, {', '.join(kinds)}",
+    )
     add_output(parser)
 
 
@@ -69,14 +92,35 @@ def add_report(commands: Any) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
 
 
-_PAIR = ("group", "queries", "criterion", "run_a", "run_b", "wins", "losses", "ties", "incomparable")
-_TESTED = ("difference", "ci_low", "ci_high", "p_corrected", "verdict", "holds", "rho", "n_effective")
+_PAIR = (
+    "group",
+    "queries",
+    "criterion",
+    "run_a",
+    "run_b",
+    "wins",
+    "losses",
+    "ties",
+    "incomparable",
+)
+_TESTED = (
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p_corrected",
+    "verdict",
+    "holds",
+    "rho",
+    "n_effective",
+)
 
 
 def run_compare(options: Options) -> None:
     inputs, bounds = options.inputs(), options.of_bounds()
     if options.bounds and (options.explain or options.plot):
-        raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
+        raise ValueError(
+            f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}"
+        )
     if options.kind and not options.plot:
         raise ValueError("--kind says what --plot FILE draws; give both")
     if options.kind == "pair" and not options.explain:
@@ -84,7 +128,9 @@ def run_compare(options: Options) -> None:
     if inputs is not None:
         for name in options.explain or ():
             check_choice("run", name, inputs.runs)
-    result = compared(options, options.criteria(preferences=[] if inputs is None else ["lexirecall"]), inputs)
+    result = compared(
+        options, options.criteria(preferences=[] if inputs is None else ["lexirecall"]), inputs
+    )
     page = Page(options)
     notes: list[str] = []
     if options.bounds:
@@ -148,13 +194,21 @@ def run_report(options: Options) -> None:
         by, sources = options.criteria(), {run_name(path): path for path in options.values}
     else:
         by = options.criteria([] if options.measures else inputs.measures, ["lexirecall"])
-        runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
-        sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
+        runs = {
+            name: run for name, run in inputs.runs.items() if os.path.isfile(run)
+        }  # a pipe is read once only
+        sources = {
+            "qrels": options.qrels,
+            **{f"judged {file}": file for file in options.judged},
+            **inputs.runs,
+        }
     if options.predicted is not None:
         sources["predicted"] = options.predicted
     result = compared(options, by, inputs, least=1)
     command = shlex.join(["ir-lexirecall", *options.words])
-    path = report(result, options.output, title=options.title, runs=runs, inputs=sources, command=command)
+    path = report(
+        result, options.output, title=options.title, runs=runs, inputs=sources, command=command
+    )
     emit(f"{path}\n")
 
 
@@ -175,26 +229,44 @@ def add_gate(commands: Any) -> None:
     parser.add(*JUDGMENTS)
     parser.add_argument("baseline", metavar="BASELINE", help="run file to compare with")
     parser.add_argument("candidate", metavar="CANDIDATE", help="run file that must not be worse")
-    parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
+    parser.add(
+        "measures", help="measures, one or several (default: those that a collection recommends)"
+    )
     parser.add_preference("none")
     parser.add("margin", default="0.01", more=" (default: 0.01)")
     parser.add_argument(
-        "--rule", choices=["evidence", "drop"], default="evidence", help="what makes a run worse (default: evidence)"
+        "--rule",
+        choices=["evidence", "drop"],
+        default="evidence",
+        help="what makes a run worse (default: evidence)",
     )
-    parser.add_argument("--strict", action="store_true", help="fail where a criterion is undecided, too")
+    parser.add_argument(
+        "--strict", action="store_true", help="fail where a criterion is undecided, too"
+    )
     words = "say undecided, not worse, where judging the unjudged documents could undo the loss"
     parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
     words = "append each look to this file (JSON lines), and keep alpha over all looks together"
     parser.add_argument("--ledger", metavar="FILE", help=words)
-    parser.add_argument("--release", metavar="RUN", help="run file of the last release, a second baseline")
     parser.add_argument(
-        "--queries", type=int, default=10, metavar="N", help="how many lost queries to list (default: 10)"
+        "--release", metavar="RUN", help="run file of the last release, a second baseline"
+    )
+    parser.add_argument(
+        "--queries",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many lost queries to list (default: 10)",
     )
     parser.add("rel", "allow_empty", "predicted", *TEST)
     parser.add_argument(
-        "--format", choices=["markdown", "json"], default="markdown", help="output format (default: markdown)"
+        "--format",
+        choices=["markdown", "json"],
+        default="markdown",
+        help="output format (default: markdown)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the summary into a file instead")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the summary into a file instead"
+    )
 
 
 def run_gate(options: Options) -> int:
@@ -222,7 +294,9 @@ def run_gate(options: Options) -> int:
         release=options.release,
         predicted=options.predicted,
     )
-    shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
+    shown = (present.gate_json if options.format == "json" else present.gate_text)(
+        found, options.queries
+    )
     options.found = found.exit_code  # which stands although nobody reads the summary to its end
     emit(f"{shown}\n", options.output)
     return found.exit_code

@@ -11,7 +11,15 @@ import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import BOUNDS, TEST, Inputs, Options, Parser, parse_margin, split_measures
+from ir_lexirecall.cli.arguments import (
+    BOUNDS,
+    TEST,
+    Inputs,
+    Options,
+    Parser,
+    parse_margin,
+    split_measures,
+)
 from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, filled, terminal_width
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
@@ -46,7 +54,9 @@ def add_eval(commands: Any) -> None:
         example="eval qrels.txt bm25.run dph.run -m nDCG@10 LR TSE@1000 'RBU(p=0.9)@20'",
     )
     parser.add_runs()
-    parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
+    parser.add(
+        "measures", help="measures, one or several (default: those that a collection recommends)"
+    )
     parser.add_argument("--by-query", action="store_true", help="a row per run and query")
     words = "test all others against this run: + is better, - is worse (its name in the table)"
     parser.add("baseline", help=words)
@@ -57,7 +67,9 @@ def add_eval(commands: Any) -> None:
 def run_eval(options: Options) -> None:
     inputs = Inputs(options)
     trec_names = ["official"] if options.measures is None else split_measures(options.measures)
-    measures = parse_measures(_trec_measures(trec_names) if options.format == TREC else inputs.measures)
+    measures = parse_measures(
+        _trec_measures(trec_names) if options.format == TREC else inputs.measures
+    )
     bounds = options.of_bounds()
     if options.bounds and options.baseline is not None:
         raise ValueError(
@@ -65,22 +77,31 @@ def run_eval(options: Options) -> None:
         )
     if options.format == TREC and (options.bounds or options.baseline is not None):
         option = "--bounds" if options.bounds else "--baseline"
-        raise ValueError(f"{option} cannot be combined with --format trec, which prints what trec_eval prints")
+        raise ValueError(
+            f"{option} cannot be combined with --format trec, which prints what trec_eval prints"
+        )
     if options.baseline is not None:
         if options.by_query:
             raise ValueError("--baseline cannot be combined with --by-query: it tests means")
         check_choice("baseline", options.baseline, inputs.runs)
-    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
+    scored = ScoredRuns.from_runs(
+        measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty
+    )
     if options.format == TREC:
         geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
         emit(_trec_lines(scored, inputs.runs, options, geometric=geometric), options.output)
         return
     page = Page(options)
     queries = scored.judgments.query_ids
-    by_query = {"run": [name for name in scored.names for _ in queries], "query_id": [*queries] * len(scored.names)}
+    by_query = {
+        "run": [name for name in scored.names for _ in queries],
+        "query_id": [*queries] * len(scored.names),
+    }
     if options.bounds:
         judgings = algorithms.Judgings(**bounds)
-        ends = judging.bounds_by_measure(scored.pool(judgings.depth), scored.measures, scored.values, judgings)
+        ends = judging.bounds_by_measure(
+            scored.pool(judgings.depth), scored.measures, scored.values, judgings
+        )
         columns: dict[str, list[Any]] = by_query if options.by_query else {"run": scored.names}
         for name, measure in measures.items():
             shown = {name: scored.values[name]}
@@ -90,16 +111,24 @@ def run_eval(options: Options) -> None:
                 means = [aggregate(measure, row) for row in array]
                 columns[title] = array.ravel().tolist() if options.by_query else means
         page.add_table(columns)
-        depth = "documents down to the cutoff, else all" if options.depth is None else f"depth {options.depth}"
+        depth = (
+            "documents down to the cutoff, else all"
+            if options.depth is None
+            else f"depth {options.depth}"
+        )
         page.add_sentences(
             f"low, high: smallest and largest value under any judging of the unjudged documents ({depth})"
         )
     elif options.by_query:
-        page.add_table(by_query | {name: array.ravel().tolist() for name, array in scored.values.items()})
+        page.add_table(
+            by_query | {name: array.ravel().tolist() for name, array in scored.values.items()}
+        )
     elif options.baseline is None or len(inputs.runs) < 2:
         add_means(page, scored)
     else:
-        design = comparing.Design(options.baseline, parse_margin(options.margin), options.significance_test())
+        design = comparing.Design(
+            options.baseline, parse_margin(options.margin), options.significance_test()
+        )
         result = comparing.comparison_of(scored, measures, design)
         if options.format in ("latex", "markdown"):
             page.add_shown(present.comparison_table(result, page.places))
@@ -113,9 +142,14 @@ def run_eval(options: Options) -> None:
                     tested |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
                     tested[f"{name} test"] = [result.test_of(name).name] * len(rows)
             if options.format in EXACT:
-                tested |= {"queries": [tested_on] * len(result.runs), "tested": [how] * len(result.runs)}
+                tested |= {
+                    "queries": [tested_on] * len(result.runs),
+                    "tested": [how] * len(result.runs),
+                }
             page.add_table(tested, present.marks_of(result))
-            said = f"+ better, - worse than {result.baseline} ({how}; on {count(tested_on, 'query')})"
+            said = (
+                f"+ better, - worse than {result.baseline} ({how}; on {count(tested_on, 'query')})"
+            )
             page.add_sentences(f"* best of its column; {said}")
     if page.for_people:
         page.add_sentences(*grouped(present.run_caveats(scored)))
@@ -139,13 +173,18 @@ def _trec_measures(names: Sequence[str]) -> dict[str, str]:
     return measures
 
 
-def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: Options, *, geometric: bool) -> str:
+def _trec_lines(
+    scored: ScoredRuns, paths: Mapping[str, str], options: Options, *, geometric: bool
+) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
     # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
     relevant = scored.judgments.m().astype(np.float64)
     for place, (run, path) in enumerate(paths.items()):
-        values = {name: relevant if name == "num_rel" else array[place] for name, array in scored.values.items()}
+        values = {
+            name: relevant if name == "num_rel" else array[place]
+            for name, array in scored.values.items()
+        }
         means: dict[str, float] = {}
         for name, row in values.items():
             means[name] = len(row) if name == "num_q" else aggregate(scored.measures[name], row)
@@ -169,8 +208,16 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
             marks[name] = best_marks(columns[name], smaller_is_better=smaller_is_better(measure))
     where = f" of {scored.judgments.source}" if scored.judgments.source else ""
     best = any(map(any, marks.values()))
-    notes = [*(["Bold: the best of its column."] if best else []), *captions(map(str, scored.measures.values()))]
-    page.add_table(columns, marks, title=f"Means on {count(len(scored.judgments), 'query')}{where}.", notes=notes)
+    notes = [
+        *(["Bold: the best of its column."] if best else []),
+        *captions(map(str, scored.measures.values())),
+    ]
+    page.add_table(
+        columns,
+        marks,
+        title=f"Means on {count(len(scored.judgments), 'query')}{where}.",
+        notes=notes,
+    )
     if legend and best:
         page.add_sentences("* best of its column")
 
@@ -187,7 +234,9 @@ def add_demo(commands: Any) -> None:
         example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} {demo.FOLDER / 'runs' / 'ql.run'}",
     )
     parser.add_argument(
-        "--write", metavar="DIR", help="instead: write qrels.txt, the runs, queries and passages into a folder"
+        "--write",
+        metavar="DIR",
+        help="instead: write qrels.txt, the runs, queries and passages into a folder",
     )
     add_output(parser)
 
@@ -204,7 +253,9 @@ def add_explain_measure(commands: Any) -> None:
         "example, the source.",
         example="explain-measure 'RBU(p=0.9)@20'",
     )
-    parser.add_argument("measure", metavar="M", help="any measure that ir_measures knows, such as LR or nDCG@10")
+    parser.add_argument(
+        "measure", metavar="M", help="any measure that ir_measures knows, such as LR or nDCG@10"
+    )
     add_page(parser)
 
 
@@ -215,10 +266,14 @@ def run_demo(options: Options) -> None:
     measures = {str(measure): measure for measure in find_collection(DEMO).recommended()}
     scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs())
     page = Page(options)
-    sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
+    sizes = (
+        f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
+    )
     page.add_sentences(f"{sizes}. Means, the best of each column marked *:", "")
     add_means(page, scored, legend=False)  # the first sentence says it
-    missing = {name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()}
+    missing = {
+        name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()
+    }
     page.add_sentences(
         "",
         f"TSE is (nearly) 0 because relevant documents are missing: of {len(scored.judgments)} queries, "
@@ -227,7 +282,9 @@ def run_demo(options: Options) -> None:
         "TSE` says more.",
         "",
     )
-    page.add_items(*(f"{page.shown_name(name)}: {measure.SHORT_DESC}" for name, measure in measures.items()))
+    page.add_items(
+        *(f"{page.shown_name(name)}: {measure.SHORT_DESC}" for name, measure in measures.items())
+    )
     page.add_short_names()
     files = f"{shlex.quote(str(demo.FOLDER / 'runs'))}/*.run"
     page.add_sentences("", "The same table, and a comparison:")

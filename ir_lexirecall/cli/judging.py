@@ -24,7 +24,9 @@ def add_to_judge(commands: Any) -> None:
         example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
     )
     parser.add_runs(least=2)
-    parser.add_argument("-n", type=int, default=100, metavar="N", help="at most N documents (default: 100)")
+    parser.add_argument(
+        "-n", type=int, default=100, metavar="N", help="at most N documents (default: 100)"
+    )
     parser.add("measures", help="the measure that compares the runs")
     parser.add_preference()
     parser.add("rel", "cutoff")
@@ -45,7 +47,9 @@ def run_to_judge(options: Options) -> None:
     if result.scored is not None:
         result.scored.warn_of_hardly_judged()
     table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
-    own = inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
+    own = (
+        inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
+    )
     texts, queries = options.texts or own, options.queries or own
     kind = (options.output or "").lower().rpartition(".")[2]
     if kind not in ("html", "csv") and (options.texts or options.queries):
@@ -67,9 +71,13 @@ def run_to_judge(options: Options) -> None:
 
 
 def _add_texts(parser: Parser, where: str, default: str) -> None:
-    words = f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}"
+    words = (
+        f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}"
+    )
     parser.add_argument("--texts", metavar="FILE", help=words)
-    parser.add_argument("--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}")
+    parser.add_argument(
+        "--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}"
+    )
     parser.add_argument(
         "--labels",
         type=lambda words: [word.strip() for word in words.split(",") if word.strip()],
@@ -93,7 +101,9 @@ def add_merge_judged(commands: Any) -> None:
     parser.add_argument("judged", nargs=2, metavar="JUDGED", help="what a judge judged")
     words = "write what they agree on: qrels of TREC, or a table (.csv)"
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=words)
-    words = "write the documents with two grades: a table (.csv), or a page to judge them again (.html)"
+    words = (
+        "write the documents with two grades: a table (.csv), or a page to judge them again (.html)"
+    )
     parser.add_argument("--disagreements", metavar="FILE", help=words)
     _add_texts(parser, "--disagreements FILE.html", "")
 
@@ -101,11 +111,20 @@ def add_merge_judged(commands: Any) -> None:
 def run_merge_judged(options: Options) -> None:
     kind = (options.disagreements or "").lower().rpartition(".")[2]
     if kind not in ("", "csv", "html"):
-        raise ValueError(f"--disagreements {options.disagreements}: name a file that ends with .csv or .html")
+        raise ValueError(
+            f"--disagreements {options.disagreements}: name a file that ends with .csv or .html"
+        )
     if kind != "html" and (options.texts or options.queries or options.labels):
-        raise ValueError("--texts, --queries and --labels are of the page; name it with --disagreements again.html")
+        raise ValueError(
+            "--texts, --queries and --labels are of the page; name it with --disagreements again.html"
+        )
     agreed, differ = merged_judges(*options.judged)
-    blanks = agreed[["query_id", "doc_id"]].astype(str).apply(lambda ids: ids.str.contains(r"\s").any()).any()
+    blanks = (
+        agreed[["query_id", "doc_id"]]
+        .astype(str)
+        .apply(lambda ids: ids.str.contains(r"\s").any())
+        .any()
+    )
     as_table = options.output.lower().endswith(".csv")
     if blanks and not as_table:
         raise ValueError(
@@ -127,5 +146,7 @@ def run_merge_judged(options: Options) -> None:
                 differ.to_csv(beside, index=False)
         elif kind == "html":
             texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
-            write_pool_page(differ, options.disagreements, **texts, max_rel=top, labels=options.labels)
+            write_pool_page(
+                differ, options.disagreements, **texts, max_rel=top, labels=options.labels
+            )
     emit(f"{len(agreed):,} agreed, {len(differ):,} with two grades\n")

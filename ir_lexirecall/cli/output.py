@@ -22,7 +22,11 @@ from ir_lexirecall.present.tables import PLACES, Marks, Shown, Table, columns_of
 from ir_lexirecall.present.text import confidence_words
 
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")
-EXACT = ("tsv", "csv", "json")  # for programs: all digits unless --places asks for fewer, and no marks
+EXACT = (
+    "tsv",
+    "csv",
+    "json",
+)  # for programs: all digits unless --places asks for fewer, and no marks
 _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # columns of names
 
 
@@ -31,17 +35,24 @@ def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
     formats = [*FORMATS, *more]
     words = f"output format: {', '.join(formats)} (default: table)"
     parser.add_argument("--format", choices=formats, default="table", metavar="FORMAT", help=words)
-    parser.add_argument("--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)")
+    parser.add_argument(
+        "--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)"
+    )
     add_page(parser)
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say how wide the output is, and where it goes."""
     parser.add_argument(
-        "--wide", action="store_true", help="show all columns and names in full, also where the terminal is too narrow"
+        "--wide",
+        action="store_true",
+        help="show all columns and names in full, also where the terminal is too narrow",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write into a file instead; after an error, nothing is written"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write into a file instead; after an error, nothing is written",
     )
 
 
@@ -67,7 +78,11 @@ def terminal_width(options: argparse.Namespace) -> int | None:
 def filled(text: str, options: argparse.Namespace, further: str = "") -> str:
     """A line as wide as the terminal, or whole; what goes on in the next one is indented by ``further``."""
     shown, width = texts.printable(text), terminal_width(options)
-    return textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False) if width else shown
+    return (
+        textwrap.fill(shown, width, subsequent_indent=further, break_on_hyphens=False)
+        if width
+        else shown
+    )
 
 
 class Page:
@@ -85,7 +100,9 @@ class Page:
         self._shortens = self.for_people and not options.wide
         self._short: dict[str, str] = {}  # names of measures shown in short so far
 
-    def add_table(self, table: Table, marks: Marks | None = None, title: str = "", notes: Sequence[str] = ()) -> None:
+    def add_table(
+        self, table: Table, marks: Marks | None = None, title: str = "", notes: Sequence[str] = ()
+    ) -> None:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
         In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand below in Markdown, too.
@@ -97,13 +114,19 @@ class Page:
         if self._shortens:
             columns = columns_of(table)
             known = [name for name in _OF_MEASURES if name in columns]
-            names = texts.short_names(dict.fromkeys([*columns, *(str(x) for name in known for x in columns[name])]))
+            names = texts.short_names(
+                dict.fromkeys([*columns, *(str(x) for name in known for x in columns[name])])
+            )
             for name in known if names else ():
                 columns[name] = [names.get(str(value), value) for value in columns[name]]
             table = {names.get(name, name): values for name, values in columns.items()}
             marks = {names.get(name, name): column for name, column in (marks or {}).items()}
             self._short |= names
-        self.add_shown(replace(Shown.from_frame(table, marks, self.places, confidence), title=title, notes=notes))
+        self.add_shown(
+            replace(
+                Shown.from_frame(table, marks, self.places, confidence), title=title, notes=notes
+            )
+        )
 
     def add_shown(self, shown: Shown) -> None:
         if self.options.format == "latex":
@@ -119,7 +142,10 @@ class Page:
     def add_sentences(self, *sentences: str) -> None:
         """Add sentences, each on a line of its own, to tables for people only."""
         if self.for_people:
-            self.parts += [filled(texts.in_short(sentence, self._short), self.options) for sentence in sentences]
+            self.parts += [
+                filled(texts.in_short(sentence, self._short), self.options)
+                for sentence in sentences
+            ]
 
     def add_lines(self, *lines: str) -> None:
         """Add lines to copy, which are not wrapped, to tables for people only."""
@@ -134,7 +160,9 @@ class Page:
         self.add_sentences(" ".join(finding.sentences))
         if finding.notes:
             self.parts += ["", "Caveats:"]
-            self.add_items(*(finding.notes if self.options.wide else finding.shown_notes("--wide shows all")))
+            self.add_items(
+                *(finding.notes if self.options.wide else finding.shown_notes("--wide shows all"))
+            )
         self.parts.append("")
         if ranking and finding.ranking is not None:
             self.add_sentences(finding.title)
@@ -153,7 +181,9 @@ class Page:
     def add_short_names(self) -> None:
         """Add what short names of measures stand for, a line each; ``finish`` does where it has not been said yet."""
         names, self._short = self._short, {}
-        self.add_sentences(*(f"({texts.explained_names({name: short})})" for name, short in names.items()))
+        self.add_sentences(
+            *(f"({texts.explained_names({name: short})})" for name, short in names.items())
+        )
 
     def finish(self) -> None:
         """Print everything, or write it into the file that was asked for."""
@@ -205,7 +235,9 @@ def for_programs(table: Table, form: str, places: int | None = None) -> str:
             columns[name] = [round(x, places) if isinstance(x, float) else x for x in columns[name]]
     if form == "json":
         rows = zip(*columns.values(), strict=True)
-        return json.dumps([dict(zip(columns, map(_strict, row), strict=True)) for row in rows], indent=1)
+        return json.dumps(
+            [dict(zip(columns, map(_strict, row), strict=True)) for row in rows], indent=1
+        )
     cells = [[texts.escape_csv(name), *map(_exact, values)] for name, values in columns.items()]
     lines = zip(*cells, strict=True)
     if form == "tsv":

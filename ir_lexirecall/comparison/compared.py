@@ -14,7 +14,12 @@ from ir_lexirecall._util.errors import check_choice, check_number, entry, shown,
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Places, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    MeasureCriterion,
+    Places,
+    PreferenceCriterion,
+)
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
@@ -61,10 +66,18 @@ class Design:
         """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
         if self.groups is None:
             return None
-        named = isinstance(self.groups, str) and not is_file(self.groups) and table_of_frame(table) is not None
-        return read_groups(self.groups, query_ids, table=table if named else None, collection=self.collection)
+        named = (
+            isinstance(self.groups, str)
+            and not is_file(self.groups)
+            and table_of_frame(table) is not None
+        )
+        return read_groups(
+            self.groups, query_ids, table=table if named else None, collection=self.collection
+        )
 
-    def margins(self, criteria: Mapping[str, Criterion], runs: Sequence[str]) -> dict[str, float] | None:
+    def margins(
+        self, criteria: Mapping[str, Criterion], runs: Sequence[str]
+    ) -> dict[str, float] | None:
         """The margin of each criterion in its own unit; None where there is none.
 
         Raises:
@@ -74,12 +87,20 @@ class Design:
         if self.margin is None:
             return None
         if self.baseline is None:
-            raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
-        given = self.margin if isinstance(self.margin, Mapping) else dict.fromkeys(criteria, self.margin)
+            raise ValueError(
+                "a margin needs a baseline that runs may not fall behind; pass baseline="
+            )
+        given = (
+            self.margin
+            if isinstance(self.margin, Mapping)
+            else dict.fromkeys(criteria, self.margin)
+        )
         for name in given:
             check_choice("criterion of a margin", str(name), criteria)
         if lacking := [name for name in criteria if name not in given]:
-            raise ValueError(f"no margin for {lacking[0]}; give one for every criterion, or one number for all")
+            raise ValueError(
+                f"no margin for {lacking[0]}; give one for every criterion, or one number for all"
+            )
         margins = {}
         for name, criterion in criteria.items():
             margin = given[name]
@@ -90,9 +111,13 @@ class Design:
                 asked = "expected a number, or a share of the baseline's mean such as '2%'"
                 raise ValueError(f"margin of {name}: {asked}, not {shown(margin)}")
             if not criterion.is_measure:
-                said = f"{margin} is relative to a mean, and a preference has no mean; give a number"
+                said = (
+                    f"{margin} is relative to a mean, and a preference has no mean; give a number"
+                )
                 raise ValueError(f"margin of {name}: {said}")
-            margins[name] = float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
+            margins[name] = (
+                float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
+            )
         return margins
 
 
@@ -110,14 +135,18 @@ class ComparedRuns(Memoised):
     groups: QueryGroups | None = field(default=None, repr=False)
     given: ValueTable | None = field(default=None, repr=False)
     texts: TextSources = field(default=TextSources(), repr=False)
-    members: list[str] | None = field(default=None, repr=False)  # of the group that this is a part of
+    members: list[str] | None = field(
+        default=None, repr=False
+    )  # of the group that this is a part of
 
     def __post_init__(self) -> None:
         self.test.check_groups(self.groups)
         if self.predicted is not None:
             human_queries(self.query_ids, self.predicted.query_ids)
             if self.test.cluster:
-                raise ValueError("predicted cannot be combined with cluster=True: its t-test samples queries")
+                raise ValueError(
+                    "predicted cannot be combined with cluster=True: its t-test samples queries"
+                )
             if self.groups is not None and self.predicted.groups is not None:
                 sizes = dict.fromkeys(self.predicted.groups.names, 0) | self.groups.sizes
                 if few := [f"{group} ({size})" for group, size in sizes.items() if size < LEAST]:
@@ -126,7 +155,9 @@ class ComparedRuns(Memoised):
                         "groups, or leave groups out"
                     )
             if self.test.name not in (None, "t"):
-                raise ValueError(f"predicted needs the t-test, not {self.test.name!r}; leave test out")
+                raise ValueError(
+                    f"predicted needs the t-test, not {self.test.name!r}; leave test out"
+                )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # nothing in it changes; tables that carry it in their attrs are copied often
@@ -156,7 +187,9 @@ class ComparedRuns(Memoised):
         Raises:
             ValueError: no such criterion.
         """
-        return self.by[self.criteria[0] if by is None else check_choice("criterion", str(by), self.criteria)]
+        return self.by[
+            self.criteria[0] if by is None else check_choice("criterion", str(by), self.criteria)
+        ]
 
     def test_of(self, by: str | None = None) -> SignificanceTest:
         """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference.
@@ -184,22 +217,34 @@ class ComparedRuns(Memoised):
                 "the groups are the units of the tests; compare without cluster=True for a table per group"
             )
         self.check_defined()
-        predicted = {} if self.predicted is None or self.predicted.groups is None else self.predicted.by_group
+        predicted = (
+            {}
+            if self.predicted is None or self.predicted.groups is None
+            else self.predicted.by_group
+        )
         parts = {}
         for group, some in self.groups:
             by: dict[str, Criterion] = {}
             for name, criterion in self.by.items():
                 if isinstance(criterion, PreferenceCriterion):
-                    by[name] = replace(criterion, preferences=replace(criterion.preferences, some=some))
+                    by[name] = replace(
+                        criterion, preferences=replace(criterion.preferences, some=some)
+                    )
                     continue
                 queries = np.flatnonzero(np.array(self.labels_of(criterion), dtype=object) == group)
                 values = np.ascontiguousarray(criterion.values[:, queries])
                 measure = None if self.scored is None else self.scored.measures.get(name)
-                means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
+                means = (
+                    values.mean(axis=1)
+                    if measure is None
+                    else np.array([mean(measure, row) for row in values])
+                )
                 query_ids = [criterion.query_ids[q] for q in queries]
                 by[name] = replace(criterion, values=values, query_ids=query_ids, means=means)
             members = [self.groups.query_ids[q] for q in some]
-            parts[group] = replace(self, by=by, groups=None, predicted=predicted.get(group), members=members)
+            parts[group] = replace(
+                self, by=by, groups=None, predicted=predicted.get(group), members=members
+            )
         return parts
 
     def differences_of(self, by: str, places: Places) -> Floats:
@@ -207,7 +252,9 @@ class ComparedRuns(Memoised):
         criterion, place = self.by[by], {query_id: q for q, query_id in enumerate(self.query_ids)}
         differences = np.zeros((len(places[0]), len(place)))
         counted = [place[query_id] for query_id in criterion.query_ids]
-        differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
+        differences[:, counted] = np.concatenate(
+            [differences[:0, counted], *criterion.differences(*places)]
+        )
         return differences
 
     @property
@@ -223,26 +270,37 @@ class ComparedRuns(Memoised):
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """What was compared, and with what: in the ``attrs`` of every table."""
-        rel = {name: c.preferences.rel for name, c in self.by.items() if isinstance(c, PreferenceCriterion)}
+        rel = {
+            name: c.preferences.rel
+            for name, c in self.by.items()
+            if isinstance(c, PreferenceCriterion)
+        }
         directions = {name: self.by[name].direction or "larger is better" for name in self.measures}
         resampled = any(self.test_of(name).resampled for name in self.criteria)
         return {
             "criteria": self.criteria,
             "baseline": self.baseline,
             "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
-            "direction": directions if any(self.by[name].direction for name in directions) else None,
+            "direction": directions
+            if any(self.by[name].direction for name in directions)
+            else None,
             "rel": rel or None,
             "rules": (self.scored and self.scored.judgments.rules) or None,
             "metadata": (self.scored and self.scored.metadata) or None,
-            "left_out": list(self.given.skipped) if self.given is not None and self.given.skipped else None,
+            "left_out": list(self.given.skipped)
+            if self.given is not None and self.given.skipped
+            else None,
             "test": {name: self.test_of(name).name for name in self.criteria},
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
             "margin": self.margins,
-            "groups": self.groups and f"{len(self.groups)}{', the units of tests' if self.test.cluster else ''}",
+            "groups": self.groups
+            and f"{len(self.groups)}{', the units of tests' if self.test.cluster else ''}",
             "n_resamples": self.test.n_resamples if resampled or self.measures else None,
             "seed": self.test.seed if resampled or self.measures else None,
-            "predicted": None if self.predicted is None else f"{len(self.predicted.query_ids)} queries",
+            "predicted": None
+            if self.predicted is None
+            else f"{len(self.predicted.query_ids)} queries",
             "versions": versions(),
         }
 
@@ -269,15 +327,21 @@ class ComparedRuns(Memoised):
     def places(self) -> Places:
         """The runs of every pair by their place among the runs."""
         place = {name: i for i, name in enumerate(self.runs)}
-        a, b = (np.array([place[pair[side]] for pair in self.pairs], dtype=np.int64) for side in (0, 1))
+        a, b = (
+            np.array([place[pair[side]] for pair in self.pairs], dtype=np.int64) for side in (0, 1)
+        )
         return a, b
 
     @entry
     def per_query(self, by: str | None = None) -> pd.DataFrame:
         """Values of a measure, or mean preferences over all other runs: a row per query (index ``query_id``), a column per run."""
         criterion = self.criterion(by)
-        values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-        return self._frame(values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs)
+        values = (
+            criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+        )
+        return self._frame(
+            values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs
+        )
 
     @property
     def grouped(self) -> bool:

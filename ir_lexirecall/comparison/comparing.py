@@ -23,7 +23,13 @@ from ir_lexirecall.io.measure_names import known, known_of
 from ir_lexirecall.io.texts_and_groups import GroupsLike
 from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
 from ir_lexirecall.judging.predicted import human_queries
-from ir_lexirecall.measures.parsing import MeasureLike, by_label, known_measure, parse_measures, parse_one
+from ir_lexirecall.measures.parsing import (
+    MeasureLike,
+    by_label,
+    known_measure,
+    parse_measures,
+    parse_one,
+)
 from ir_lexirecall.measures.scoring import is_added_up, mean
 from ir_lexirecall.measures.scoring import smaller_is_better as is_cost
 from ir_lexirecall.preferences.counts import PreferenceCounts
@@ -35,7 +41,9 @@ CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, Mea
 """A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
 Criteria: TypeAlias = Mapping[str, Preference | IRMeasure]
 
-_COLUMNS = frozenset({"criterion", "run", "query_id", "collection", "mean", "ci_low", "ci_high", "rank"})
+_COLUMNS = frozenset(
+    {"criterion", "run", "query_id", "collection", "mean", "ci_low", "ci_high", "rank"}
+)
 """Beside which columns of tables criteria are columns themselves."""
 
 
@@ -112,7 +120,9 @@ def compare(
       criterion  wins  losses  difference
     0        AP     1       0       0.085
     """
-    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), predicted, groups, allow_empty)
+    design = Design(
+        run_name(baseline), margin, SignificanceTest.by_name(test), predicted, groups, allow_empty
+    )
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
@@ -127,7 +137,9 @@ def compare(
     return result
 
 
-def compare_runs(qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design) -> Comparison:
+def compare_runs(
+    qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design
+) -> Comparison:
     """``compare`` of runs; ``by`` as from ``parse_criteria``."""
     design.check_runs(runs)
     judgments = Judgments.from_qrels(qrels)
@@ -137,7 +149,9 @@ def compare_runs(qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, de
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:
-            raise ValueError("predicted needs the whole random sample of queries; leave out queries='relevant'")
+            raise ValueError(
+                "predicted needs the whole random sample of queries; leave out queries='relevant'"
+            )
         alone = "was given for the qrels, but not for predicted; load both alike"
         if judgments.excluded and not predicted.excluded:
             raise ValueError(f"exclude {alone}")
@@ -178,9 +192,13 @@ def comparison_of(
         values = np.ascontiguousarray(scored.values[name][:, counted])
         means = np.array([mean(criterion, row) for row in values])
         limits = known_of(criterion)[:2]
-        criteria[name] = MeasureCriterion(name, values, query_ids, means, is_cost(criterion), range=limits)
+        criteria[name] = MeasureCriterion(
+            name, values, query_ids, means, is_cost(criterion), range=limits
+        )
     margins, names = design.margins(criteria, scored.names), scored.names
-    return Comparison(names, criteria, design.baseline, design.test, margins, scored=scored, groups=design.groups)
+    return Comparison(
+        names, criteria, design.baseline, design.test, margins, scored=scored, groups=design.groups
+    )
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -190,7 +208,9 @@ Wanted: TypeAlias = tuple[Mapping[str, str] | None, Mapping[str, Any]]
 """What values the criteria are, by the name of the criterion (None for all), and how ``read_values`` is to read these."""
 
 
-def wanted_values(by: CriteriaLike | None, costs: str | Iterable[str] | None, missing: str = "error") -> Wanted:
+def wanted_values(
+    by: CriteriaLike | None, costs: str | Iterable[str] | None, missing: str = "error"
+) -> Wanted:
     """What is asked of values.
 
     Args:
@@ -234,7 +254,9 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
             wanted = wanted_values(list(result.by), options["smaller_is_better"])
         else:
             wanted = named, {**options, "missing": "error"}
-        every = compare_values(design.predicted, wanted, Design(test=result.test, groups=design.groups))
+        every = compare_values(
+            design.predicted, wanted, Design(test=result.test, groups=design.groups)
+        )
     return with_predictions(result, every)
 
 
@@ -242,7 +264,9 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
     """A comparison of values, sharpened by one of values from a program's judgments; errors as of ``compare_values``."""
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
-        raise ValueError(f"predicted holds values of other runs than values: {shown_names(other)} in one of them only")
+        raise ValueError(
+            f"predicted holds values of other runs than values: {shown_names(other)} in one of them only"
+        )
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {
         name: replace(criterion, values=criterion.values[order], means=criterion.means[order])
@@ -255,30 +279,44 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
 def refuse_costs(smaller_is_better: object) -> None:
     """Refuse ``smaller_is_better`` where runs are compared."""
     if smaller_is_better:
-        raise ValueError("smaller_is_better is about values=; a measure of rankings knows which value is better")
+        raise ValueError(
+            "smaller_is_better is about values=; a measure of rankings knows which value is better"
+        )
 
 
-def comparison_of_values(table: ValueTable, named: Mapping[str, str] | None, design: Design, source: Any) -> Comparison:
+def comparison_of_values(
+    table: ValueTable, named: Mapping[str, str] | None, design: Design, source: Any
+) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
 
     Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups may be the name of a column of the
     ``source`` that was read, which is no measure then.
     """
     column, groups = design.groups, design.groups_of(table.query_ids, source)
-    values = {name: array for name, array in table.values.items() if not isinstance(column, str) or name != column}
+    values = {
+        name: array
+        for name, array in table.values.items()
+        if not isinstance(column, str) or name != column
+    }
     table = replace(table, values=values, costs=table.costs & values.keys())
     design.check_runs(dict.fromkeys(table.runs))
     if named is None:
-        counts = [name for name in values if (one := known_measure(name)) is not None and is_added_up(one)]
+        counts = [
+            name for name in values if (one := known_measure(name)) is not None and is_added_up(one)
+        ]
         named = {name: name for name in values if name not in counts or len(counts) == len(values)}
     criteria: dict[str, Criterion] = {}
     for label, name in named.items():
         x, cost, about = values[name], table.is_cost(name), known(name)
         limits = (-np.inf, np.inf) if about is None else about[:2]
         means, query_ids = x.mean(axis=1), table.query_ids
-        criteria[label] = MeasureCriterion(label, x, query_ids, means, bool(cost), cost is None, limits)
+        criteria[label] = MeasureCriterion(
+            label, x, query_ids, means, bool(cost), cost is None, limits
+        )
     margins, names = design.margins(criteria, table.runs), table.runs
-    return Comparison(names, criteria, design.baseline, design.test, margins, given=table, groups=groups)
+    return Comparison(
+        names, criteria, design.baseline, design.test, margins, given=table, groups=groups
+    )
 
 
 # -- criteria --------------------------------------------------------------------------------------
@@ -304,18 +342,32 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
         for item in items:
             try:
                 named[str(item)] = item
-            except KeyError as error:  # a measure of ir_measures cannot print a parameter that it does not have
-                raise ValueError(f"the measure {getattr(item, 'NAME', item)} has no parameter {error}") from None
+            except (
+                KeyError
+            ) as error:  # a measure of ir_measures cannot print a parameter that it does not have
+                raise ValueError(
+                    f"the measure {getattr(item, 'NAME', item)} has no parameter {error}"
+                ) from None
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
-    preferences = {name: found for name, item in named.items() if (found := parse_preference(item)) is not None}
+    preferences = {
+        name: found for name, item in named.items() if (found := parse_preference(item)) is not None
+    }
     try:
-        measures = parse_measures({name: item for name, item in named.items() if name not in preferences})
+        measures = parse_measures(
+            {name: item for name, item in named.items() if name not in preferences}
+        )
     except ValueError as error:
         texts = [re.split("[@(]", item)[0] for item in named.values() if isinstance(item, str)]
-        close = [name for text in texts for name in difflib.get_close_matches(text.lower(), NAMES, 1, 0.66)]
+        close = [
+            name
+            for text in texts
+            for name in difflib.get_close_matches(text.lower(), NAMES, 1, 0.66)
+        ]
         if close:
-            before = f"{str(error)[:-1]}, or" if str(error).endswith("?") else f"{error}; did you mean"
+            before = (
+                f"{str(error)[:-1]}, or" if str(error).endswith("?") else f"{error}; did you mean"
+            )
             raise ValueError(f"{before} the preference {close[0]!r}?") from None
         if str(error).endswith("?"):
             raise
@@ -324,7 +376,9 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     return criteria if isinstance(by, Mapping) else distinct_criteria(criteria)
 
 
-def distinct_criteria(criteria: Mapping[str, Any], threshold: float | None = None) -> dict[str, Any]:
+def distinct_criteria(
+    criteria: Mapping[str, Any], threshold: float | None = None
+) -> dict[str, Any]:
     """Criteria, each preference once; ``threshold``: what those that name no ``rel`` take for it, None where it is not known.
 
     >>> list(distinct_criteria(parse_criteria(["rpp", "rpp(rel=1)", "rpp@5"]), 1))
@@ -332,7 +386,9 @@ def distinct_criteria(criteria: Mapping[str, Any], threshold: float | None = Non
     """
     first: dict[tuple[Any, ...], str] = {}
     for name, criterion in criteria.items():
-        if isinstance(criterion, Preference) and name.strip().startswith(criterion.NAME):  # not a label of one's own
+        if isinstance(criterion, Preference) and name.strip().startswith(
+            criterion.NAME
+        ):  # not a label of one's own
             rel = threshold if criterion["rel"] is None else criterion["rel"]
             first.setdefault((criterion.NAME, rel, criterion["cutoff"]), name)
         else:
@@ -344,7 +400,9 @@ def _meant_by(label: Any, item: Any) -> str:
     """What else a label of one's own names; empty where there is nothing."""
     if label in _COLUMNS or str(label).startswith("pref:"):
         return "a column of the tables"
-    if label in NAMES and ((preference := parse_preference(item)) is None or label != preference.NAME):
+    if label in NAMES and (
+        (preference := parse_preference(item)) is None or label != preference.NAME
+    ):
         return "a preference"
     try:
         other, own = parse_one(label), parse_one(item)

@@ -50,7 +50,13 @@ class MeasureCriterion:
     @property
     def direction(self) -> str:
         """Which value is better, where that needs to be said."""
-        return "smaller is better" if self.smaller_is_better else "larger is better (assumed)" if self.assumed else ""
+        return (
+            "smaller is better"
+            if self.smaller_is_better
+            else "larger is better (assumed)"
+            if self.assumed
+            else ""
+        )
 
     @property
     def sign(self) -> int:
@@ -75,8 +81,13 @@ class MeasureCriterion:
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """On how many queries the first run of each pair is better, worse, and not comparable."""
         wins, losses = np.zeros((2, len(a)), dtype=np.int64)
-        for some, x in zip(row_blocks(len(a), len(self.query_ids), _BLOCK), self.differences(a, b), strict=True):
-            wins[some], losses[some] = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
+        for some, x in zip(
+            row_blocks(len(a), len(self.query_ids), _BLOCK), self.differences(a, b), strict=True
+        ):
+            wins[some], losses[some] = (
+                np.count_nonzero(x > 0, axis=1),
+                np.count_nonzero(x < 0, axis=1),
+            )
         return (losses, wins, wins * 0) if self.smaller_is_better else (wins, losses, wins * 0)
 
     def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
@@ -86,7 +97,10 @@ class MeasureCriterion:
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Per query which of two runs is better (1: the first), and their values."""
         (differences,) = next(self.differences(np.array([a]), np.array([b])))
-        return np.sign(self.sign * differences), {"value_a": self.values[a], "value_b": self.values[b]}
+        return np.sign(self.sign * differences), {
+            "value_a": self.values[a],
+            "value_b": self.values[b],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +145,9 @@ class PreferenceCriterion:
     @cached_property
     def means(self) -> Floats:
         """Mean preference of each run over all others, shape ``(S,)``; NaN without queries."""
-        return self.standings.mean(axis=1) if self.query_ids else np.full(len(self.standings), np.nan)
+        return (
+            self.standings.mean(axis=1) if self.query_ids else np.full(len(self.standings), np.nan)
+        )
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Preferences of the first over the second run of pairs, some pairs ``(p, Q)`` at a time; 0 where not comparable."""
@@ -139,7 +155,11 @@ class PreferenceCriterion:
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """On how many queries the first run of each pair is better, worse, and not comparable."""
-        return self._counted.wins[a, b], self._counted.losses[a, b], self._counted.incomparable[a, b]
+        return (
+            self._counted.wins[a, b],
+            self._counted.losses[a, b],
+            self._counted.incomparable[a, b],
+        )
 
     def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
         """The mean preference of each pair."""

@@ -23,7 +23,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice, check_integer, entry, is_integer, is_number, shown
+from ir_lexirecall._util.errors import (
+    check_choice,
+    check_integer,
+    entry,
+    is_integer,
+    is_number,
+    shown,
+)
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
@@ -90,7 +97,9 @@ class Gate:
         signs, margin = np.array([c.sign for c in by]), table["margin"].to_numpy()
         loss = -signs * table["difference"].to_numpy()
         scale = table[["mean_a", "mean_b"]].abs().max(axis=1).fillna(1.0).to_numpy()
-        fallen = (loss > margin) & ~same(loss, margin, np.maximum(scale, margin))  # and by more than rounding
+        fallen = (loss > margin) & ~same(
+            loss, margin, np.maximum(scale, margin)
+        )  # and by more than rounding
         reject = (table["p_corrected"] <= result.test.alpha).to_numpy()
         against = np.array(two_sided(reject, signs * table["estimate"].to_numpy())) == WORSE
         return table.assign(fails=np.where([c.is_measure for c in by], fallen, against))
@@ -131,7 +140,9 @@ class Gate:
         losses = lost["preference"]
         if "value_a" in lost:
             losses = result.by[name].sign * (lost["value_a"] - lost["value_b"])
-        return lost.loc[losses.sort_values(kind="stable").index].head(len(lost) if most is None else most)
+        return lost.loc[losses.sort_values(kind="stable").index].head(
+            len(lost) if most is None else most
+        )
 
     def __str__(self) -> str:
         return str(present.gate_text(self))
@@ -195,7 +206,9 @@ def gate(
     """
     check_choice("rule", rule, RULES)
     if not isinstance(names, (tuple, list)) or len(names) != 2:
-        raise ValueError(f"names must be two, the baseline's and the candidate's, not {shown(names)}")
+        raise ValueError(
+            f"names must be two, the baseline's and the candidate's, not {shown(names)}"
+        )
     if margin is None:
         raise ValueError(
             "margin must be a number, a share such as '2%', or one for each criterion, not None; 0 allows no loss"
@@ -204,15 +217,25 @@ def gate(
         raise ValueError("ledger and release need the rule 'evidence': they are about tests")
     judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
     by_program = None if predicted is None else Judgments.from_qrels(predicted)
-    design = Design(names[0], margin, SignificanceTest.by_name(test), by_program, allow_empty=allow_empty)
-    preferences = [criterion for criterion in criteria.values() if isinstance(criterion, Preference)]
-    if not all(judgments.m(rel).any() for rel in {judgments.threshold, *(p.rel_in(judgments) for p in preferences)}):
+    design = Design(
+        names[0], margin, SignificanceTest.by_name(test), by_program, allow_empty=allow_empty
+    )
+    preferences = [
+        criterion for criterion in criteria.values() if isinstance(criterion, Preference)
+    ]
+    if not all(
+        judgments.m(rel).any()
+        for rel in {judgments.threshold, *(p.rel_in(judgments) for p in preferences)}
+    ):
         raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
     runs: dict[str, Any] = {names[0]: baseline, names[1]: candidate}
     results = [compare_runs(judgments, runs, criteria, design)]
     if release is not None:
         last = "release" if "release" not in names else f"{names[0]} (release)"
-        runs = {last: release, names[1]: results[0].scored.sources[names[1]] if results[0].scored else candidate}
+        runs = {
+            last: release,
+            names[1]: results[0].scored.sources[names[1]] if results[0].scored else candidate,
+        }
         results.append(compare_runs(judgments, runs, criteria, replace(design, baseline=last)))
     alpha = design.test.alpha
     look = None
@@ -221,17 +244,24 @@ def gate(
         for result in results:
             for place, run in enumerate(result.runs):
                 judges = [result] if result.predicted is None else [result, result.predicted]
-                standings = b"".join(c.standings[place].tobytes() for judge in judges for c in judge.by.values())
+                standings = b"".join(
+                    c.standings[place].tobytes() for judge in judges for c in judge.by.values()
+                )
                 digests[run] = hashlib.sha256(standings).hexdigest()[:16]
         margins = [dict(result.margins or {}) for result in results]
-        look = Look.claim(ledger, {"runs": digests, "margins": margins, "tests": results[0].provenance["test"]}, alpha)
+        look = Look.claim(
+            ledger,
+            {"runs": digests, "margins": margins, "tests": results[0].provenance["test"]},
+            alpha,
+        )
     test = replace(design.test, alpha=(alpha if look is None else look.spent) / len(results))
     found, *beside = (Gate(replace(result, test=test), rule) for result in results)
     found = replace(found, release=beside[0] if beside else None, look=look)
     if look is not None:
         tables = {one.baseline: one.table for one in (found, *beside)}
         verdicts = {
-            name: dict(zip(table["criterion"], table["verdict"], strict=True)) for name, table in tables.items()
+            name: dict(zip(table["criterion"], table["verdict"], strict=True))
+            for name, table in tables.items()
         }
         look.record({"outcome": found.outcome, "verdicts": verdicts})
     return found
@@ -285,7 +315,9 @@ class Look:
         """
         name, data, looks = os.fspath(path), json.loads(json.dumps(data)), []
         with _locked(name) as file:
-            for number, text in enumerate(file.read().decode(errors="replace").splitlines(), start=1):
+            for number, text in enumerate(
+                file.read().decode(errors="replace").splitlines(), start=1
+            ):
                 if number == 1 and not text.startswith("{"):
                     said = f"is not a ledger of gate: its first line is {shown(text)}"
                     raise ValueError(f"{shown(name)} {said}; name a new file")
@@ -305,7 +337,9 @@ class Look:
             known = [line["look"] for line in looks if line.get("data") == data]
             look = Look(name, known[0] if known else len(looks) + 1, alpha, bool(known), data)
             if not known:
-                _append(file, {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent})
+                _append(
+                    file, {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent}
+                )
         return look
 
     def record(self, found: Mapping[str, Any]) -> None:

@@ -27,8 +27,12 @@ from ir_lexirecall.significance.closed_form import sign_test
 
 DEPTH = 100
 """Down to which rank documents count by a criterion without a cutoff, where nobody names a depth."""
-_MOST_SHARED = 1_000_000_000  # documents in the pool, for each pair, that are looked at unasked: a few seconds
-_MOST_APART = 20_000_000  # documents of the two rankings of each pair, where nothing is shared between pairs
+_MOST_SHARED = (
+    1_000_000_000  # documents in the pool, for each pair, that are looked at unasked: a few seconds
+)
+_MOST_APART = (
+    20_000_000  # documents of the two rankings of each pair, where nothing is shared between pairs
+)
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 
 
@@ -37,7 +41,9 @@ class Undecided:
     """What the unjudged documents of P pairs of runs could change by one criterion, query by query."""
 
     depth: int  # down to which rank of either run
-    query_ids: list[str]  # the Q queries: those that count for a measure, all of the qrels for a preference
+    query_ids: list[
+        str
+    ]  # the Q queries: those that count for a measure, all of the qrels for a preference
     # Whether either run can win, shape ``(P, Q)``; by a preference, where no relevant document is known, whether one of them can.
     is_open: Bools
     # Ends of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
@@ -74,7 +80,12 @@ class PooledRuns(TestedRuns):
 
     @entry
     def bounds(
-        self, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None, unretrieved: int = 0
+        self,
+        by: str | None = None,
+        depth: int | None = None,
+        *,
+        max_rel: float | None = None,
+        unretrieved: int = 0,
     ) -> pd.DataFrame:
         """What any judging of the retrieved unjudged documents can make of each pair: a row per criterion and pair.
 
@@ -108,29 +119,61 @@ class PooledRuns(TestedRuns):
                 low, high, *outer = (settled(end, size.mean(axis=1)) for end in bounds.mean(alpha))
                 least, most = self.interval(name, of_mean=True)
                 columns |= {"low": low, "high": high, "exact": bounds.exact.all(axis=1)}
-                columns |= {"ci_low": np.minimum(outer[0], least), "ci_high": np.maximum(outer[1], most)}
+                columns |= {
+                    "ci_low": np.minimum(outer[0], least),
+                    "ci_high": np.maximum(outer[1], most),
+                }
             if "exact" not in columns:
                 lacking.append(name)
             down_to = what.params.get("cutoff") if depth is None else depth
-            parts.append(pd.DataFrame(columns).assign(depth=pd.array([down_to] * len(self.pairs), dtype="Int64")))
+            parts.append(
+                pd.DataFrame(columns).assign(
+                    depth=pd.array([down_to] * len(self.pairs), dtype="Int64")
+                )
+            )
         refuse_or_warn_of(lacking, len(names))
         table = pd.concat(parts, ignore_index=True)
-        table = table.astype({name: "Int64" for name in _COUNTS if name in table} | {"exact": "boolean"})
+        table = table.astype(
+            {name: "Int64" for name in _COUNTS if name in table} | {"exact": "boolean"}
+        )
         if self.test.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # of independent queries
-        known = ["criterion", "run_a", "run_b", *_COUNTS, "low", "high", "ci_low", "ci_high", "exact", "depth"]
+        known = [
+            "criterion",
+            "run_a",
+            "run_b",
+            *_COUNTS,
+            "low",
+            "high",
+            "ci_low",
+            "ci_high",
+            "exact",
+            "depth",
+        ]
         table = self._frame(table[[name for name in known if name in table]])
         wanted = int(pool.deepest.max(initial=0)) if depth is None else depth
         notes = []
-        if shallow := [name for name, n in zip(pool.names, pool.deepest.tolist(), strict=True) if n < wanted]:
+        if shallow := [
+            name for name, n in zip(pool.names, pool.deepest.tolist(), strict=True) if n < wanted
+        ]:
             fewer = f"retrieve{'s' if len(shallow) == 1 else ''} fewer than {wanted} documents for every query"
             notes = [f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"]
-        table.attrs |= {"notes": notes, "no_algorithm": lacking, "unretrieved": unretrieved, "alpha": alpha}
+        table.attrs |= {
+            "notes": notes,
+            "no_algorithm": lacking,
+            "unretrieved": unretrieved,
+            "alpha": alpha,
+        }
         return table
 
     @entry
     def to_judge(
-        self, n: int = 100, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None
+        self,
+        n: int = 100,
+        by: str | None = None,
+        depth: int | None = None,
+        *,
+        max_rel: float | None = None,
     ) -> pd.DataFrame:
         """The n unjudged documents whose judgment decides most between the runs, by one criterion.
 
@@ -172,9 +215,14 @@ class PooledRuns(TestedRuns):
             if what.NAME in WEIGHTS:  # that a tie can be reached is not certain of them
                 today = pool.wins(what, places, None)
                 assert today is not None
-                reached = exact & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
+                reached = (
+                    exact & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
+                )
             # A query without a known relevant document takes no part, until an unjudged one turns out to be relevant.
-            least, most = (np.mean(x, axis=1, where=~wins.unknown | (x * way > 0)) for way, x in ((-1, low), (1, high)))
+            least, most = (
+                np.mean(x, axis=1, where=~wins.unknown | (x * way > 0))
+                for way, x in ((-1, low), (1, high))
+            )
         else:
             found = self._bounds_of(name, pool, Judgings(depth))
             if found is None:
@@ -191,7 +239,9 @@ class PooledRuns(TestedRuns):
             # Queries are judged independently, and both ends of the interval rise with every win more and every loss less.
             worst, best = (sign_test(x, test.alpha) for x in (low, high))
             least, most, hull = worst.estimate, best.estimate, [worst.low, best.high]
-        elif isinstance(what, Preference) and what.NAME in PAIRWISE:  # whose mean the wins do not bound
+        elif (
+            isinstance(what, Preference) and what.NAME in PAIRWISE
+        ):  # whose mean the wins do not bound
             least = most = np.full(len(places[0]), np.nan)
             bounded = False
         outer = None
@@ -201,7 +251,9 @@ class PooledRuns(TestedRuns):
         query_ids = criterion.query_ids if criterion.is_measure else pool.judgments.query_ids
         exact, reached = np.all(exact, axis=1), np.all(reached, axis=1) & bounded
         is_shared = pool.depends_on_others(what)
-        return Undecided(depth, query_ids, is_open, least, most, outer, exact, bounded, reached, is_shared)
+        return Undecided(
+            depth, query_ids, is_open, least, most, outer, exact, bounded, reached, is_shared
+        )
 
     @memoised
     def too_many(self, name: str) -> bool:
@@ -227,9 +279,15 @@ class PooledRuns(TestedRuns):
     def _measured(self, name: str) -> IRMeasure | Preference:
         """The measure or the preference that a criterion is."""
         if self.scored is None:
-            raise ValueError("only values were given: compare runs to see what unjudged documents could change")
+            raise ValueError(
+                "only values were given: compare runs to see what unjudged documents could change"
+            )
         criterion = self.by[name]
-        return criterion.preference if isinstance(criterion, PreferenceCriterion) else self.scored.measures[name]
+        return (
+            criterion.preference
+            if isinstance(criterion, PreferenceCriterion)
+            else self.scored.measures[name]
+        )
 
     def _known_pool(self, name: str) -> tuple[Unjudged, int] | None:
         """What the runs retrieved, and the depth that counts for a criterion; None where there is nothing unjudged, or it is not at hand."""
@@ -248,7 +306,9 @@ class PooledRuns(TestedRuns):
         pool = self.scored.pool(max(cutoffs) if depth is None and None not in cutoffs else depth)
         return pool if isinstance(pool, Unjudged) else Unjudged(pool)
 
-    def _bounds_of(self, name: str, pool: Unjudged, judgings: Judgings) -> tuple[ValueBounds, Floats] | None:
+    def _bounds_of(
+        self, name: str, pool: Unjudged, judgings: Judgings
+    ) -> tuple[ValueBounds, Floats] | None:
         """Bounds of a measure's differences on the queries that count, and the size of what both are computed from, shape ``(P, Q)``."""
         assert self.scored is not None
         values = self.scored.values[name]
@@ -256,6 +316,8 @@ class PooledRuns(TestedRuns):
         if bounds is None:
             return None
         counted = [pool.judgments.place[query_id] for query_id in self.by[name].query_ids]
-        bounds = ValueBounds(bounds.low[:, counted], bounds.high[:, counted], bounds.exact[:, counted])
+        bounds = ValueBounds(
+            bounds.low[:, counted], bounds.high[:, counted], bounds.exact[:, counted]
+        )
         ends = [*(values[:, counted][of] for of in self.places), bounds.low, bounds.high]
         return bounds, np.maximum.reduce(np.abs(ends))

@@ -49,12 +49,18 @@ class TestedRuns(ComparedRuns):
         criterion, test = self.by[by], self.test_of(by)
         low = high = np.full(len(criterion.means), np.nan)
         if criterion.query_ids and np.isfinite(criterion.standings).all():
-            values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+            values = (
+                criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+            )
             if test.groups is not None:
-                of_groups = replace(test, name="randomisation").of_pairs(values, bounds=criterion.bounds)
+                of_groups = replace(test, name="randomisation").of_pairs(
+                    values, bounds=criterion.bounds
+                )
                 low, high = of_groups.low, of_groups.high
             elif criterion.is_measure:
-                low, high = mean_interval(values, test.alpha, Resampled(test.n_resamples, test.seed))
+                low, high = mean_interval(
+                    values, test.alpha, Resampled(test.n_resamples, test.seed)
+                )
             else:
                 low, high = preference_interval(values, test.alpha)
             low, high = cut_at_range(low, high, criterion.range, [values])
@@ -69,10 +75,15 @@ class TestedRuns(ComparedRuns):
         """
         criterion, test = self.by[by], self.test_of(by)
         self.check_defined(criterion.name)
-        columns = [part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])]
+        columns = [
+            part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])
+        ]
         adjusted, reject = _family([part["p"] for part in columns], test)
         for part, p, rejected in zip(columns, adjusted, reject, strict=True):
-            part |= {"p_corrected": p, "verdict": two_sided(rejected, criterion.sign * part["estimate"])}
+            part |= {
+                "p_corrected": p,
+                "verdict": two_sided(rejected, criterion.sign * part["estimate"]),
+            }
         if self.margins is not None:
             for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
                 del part["verdict"]
@@ -89,19 +100,27 @@ class TestedRuns(ComparedRuns):
             tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
         else:
             if test.procedure.at_once:
-                bounds = (-2.0, 2.0) if criterion.bounds and queries else None  # of differences of mean preferences
+                bounds = (
+                    (-2.0, 2.0) if criterion.bounds and queries else None
+                )  # of differences of mean preferences
                 tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
                 if criterion.sign < 0:
                     ends = -tested.estimate, -tested.high, -tested.low
                     tested = TestResult(*ends, tested.p, -tested.effect_size)
             else:
-                blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
+                blocks = [
+                    test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)
+                ]
                 tested = TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
             if test.procedure.of == "signs":
                 effect_low, effect_high = tested.low, tested.high
-            elif test.procedure.of == "mean" and test.groups is None and queries > 1:  # of d_z, for tests of means
+            elif (
+                test.procedure.of == "mean" and test.groups is None and queries > 1
+            ):  # of d_z, for tests of means
                 p = None if test.resampled else tested.p
-                effect_low, effect_high = effect_interval(tested.effect_size, queries, test.alpha, p=p)
+                effect_low, effect_high = effect_interval(
+                    tested.effect_size, queries, test.alpha, p=p
+                )
         wins, losses, incomparable = criterion.counts(a, b)
         means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
         return {
@@ -134,14 +153,18 @@ class TestedRuns(ComparedRuns):
         other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
         assert other is not None
         d, f = (judge.differences_of(by, self.places) for judge in (self, other))
-        result = prediction_powered(d, f, human_queries(self.query_ids, other.query_ids), test.alpha)
+        result = prediction_powered(
+            d, f, human_queries(self.query_ids, other.query_ids), test.alpha
+        )
         return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
 
     @memoised
     def _with_margins(self, in_groups: bool) -> dict[str, list[Columns]]:
         """The columns that margins add, by criterion: they are corrected over all."""
         margins = self.margins or {}
-        return margin_columns({name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test)
+        return margin_columns(
+            {name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test
+        )
 
     def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
         """The one-sided tests of every pair's difference against 0 and a margin, on all queries or in each group."""
@@ -152,40 +175,64 @@ class TestedRuns(ComparedRuns):
             if part.predicted is not None:
                 d, sign = part.differences_of(by, self.places), criterion.sign
                 alone = margin_test(test, sign * d, margin)
-                tested.append(powered_margin_test(part.powered(by), d, alone, criterion.bounds, sign, margin))
+                tested.append(
+                    powered_margin_test(part.powered(by), d, alone, criterion.bounds, sign, margin)
+                )
             elif test.procedure.at_once:
                 tested.append(margin_test_of_all(test, criterion.standings.T, margin)[self.places])
             else:
-                blocks = [margin_test(test, criterion.sign * x, margin) for x in criterion.differences(*self.places)]
+                blocks = [
+                    margin_test(test, criterion.sign * x, margin)
+                    for x in criterion.differences(*self.places)
+                ]
                 tested.append(MarginTest.concatenate(blocks))
         return tested
 
     def verdicts_by(self, by: str | None = None) -> Verdicts:
         """The verdicts of one criterion by pair of runs."""
-        return Verdicts(dict(zip(self.pairs, self.columns_of(self.criterion(by).name)[0]["verdict"], strict=True)))
+        return Verdicts(
+            dict(
+                zip(self.pairs, self.columns_of(self.criterion(by).name)[0]["verdict"], strict=True)
+            )
+        )
 
     def interval(self, by: str, of_mean: bool) -> Interval:
         """The interval of the table, or by t where that is not the interval ``of_mean``."""
         other = of_mean and self.test_of(by).procedure.of != "mean"
-        (tested,) = (replace(self, test=replace(self.test, name="t")) if other else self).columns_of(by)
+        (tested,) = (
+            replace(self, test=replace(self.test, name="t")) if other else self
+        ).columns_of(by)
         return tested["ci_low"], tested["ci_high"]
 
 
-def margin_columns(tested: Mapping[str, Sequence[MarginTest]], test: SignificanceTest) -> dict[str, list[Columns]]:
+def margin_columns(
+    tested: Mapping[str, Sequence[MarginTest]], test: SignificanceTest
+) -> dict[str, list[Columns]]:
     """What a margin adds to the table: of each criterion, for each set of pairs that was tested (one, or one per group).
 
     ``worse_p`` and ``better_p`` are corrected over all criteria and pairs, ``within_p`` and ``not_worse_p`` over the pairs of their
     criterion: all criteria must pass.
     """
     of_all = [part for parts in tested.values() for part in parts]
-    worse, better = (iter(_family(p, test)[0]) for p in ([p.worse for p in of_all], [p.better for p in of_all]))
+    worse, better = (
+        iter(_family(p, test)[0]) for p in ([p.worse for p in of_all], [p.better for p in of_all])
+    )
     columns: dict[str, list[Columns]] = {}
     for name, parts in tested.items():
-        not_worse, within = (_family(p, test)[0] for p in ([p.not_worse for p in parts], [p.within for p in parts]))
+        not_worse, within = (
+            _family(p, test)[0] for p in ([p.not_worse for p in parts], [p.within for p in parts])
+        )
         columns[name] = []
         for inside, above in zip(within, not_worse, strict=True):
-            found = MarginTest(better=next(better), worse=next(worse), not_worse=above, within=inside)
-            p = {"worse_p": found.worse, "better_p": found.better, "within_p": inside, "not_worse_p": above}
+            found = MarginTest(
+                better=next(better), worse=next(worse), not_worse=above, within=inside
+            )
+            p = {
+                "worse_p": found.worse,
+                "better_p": found.better,
+                "within_p": inside,
+                "not_worse_p": above,
+            }
             columns[name].append(p | {"verdict": margin_verdicts(found, test.alpha).tolist()})
     return columns
 
@@ -200,7 +247,9 @@ def _family(p: list[Floats], test: SignificanceTest) -> tuple[list[Floats], list
     return np.split(adjusted, len(p)), np.split(reject, len(p))
 
 
-def cut_at_range(low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]) -> Interval:
+def cut_at_range(
+    low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]
+) -> Interval:
     """Intervals of means, cut where no mean can be: beyond the range; where none is known, below 0 if no value is.
 
     >>> cut_at_range(np.array([-0.1]), np.array([1.1]), (-np.inf, 1.0), [np.array([[0.2, 0.9]])])
@@ -220,5 +269,7 @@ def best_first(means: Sequence[float] | Floats) -> Any:
     means = np.asarray(means, dtype=np.float64)
     finite = np.where(np.isfinite(means), means, 0.0)
     step = SUM * np.abs(finite).max(initial=0.0) or 1.0
-    rounded = np.where(np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means))
+    rounded = np.where(
+        np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means)
+    )
     return np.argsort(-rounded, kind="stable")

@@ -57,7 +57,10 @@ class Comparison(PooledRuns):
     """
 
     def _stacked(
-        self, by: str | None, columns: Callable[[str], Sequence[Mapping[str, Any]]], in_groups: bool = False
+        self,
+        by: str | None,
+        columns: Callable[[str], Sequence[Mapping[str, Any]]],
+        in_groups: bool = False,
     ) -> pd.DataFrame:
         """The columns of each criterion, or of one, below its name, the direction where one needs it, and the group.
 
@@ -68,9 +71,17 @@ class Comparison(PooledRuns):
         for name in self._names(by):
             labels: list[dict[str, Any]] = [{}]
             if in_groups:
-                labels = [{"group": k, "queries": len(part.by[name].query_ids)} for k, part in self.by_group.items()]
-            named = {"criterion": name} | ({"direction": directions.get(name, "")} if directions else {})
-            parts += [pd.DataFrame({**named, **k, **found}) for k, found in zip(labels, columns(name), strict=True)]
+                labels = [
+                    {"group": k, "queries": len(part.by[name].query_ids)}
+                    for k, part in self.by_group.items()
+                ]
+            named = {"criterion": name} | (
+                {"direction": directions.get(name, "")} if directions else {}
+            )
+            parts += [
+                pd.DataFrame({**named, **k, **found})
+                for k, found in zip(labels, columns(name), strict=True)
+            ]
         partial = any(self.by[name].is_partial for name in self._names(by))
         table = self._frame(pd.concat(parts, ignore_index=True))
         return table if partial else table.drop(columns="incomparable", errors="ignore")
@@ -106,7 +117,10 @@ class Comparison(PooledRuns):
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
         """Mean difference (of a preference: mean preference) of the run of the row over that of the column, as in ``table``."""
-        criterion, (a, b) = self.criterion(by), np.indices((len(self.runs), len(self.runs))).reshape(2, -1)
+        criterion, (a, b) = (
+            self.criterion(by),
+            np.indices((len(self.runs), len(self.runs))).reshape(2, -1),
+        )
         means = criterion.mean_differences(a, b).reshape(len(self.runs), -1)
         if self.predicted is not None:
             every = self.with_baseline(None)
@@ -160,10 +174,12 @@ class Comparison(PooledRuns):
         if holds:
             known = [self.holds(name) for name in self._names(by)]
             decided = table["verdict"].isin([BETTER, WORSE])
-            table["holds"] = pd.Series([word for _, words in known for word in words], dtype=object).where(
-                decided, None
+            table["holds"] = pd.Series(
+                [word for _, words in known for word in words], dtype=object
+            ).where(decided, None)
+            table["depth"] = pd.array(
+                [depth for depth, words in known for _ in words], dtype="Int64"
             )
-            table["depth"] = pd.array([depth for depth, words in known for _ in words], dtype="Int64")
         return table
 
     @entry
@@ -196,14 +212,22 @@ class Comparison(PooledRuns):
         test, x = self.test_of(criterion.name), criterion.standings
         x = x if test.groups is None else group_units(x, test.groups)
         draws = test.resampling
-        p = self.cached(("best set", criterion.name), lambda: best_set(studentised_deviations([x], draws=draws)))
+        p = self.cached(
+            ("best set", criterion.name), lambda: best_set(studentised_deviations([x], draws=draws))
+        )
         order = best_first(criterion.sign * criterion.means)
         return self._frame(
-            {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}
+            {
+                "run": [self.runs[i] for i in order],
+                "p_not_beaten": p[order],
+                "may_be_best": p[order] > alpha,
+            }
         )
 
     @entry
-    def queries_needed(self, difference: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
+    def queries_needed(
+        self, difference: float, power: float = 0.8, by: str | None = None
+    ) -> pd.DataFrame:
         """How many queries like these a t-test needs to find a difference that you name, of each pair of runs.
 
         Name a difference that would matter, in the criterion's unit, before you look at those observed: the power to find an
@@ -216,7 +240,9 @@ class Comparison(PooledRuns):
         return self._planned(by, power, queries_for_difference, "queries", difference=difference)
 
     @entry
-    def queries_for_margin(self, margin: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
+    def queries_for_margin(
+        self, margin: float, power: float = 0.8, by: str | None = None
+    ) -> pd.DataFrame:
         """How many queries like these show, with a probability of ``power``, that a run as good is not worse by more than a margin.
 
         Columns as in ``queries_needed``, with ``margin`` for the difference.
@@ -233,16 +259,23 @@ class Comparison(PooledRuns):
         """
         return self._planned(by, power, detectable_difference, "difference")
 
-    def _planned(self, by: str | None, power: float, plan: Any, name: str, **named: float) -> pd.DataFrame:
+    def _planned(
+        self, by: str | None, power: float, plan: Any, name: str, **named: float
+    ) -> pd.DataFrame:
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
         check_number("power", power, above=0, below=1)
         if self.test.cluster:
-            raise ValueError("planning counts queries that are independent of each other; compare without cluster=True")
+            raise ValueError(
+                "planning counts queries that are independent of each other; compare without cluster=True"
+            )
         self.check_defined(criterion.name)
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
-        parts = [plan(x, *named.values(), power, self.test.alpha) for x in criterion.differences(*self.places)]
+        parts = [
+            plan(x, *named.values(), power, self.test.alpha)
+            for x in criterion.differences(*self.places)
+        ]
         ends = zip((name, "ci_low", "ci_high"), Planned.concatenate(parts).arrays, strict=True)
         return self._frame({**self.of_pairs, **named, "power": power, **dict(ends)})
 
@@ -261,7 +294,9 @@ class Comparison(PooledRuns):
         return replace(self, baseline=name, margins=margins)
 
     @entry
-    def sequential(self, by: str | None = None, alpha: float | None = None, seed: int = 0) -> pd.DataFrame:
+    def sequential(
+        self, by: str | None = None, alpha: float | None = None, seed: int = 0
+    ) -> pd.DataFrame:
         """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
 
         Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries; missing: never), ``queries``, and the
@@ -278,7 +313,9 @@ class Comparison(PooledRuns):
             raise ValueError(f"{said}; compare without cluster=True")
         criterion, alpha = self.criterion(by), self.test.alpha if alpha is None else alpha
         differences = np.concatenate(list(criterion.differences(*self.places)))
-        signs = sequential_signs(criterion.sign * differences, alpha, seed, correct=self.test.correction is not None)
+        signs = sequential_signs(
+            criterion.sign * differences, alpha, seed, correct=self.test.correction is not None
+        )
         decided = signs.decided_after > 0
         columns = {
             "verdict": two_sided(decided, signs.sign),
@@ -288,7 +325,9 @@ class Comparison(PooledRuns):
             "e_corrected": signs.e_corrected,
         }
         table = self._frame(self.of_pairs | columns)
-        correction = None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
+        correction = (
+            None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
+        )
         named = {"test": {criterion.name: "sequential sign"}, "correction": correction}
         table.attrs |= {**named, "alpha": alpha, "seed": seed}
         return table
@@ -298,7 +337,11 @@ class Comparison(PooledRuns):
     @entry
     def group_means(self, by: str | None = None) -> pd.DataFrame:
         """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
-        return self._stacked(by, lambda name: [part.means_of(name) for part in self.by_group.values()], in_groups=True)
+        return self._stacked(
+            by,
+            lambda name: [part.means_of(name) for part in self.by_group.values()],
+            in_groups=True,
+        )
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
@@ -349,10 +392,16 @@ class Comparison(PooledRuns):
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
 
         def tested(name: str) -> list[dict[str, Any]]:
-            parts = [np.concatenate([*part.by[name].differences(*self.places)]) for part in self.by_group.values()]
+            parts = [
+                np.concatenate([*part.by[name].differences(*self.places)])
+                for part in self.by_group.values()
+            ]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted = corrected(p, self.test.correction, alpha)[0]
-            return [self.of_pairs | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}]
+            return [
+                self.of_pairs
+                | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}
+            ]
 
         return self._stacked(by, tested)
 
@@ -373,7 +422,11 @@ class Comparison(PooledRuns):
         pair = [self.runs.index(check_choice("run", run, self.runs)) for run in (a, b)]
         ways, decided = criterion.explained(*pair)
         winner = [a if way > 0 else b if way < 0 else None for way in ways.tolist()]
-        columns = {"query_id": criterion.query_ids, "winner": pd.Series(winner, dtype=object), "preference": ways}
+        columns = {
+            "query_id": criterion.query_ids,
+            "winner": pd.Series(winner, dtype=object),
+            "preference": ways,
+        }
         return self._frame(columns | decided)
 
     # -- for readers -------------------------------------------------------------------------------
@@ -397,7 +450,9 @@ class Comparison(PooledRuns):
         return str(present.comparison_table(self, places, holds=holds).markdown())
 
     @entry
-    def to_latex(self, places: int = 4, *, label: str = "tab:comparison", holds: bool = False) -> str:
+    def to_latex(
+        self, places: int = 4, *, label: str = "tab:comparison", holds: bool = False
+    ) -> str:
         """Means as a LaTeX ``table`` with caption, label and a note on the test; rows, and ``holds``, as in ``to_markdown``."""
         return str(present.comparison_table(self, places, holds=holds).latex(label=label))
 

@@ -10,7 +10,13 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 
-BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED = "better", "worse", "within margin", "not worse", "undecided"
+BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED = (
+    "better",
+    "worse",
+    "within margin",
+    "not worse",
+    "undecided",
+)
 ANY_JUDGING, UNDONE, NOT_BOUNDED = "under any judging", "could be undone", "not bounded"
 """How a significant difference holds, whatever grades its unjudged documents get."""
 _TURNED = {BETTER: WORSE, WORSE: BETTER, WITHIN: WITHIN}

@@ -118,7 +118,9 @@ class AlignedRun(Memoised):
         aspects = self.judgments.aspects
         if len(aspects.doc) == len(self.judgments.grade):  # one for each document
             return self.doc, self.rank
-        first, end = (np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right"))
+        first, end = (
+            np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right")
+        )
         return ranges(first, end), np.repeat(self.rank, end - first)
 
     def aspect_rows(self) -> tuple[Ints, Ints, Floats]:
@@ -167,9 +169,15 @@ class AlignedRun(Memoised):
         """The queries with tied judged documents; their rankings with these best first, and worst first."""
 
         def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
-            query = np.zeros(0, np.int64) if self.ties is None else np.unique(self.query[self.ties.row])
+            query = (
+                np.zeros(0, np.int64) if self.ties is None else np.unique(self.query[self.ties.row])
+            )
             part = self.restricted_to(query)
-            return query, part.with_ties_broken(best_first=True), part.with_ties_broken(best_first=False)
+            return (
+                query,
+                part.with_ties_broken(best_first=True),
+                part.with_ties_broken(best_first=False),
+            )
 
         return self.cached("tied queries", tied)
 
@@ -197,7 +205,9 @@ class AlignedRun(Memoised):
         query = np.repeat(np.arange(len(self.depth)), self.depth)
         start = np.cumsum(self.depth) - self.depth
         rank = np.arange(len(query)) - start[query] + 1
-        names = np.array([f"{others}{i}" for i in range(1, int(self.depth.max(initial=0)) + 1)], dtype=object)
+        names = np.array(
+            [f"{others}{i}" for i in range(1, int(self.depth.max(initial=0)) + 1)], dtype=object
+        )
         doc_id = names[rank - 1]
         doc_id[start[self.query] + self.rank - 1] = self.judgments.ids_of(self.doc)
         return {

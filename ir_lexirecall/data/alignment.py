@@ -17,7 +17,14 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
-from ir_lexirecall.io.columns import TableLike, changes, nested_dicts, packed_numbers, readable, run_table
+from ir_lexirecall.io.columns import (
+    TableLike,
+    changes,
+    nested_dicts,
+    packed_numbers,
+    readable,
+    run_table,
+)
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.lines import RUN_COLUMNS
 from ir_lexirecall.io.readers import run_batches
@@ -26,7 +33,10 @@ RunLike: TypeAlias = TableLike
 """A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_FEW_QUERIES, _SHORT = 4, 256  # of a run that is aligned query by query, and documents of each ranking
+_FEW_QUERIES, _SHORT = (
+    4,
+    256,
+)  # of a run that is aligned query by query, and documents of each ranking
 _FINITE = float(np.finfo(np.float32).max)  # scores beyond may be infinite to trec_eval
 _ROWS = 2**18  # of a run that are aligned at once
 
@@ -56,14 +66,20 @@ def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
         with rereadable(os.fspath(run)) as path:
             parts = _align_file(judgments, path)
     elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
-        aligned = _align_few(judgments, nested) if len(nested) <= _FEW_QUERIES and not judgments.excluded else None
+        aligned = (
+            _align_few(judgments, nested)
+            if len(nested) <= _FEW_QUERIES and not judgments.excluded
+            else None
+        )
         if aligned is not None:
             return aligned
         parts = _align_dict(judgments, nested)
     else:
         parts = _align_rows(judgments, [run_table(run)])
 
-    doc, rank, first, size, ranked, length = map(np.concatenate, zip(*parts, (_NONE,) * 6, strict=True))
+    doc, rank, first, size, ranked, length = map(
+        np.concatenate, zip(*parts, (_NONE,) * 6, strict=True)
+    )
     depth = np.zeros(len(judgments), dtype=np.int64)
     depth[ranked] = length
     ranked = ranked[length > 0]  # what is left where documents are excluded
@@ -91,7 +107,9 @@ def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_P
     rankings: dict[str, dict[str, float]] = {}
     again: list[tuple[str, str]] = []
     for table in tables:
-        for query_id, doc_id, score in zip(*(table[name].to_list() for name in RUN_COLUMNS), strict=True):
+        for query_id, doc_id, score in zip(
+            *(table[name].to_list() for name in RUN_COLUMNS), strict=True
+        ):
             if query_id in judgments.place:
                 ranking = rankings.setdefault(query_id, {})
                 if doc_id in ranking:
@@ -121,7 +139,10 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     parts: list[_Part] = []
     seen: set[str] = set()
     for table in _whole_queries(one_ahead(checked_batches(path))):
-        queries = judgments.place.keys() & table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list()
+        queries = (
+            judgments.place.keys()
+            & table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list()
+        )
         if again := queries & seen:
             warn(
                 f"{path}: query {min(again)!r} is not contiguous; reading the file again, all of it at once. Sort it by query to save "
@@ -182,7 +203,10 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         rows = np.bincount(query, weights=length).astype(np.int64)
         query = query[np.sort(first)]
         length = rows[query]
-    return [_part_of_table(judgments, query[some], length[some], table[rows]) for some, rows in portions(length)]
+    return [
+        _part_of_table(judgments, query[some], length[some], table[rows])
+        for some, rows in portions(length)
+    ]
 
 
 def portions(length: Ints) -> Iterator[tuple[slice, slice]]:
@@ -211,7 +235,9 @@ def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.Da
         row, doc = (np.cumsum(kept) - 1)[row[doc >= 0]], doc[doc >= 0]
         block, score, doc_ids = block[kept], score[kept], doc_ids.filter(pl.Series(kept))
         length = np.bincount(block, minlength=len(query))
-    blocks = Blocks(length, score, lambda rows: doc_ids.gather(rows).to_list(), doc, block[row], score[row])
+    blocks = Blocks(
+        length, score, lambda rows: doc_ids.gather(rows).to_list(), doc, block[row], score[row]
+    )
     return _Part(doc, *ranks_of(blocks, judgments), query, length)
 
 
@@ -233,7 +259,9 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
         if q is None:
             continue
         rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
-        wanted = np.array([ranking[judgments.doc_ids[row]] for row in rows], dtype=np.float64).astype(np.float32)
+        wanted = np.array(
+            [ranking[judgments.doc_ids[row]] for row in rows], dtype=np.float64
+        ).astype(np.float32)
         in_order = in_order.astype(np.float32)
         end = in_order.searchsorted(wanted, "right")
         if max((end - in_order.searchsorted(wanted)).tolist(), default=0) > 1:
@@ -247,7 +275,13 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
         return None
     doc = np.concatenate(docs)
     return AlignedRun(
-        judgments, judgments.query[doc], doc, np.concatenate(ranks), depth, None, np.array(ranked, dtype=np.int64)
+        judgments,
+        judgments.query[doc],
+        doc,
+        np.concatenate(ranks),
+        depth,
+        None,
+        np.array(ranked, dtype=np.int64),
     )
 
 
@@ -260,13 +294,19 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
             ranking = run.get(name, {})
             if gone := ids & ranking.keys():
                 removed += map(ranking.__getitem__, gone)
-                run[name] = {doc_id: score for doc_id, score in ranking.items() if doc_id not in gone}
-    query = np.array([place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64)
+                run[name] = {
+                    doc_id: score for doc_id, score in ranking.items() if doc_id not in gone
+                }
+    query = np.array(
+        [place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64
+    )
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
     ignored = (list(ranking.values()) for name, ranking in run.items() if name not in place)
     # What does not count must be numbers all the same.
-    score = packed_numbers(chain((list(ranking.values()) for ranking in rankings), [removed], ignored))
+    score = packed_numbers(
+        chain((list(ranking.values()) for ranking in rankings), [removed], ignored)
+    )
     if score is None or not np.isfinite(score).all():
         return _align_rows(judgments, [run_table(given)])  # which names the offender
     return [
@@ -276,7 +316,11 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
 
 
 def _part_of_dict(
-    judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]], score: Floats
+    judgments: Judgments,
+    query: Ints,
+    length: Ints,
+    rankings: list[Mapping[str, Any]],
+    score: Floats,
 ) -> _Part:
     """Dicts look documents up themselves: only the few judged ones are looked for, one by one."""
     first, end = (np.searchsorted(judgments.query, query, side=side) for side in ("left", "right"))
@@ -300,7 +344,9 @@ def _part_of_dict(
         return [names[b][i] for b, i in places]
 
     doc, doc_block = doc[found], doc_block[found]
-    blocks = Blocks(length, as_32_bits(score), doc_ids_of, doc, doc_block, as_32_bits(doc_score[found]))
+    blocks = Blocks(
+        length, as_32_bits(score), doc_ids_of, doc, doc_block, as_32_bits(doc_score[found])
+    )
     return _Part(doc, *ranks_of(blocks, judgments), query, length)
 
 

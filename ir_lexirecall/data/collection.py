@@ -70,7 +70,9 @@ class Rules:
     """What the makers of a collection take out of rankings and judgments before they evaluate."""
 
     self_matches: bool = False  # whether a document with the query's own id is taken out
-    excluded_grades: tuple[float, ...] = ()  # grades that mean *to be excluded*: documents judged so are taken out
+    excluded_grades: tuple[
+        float, ...
+    ] = ()  # grades that mean *to be excluded*: documents judged so are taken out
 
     def __bool__(self) -> bool:
         return self.self_matches or bool(self.excluded_grades)
@@ -92,7 +94,9 @@ def rules_of(dataset_id: str) -> Rules:
     >>> str(rules_of("bright/biology"))
     'without documents of grade -100'
     """
-    grades = next((grades for pattern, grades in _EXCLUDED_GRADES if pattern.search(dataset_id)), ())
+    grades = next(
+        (grades for pattern, grades in _EXCLUDED_GRADES if pattern.search(dataset_id)), ()
+    )
     return Rules(_SELF_MATCHES.search(dataset_id) is not None, grades)
 
 
@@ -117,20 +121,31 @@ class Collection:
         """What ir_datasets has of the ``qrels`` or ``queries``."""
         kind = getattr(self._dataset, f"{part}_cls")()
         with _downloading(self.dataset_id):
-            return pd.DataFrame(list(getattr(self._dataset, f"{part}_iter")()), columns=list(kind._fields))
+            return pd.DataFrame(
+                list(getattr(self._dataset, f"{part}_iter")()), columns=list(kind._fields)
+            )
 
     @cached_property
     def n(self) -> int | None:
         """Number of documents in the collection, from its metadata; None where it is not known."""
         # Counting could start a download.
-        count = self._dataset.metadata().get("docs", {}).get("count") if self._dataset.has_docs() else None
+        count = (
+            self._dataset.metadata().get("docs", {}).get("count")
+            if self._dataset.has_docs()
+            else None
+        )
         return None if count is None else int(count)
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
         """The judgments: ``query_id``, ``doc_id``, ``relevance``, ``subtopic_id`` if there are subtopics, the aspects."""
         table = self._table("qrels").rename(columns=dict(self.aspect_fields))
-        columns = ["query_id", "doc_id", "relevance", *(["subtopic_id"] if self.has_subtopics else [])]
+        columns = [
+            "query_id",
+            "doc_id",
+            "relevance",
+            *(["subtopic_id"] if self.has_subtopics else []),
+        ]
         if self.aspect_fields:
             # The iteration tells rounds of judging apart, not subtopics; the latest round counts.
             table = table.drop_duplicates([c for c in columns if c != "relevance"], keep="last")
@@ -164,14 +179,19 @@ class Collection:
         if not self._dataset.has_docs():
             return {}
         with _downloading(self.dataset_id):
-            return {doc.doc_id: doc.default_text() for doc in self._dataset.docs_store().get_many_iter(doc_ids)}
+            return {
+                doc.doc_id: doc.default_text()
+                for doc in self._dataset.docs_store().get_many_iter(doc_ids)
+            }
 
     @property
     def has_texts(self) -> bool:
         """Whether ``texts`` can look documents up at once: no download is needed, no index to be built."""
         store = self._dataset.docs_store() if self._dataset.has_docs() else None
         path = getattr(store, "path", None)
-        return store is not None and path is not None and os.path.exists(path) and bool(store.built())
+        return (
+            store is not None and path is not None and os.path.exists(path) and bool(store.built())
+        )
 
     @cached_property
     def max_rel(self) -> int:
@@ -189,13 +209,17 @@ class Collection:
     @cached_property
     def official_measures(self) -> list[Measure]:
         """The official measures that ir_datasets documents for the collection."""
-        documented = (self._dataset.documentation() or {}) if hasattr(self._dataset, "documentation") else {}
+        documented = (
+            (self._dataset.documentation() or {}) if hasattr(self._dataset, "documentation") else {}
+        )
         return [parse_measure(text) for text in documented.get("official_measures", [])]
 
     @cached_property
     def rel(self) -> int:
         """Smallest grade that counts as relevant: the largest threshold of the official measures, else 1."""
-        thresholds = [measure.params["rel"] for measure in self.official_measures if "rel" in measure.params]
+        thresholds = [
+            measure.params["rel"] for measure in self.official_measures if "rel" in measure.params
+        ]
         return max([1, *thresholds])
 
     @entry
@@ -210,7 +234,11 @@ class Collection:
         """
         check_integer("cutoff", cutoff)
         rel = "" if self.rel == 1 else f"(rel={self.rel})"
-        names = [str(measure) for measure in self.official_measures] or ["nDCG@10", f"AP{rel}", f"R{rel}@1000"]
+        names = [str(measure) for measure in self.official_measures] or [
+            "nDCG@10",
+            f"AP{rel}",
+            f"R{rel}@1000",
+        ]
         names += [f"LexiRecall{rel}", f"TSE{rel}", f"CWL_ERR10(max_rel={self.max_rel})"]
         names += [f"RBU@{cutoff}"] if self.has_subtopics else []
         names += [f"TOMA(aspects={self.aspects})@{cutoff}"] if self.aspects else []
@@ -242,7 +270,9 @@ class _Demo(Collection):
 
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         rows = demo.docs().values.tolist()
-        return {doc_id: f"{title}\n{text}" for doc_id, title, text in rows if doc_id in set(doc_ids)}
+        return {
+            doc_id: f"{title}\n{text}" for doc_id, title, text in rows if doc_id in set(doc_ids)
+        }
 
     @property
     def has_texts(self) -> bool:
@@ -269,7 +299,9 @@ def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()
         raise ValueError(f"the ir_datasets data set {dataset_id!r} has no qrels")
 
     kind = dataset.qrels_cls()
-    return Collection(dataset_id, aspect_fields(kind), "subtopic_id" in kind._fields, dataset, reading)
+    return Collection(
+        dataset_id, aspect_fields(kind), "subtopic_id" in kind._fields, dataset, reading
+    )
 
 
 def is_data_set(name: str) -> bool:

@@ -29,7 +29,12 @@ ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
 to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
 
-_MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
+_MISSING = (
+    "None",
+    "nan",
+    "<NA>",
+    "NaT",
+)  # how the missing values of Python, NumPy and pandas print
 
 
 @dataclass(frozen=True)
@@ -134,10 +139,13 @@ class Judgments(Memoised):
         elif isinstance(exclude, Mapping):
             for query_id, docs in exclude.items():
                 if isinstance(docs, str) or not isinstance(docs, Iterable):
-                    raise ValueError(f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids")
+                    raise ValueError(
+                        f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids"
+                    )
             with naming("exclude"):
                 taken_out = {
-                    id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()
+                    id_string(query_id): [id_string(doc) for doc in docs]
+                    for query_id, docs in exclude.items()
                 }
         elif exclude is not None:
             for query_id, doc_id in id_pairs(exclude, "exclude"):
@@ -173,7 +181,9 @@ class Judgments(Memoised):
             self.of_documents(row),
             query_ids=[self.query_ids[q] for q in queries],
             query=np.repeat(np.arange(len(queries)), end - first),
-            excluded={query_id: ids for query_id, ids in self.excluded.items() if query_id in wanted},
+            excluded={
+                query_id: ids for query_id, ids in self.excluded.items() if query_id in wanted
+            },
             elsewhere=self.elsewhere | self.aspect_names,
         )
 
@@ -207,7 +217,11 @@ class Judgments(Memoised):
         >>> judgments.doc_ids, sorted(judgments.excluded["q"])
         (['a'], ['q', 'x'])
         """
-        taken_out = {q: self.excluded.get(q, frozenset()).union(ids) for q, ids in doc_ids.items() if q in self.place}
+        taken_out = {
+            q: self.excluded.get(q, frozenset()).union(ids)
+            for q, ids in doc_ids.items()
+            if q in self.place
+        }
         first, judged = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist(), self.doc_ids
         rows = {q: range(first[self.place[q]], first[self.place[q] + 1]) for q in taken_out}
         gone = [row for q, ids in taken_out.items() for row in rows[q] if judged[row] in ids]
@@ -218,12 +232,22 @@ class Judgments(Memoised):
     def excluded_keys(self) -> pl.DataFrame:
         """``keys`` of the documents that were taken out; ``doc`` is -1."""
         query = [self.place[query_id] for query_id, ids in self.excluded.items() for _ in ids]
-        docs = pl.Series("doc_id", [doc_id for ids in self.excluded.values() for doc_id in ids], dtype=pl.String)
-        return pl.DataFrame({"query": np.array(query, dtype=np.int32), "doc_id": docs, "doc": np.full(len(docs), -1)})
+        docs = pl.Series(
+            "doc_id", [doc_id for ids in self.excluded.values() for doc_id in ids], dtype=pl.String
+        )
+        return pl.DataFrame(
+            {
+                "query": np.array(query, dtype=np.int32),
+                "doc_id": docs,
+                "doc": np.full(len(docs), -1),
+            }
+        )
 
     @cached_property
     def _hashed_keys(self) -> pl.DataFrame:
-        keys = pl.concat([self.keys, self.excluded_keys]).sort("query") if self.excluded else self.keys
+        keys = (
+            pl.concat([self.keys, self.excluded_keys]).sort("query") if self.excluded else self.keys
+        )
         return keys.with_columns(keys[["query", "doc_id"]].hash_rows().alias("hash"))
 
     def hashed_keys(self, query: Ints) -> pl.DataFrame:
@@ -231,7 +255,10 @@ class Judgments(Memoised):
         whole = self._hashed_keys
         if len(query) == len(self):
             return whole
-        first, end = (np.searchsorted(whole["query"].to_numpy(), query, side=side) for side in ("left", "right"))
+        first, end = (
+            np.searchsorted(whole["query"].to_numpy(), query, side=side)
+            for side in ("left", "right")
+        )
         return whole[ranges(first, end)]
 
     def with_rules(self, rules: Rules) -> Judgments:
@@ -243,7 +270,9 @@ class Judgments(Memoised):
         """
         if not rules:
             return self
-        taken_out: dict[str, list[str]] = {q: [q] for q in self.query_ids} if rules.self_matches else {}
+        taken_out: dict[str, list[str]] = (
+            {q: [q] for q in self.query_ids} if rules.self_matches else {}
+        )
         for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules))
@@ -263,7 +292,11 @@ class Judgments(Memoised):
     @cached_property
     def doc_id(self) -> pl.Series:
         """Ids of the judged documents as a column."""
-        return pl.Series("doc_id", self.docs, dtype=pl.String) if isinstance(self.docs, list) else self.docs
+        return (
+            pl.Series("doc_id", self.docs, dtype=pl.String)
+            if isinstance(self.docs, list)
+            else self.docs
+        )
 
     @cached_property
     def aspect_rows(self) -> AspectRows:
@@ -279,7 +312,11 @@ class Judgments(Memoised):
     @cached_property
     def aspect_names(self) -> frozenset[str]:
         """Names of the aspects that rows of the qrels name, ``"0"`` where they name none."""
-        return frozenset(["0"] if self.table is None else (self.table.names[i] for i in np.unique(self.table.aspect)))
+        return frozenset(
+            ["0"]
+            if self.table is None
+            else (self.table.names[i] for i in np.unique(self.table.aspect))
+        )
 
     @property
     def relevance_is_named(self) -> bool:
@@ -288,12 +325,16 @@ class Judgments(Memoised):
 
     def m(self, rel: float = 1) -> Ints:
         """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
-        return self.cached(("m", rel), lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self)))
+        return self.cached(
+            ("m", rel), lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self))
+        )
 
     @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
-        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": np.arange(len(self))})
+        return pl.DataFrame(
+            {"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": np.arange(len(self))}
+        )
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -313,7 +354,11 @@ class Judgments(Memoised):
     def keys(self) -> pl.DataFrame:
         """Query position, document id and row of every judged document, for joins."""
         return pl.DataFrame(
-            {"query": self.query.astype(np.int32), "doc_id": self.doc_id, "doc": np.arange(len(self.query))}
+            {
+                "query": self.query.astype(np.int32),
+                "doc_id": self.doc_id,
+                "doc": np.arange(len(self.query)),
+            }
         )
 
     def ids_of(self, row: Ints) -> list[str]:
@@ -425,9 +470,13 @@ class Judgments(Memoised):
                     f"qrels: aspect {name!r} of query {query_id!r} has weight {said} at document {doc_id!r}; an aspect needs one "
                     f"weight per query, not negative{and_more(len(bad) - 1)}"
                 )
-        weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0  # nothing relevant: not counted
+        weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = (
+            0  # nothing relevant: not counted
+        )
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
-        return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=ratio(weight, total))
+        return AspectGrades(
+            doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=ratio(weight, total)
+        )
 
     @cached_property
     def has_weight(self) -> Bools:
@@ -485,7 +534,9 @@ class Judgments(Memoised):
                 continue
             values, doc = self._further_column(name), table.doc[table.row]
             label[doc] = values
-            differs = np.flatnonzero((label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values)))
+            differs = np.flatnonzero(
+                (label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values))
+            )
             if len(differs):
                 first = differs[0]
                 raise ValueError(
@@ -532,7 +583,9 @@ def load(
     """
     if isinstance(queries, str):
         if queries != "relevant":
-            raise ValueError(f"unknown queries {queries!r}; give 'relevant', or a list of their ids")
+            raise ValueError(
+                f"unknown queries {queries!r}; give 'relevant', or a list of their ids"
+            )
     elif isinstance(queries, Iterable):
         queries = list(queries)
         if not queries:

@@ -22,7 +22,12 @@ _SAMPLE = 2**16  # rows of a run in which ids are looked at
 
 
 def check_matches(
-    judgments: Judgments, aligned: AlignedRun, run: RunLike | AlignedRun | None, title: str, *, allow_empty: bool
+    judgments: Judgments,
+    aligned: AlignedRun,
+    run: RunLike | AlignedRun | None,
+    title: str,
+    *,
+    allow_empty: bool,
 ) -> None:
     """Refuse a run that has no query, or no document, in common with the qrels, however small both are; or warn.
 
@@ -35,7 +40,11 @@ def check_matches(
     if len(aligned.doc) or not len(judgments):
         return
     if not aligned.depth.any():
-        if allow_empty and isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run):
+        if (
+            allow_empty
+            and isinstance(run, Mapping)
+            and any(str(query_id) in judgments.place for query_id in run)
+        ):
             return  # it says that it retrieves nothing
         said = nothing_retrieved(title, judgments.query_ids[0])
     else:
@@ -74,7 +83,9 @@ def judged_share(run: AlignedRun) -> float:
 
 
 def hardly_judged(
-    judgments: Judgments, runs: Mapping[str, AlignedRun], sources: Mapping[str, RunLike | AlignedRun]
+    judgments: Judgments,
+    runs: Mapping[str, AlignedRun],
+    sources: Mapping[str, RunLike | AlignedRun],
 ) -> Iterator[tuple[str, float, float, str]]:
     """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it.
 
@@ -87,9 +98,16 @@ def hardly_judged(
         if own < others / 2 and not (judgments.are_relevant and own > 0 and others <= 0.5):
             judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
             ids = _ids(judgments, sources[name]) if name in sources else []
-            meeting = _meeting(judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)])
+            meeting = _meeting(
+                judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)]
+            )
             counted = "those without a judgment count as not relevant."
-            yield name, own, others, f"{name}: {judged}; {counted}{f' {meeting}.' if meeting else ''}"
+            yield (
+                name,
+                own,
+                others,
+                f"{name}: {judged}; {counted}{f' {meeting}.' if meeting else ''}",
+            )
 
 
 def _ids(judgments: Judgments, run: RunLike | AlignedRun) -> list[tuple[str, str]]:
@@ -111,7 +129,9 @@ def _ids(judgments: Judgments, run: RunLike | AlignedRun) -> list[tuple[str, str
 def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:
     """The judged documents of a query, and their rows."""
     q = judgments.place[query_id]
-    return judgments.cached(("judged", q), lambda: {doc_id: row for row, doc_id in judgments.rows_of_query(q)})
+    return judgments.cached(
+        ("judged", q), lambda: {doc_id: row for row, doc_id in judgments.rows_of_query(q)}
+    )
 
 
 # -- what would make ids meet ----------------------------------------------------------------------
@@ -123,7 +143,9 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "without leading zeros": lambda doc_id: doc_id.lstrip("0"),
     "without the folder": lambda doc_id: re.split(r"[/\\]", doc_id)[-1],
     "without the ending": lambda doc_id: re.sub(r"(\.[A-Za-z]\w{0,4})+$", "", doc_id),
-    "without the folder and the ending": lambda doc_id: re.split(r"[/\\]", doc_id)[-1].partition(".")[0],
+    "without the folder and the ending": lambda doc_id: re.split(r"[/\\]", doc_id)[-1].partition(
+        "."
+    )[0],
     "without the prefix": lambda doc_id: re.sub(r"^[^\d\s]+[\W_](?=\w)", "", doc_id),
     "without the letters before the number": lambda doc_id: re.sub(r"^[A-Za-z]+(?=\d)", "", doc_id),
 }

@@ -47,7 +47,10 @@ class Pool:
 
     @classmethod
     def from_runs(
-        cls, judgments: Judgments, runs: Mapping[str, RunLike | AlignedRun], depth: int | None = None
+        cls,
+        judgments: Judgments,
+        runs: Mapping[str, RunLike | AlignedRun],
+        depth: int | None = None,
     ) -> Pool:
         """Read ``runs`` (in any form that ``align`` takes) and pool what they retrieved.
 
@@ -63,22 +66,41 @@ class Pool:
         [1.0, 0.0, 0.0]
         """
         if not engine.computes():
-            raise ValueError(f"documents cannot be pooled {engine.where()}; start processes with spawn or forkserver")
+            raise ValueError(
+                f"documents cannot be pooled {engine.where()}; start processes with spawn or forkserver"
+            )
         tables = {str(name): _ranked(judgments, str(name), run) for name, run in runs.items()}
         judged = judgments.keys.with_columns(pl.col("doc").cast(pl.Int64))
         rows = [
-            table.join(judged, on=["query", "doc_id"], how="left").with_columns(run=pl.lit(s, dtype=pl.Int32))
+            table.join(judged, on=["query", "doc_id"], how="left").with_columns(
+                run=pl.lit(s, dtype=pl.Int32)
+            )
             for s, table in enumerate(tables.values())
         ]
-        columns = {"query": pl.Int32, "doc_id": pl.String, "rank": pl.Int32, "doc": pl.Int64, "run": pl.Int32}
+        columns = {
+            "query": pl.Int32,
+            "doc_id": pl.String,
+            "rank": pl.Int32,
+            "doc": pl.Int64,
+            "run": pl.Int32,
+        }
         everything = pl.concat(rows) if rows else pl.DataFrame(schema=columns)
         shallow = pl.col("rank") <= (depth or _DEEPEST)
-        keys = everything.filter(pl.col("doc").is_not_null() | shallow).select("query", "doc_id", "doc").unique()
+        keys = (
+            everything.filter(pl.col("doc").is_not_null() | shallow)
+            .select("query", "doc_id", "doc")
+            .unique()
+        )
         keys = keys.sort("query", "doc", "doc_id", nulls_last=True).with_row_index("row")
-        places = everything.join(keys.select("row", "query", "doc_id"), on=["query", "doc_id"], how="inner")
+        places = everything.join(
+            keys.select("row", "query", "doc_id"), on=["query", "doc_id"], how="inner"
+        )
         rank = np.zeros((len(tables), len(keys)), dtype=np.int32)
         rank[places["run"].to_numpy(), places["row"].to_numpy()] = places["rank"].to_numpy()
-        counts = [np.bincount(table["query"].to_numpy(), minlength=len(judgments)) for table in tables.values()]
+        counts = [
+            np.bincount(table["query"].to_numpy(), minlength=len(judgments))
+            for table in tables.values()
+        ]
         retrieved = np.array(counts, dtype=np.int64).reshape(len(tables), len(judgments))
         return cls(
             judgments,
@@ -99,13 +121,19 @@ class Pool:
     @cached_property
     def grade(self) -> Floats:
         """Grade of each document, 0 without a judgment, shape ``(N,)``."""
-        return np.append(self.judgments.grade, 0.0)[self.doc]  # the last one where there is no judgment
+        return np.append(self.judgments.grade, 0.0)[
+            self.doc
+        ]  # the last one where there is no judgment
 
     def only(self, which: Bools) -> Pool:
         """The pool of some documents, ``which`` of shape ``(N,)``."""
         row = np.flatnonzero(which)
         return replace(
-            self, query=self.query[row], doc=self.doc[row], doc_id=self.doc_id.gather(row), rank=self.rank[:, row]
+            self,
+            query=self.query[row],
+            doc=self.doc[row],
+            doc_id=self.doc_id.gather(row),
+            rank=self.rank[:, row],
         )
 
     def within(self, depth: Depth) -> Bools:
@@ -117,7 +145,9 @@ class Pool:
         """Ranks down to ``cutoff``, 0 below, and which runs have a document without judgment among their first ``depth``, ``(S, N)`` each."""
         deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
         found = self.rank > 0
-        return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & found & (self.rank <= deepest)
+        return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & found & (
+            self.rank <= deepest
+        )
 
     def check_agrees(self, runs: Mapping[str, AlignedRun]) -> None:
         """Require that the judged documents stand where they stood when the runs were aligned.
@@ -150,11 +180,17 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
         with naming(f"run {name!r}"):
             table = _of_queries(judgments, run_table(run))
     if judgments.excluded:
-        table = table.join(judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left")
+        table = table.join(
+            judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left"
+        )
     key = sort_key(table["query"].to_numpy(), as_32_bits(table["score"].to_numpy()))
     table = table.drop("score")
     if not np.all(key[1:] > key[:-1]):
-        table = table.with_columns(key=pl.Series(key)).sort("key", "doc_id", descending=[False, True]).drop("key")
+        table = (
+            table.with_columns(key=pl.Series(key))
+            .sort("key", "doc_id", descending=[False, True])
+            .drop("key")
+        )
     rank = position_in_segment(table["query"].to_numpy()) + 1
     return table.with_columns(rank=pl.Series(rank.astype(np.int32)))
 

@@ -25,7 +25,10 @@ from ir_lexirecall.io.columns import (
 from ir_lexirecall.io.lines import QREL_COLUMNS
 
 _SMALL = 2**17  # lines that one thread sorts
-ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
+ASPECT_COLUMNS = (
+    "subtopic_id",
+    "iteration",
+)  # where rows name their aspect; the first one there counts
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ class AspectRows:
         """The same rows, those of some documents (a truth value for each) with grade 0 and without further labels."""
         gone = removed[self.doc]
         lines = ~gone[self.row]
-        return replace(self, grade=np.where(gone, 0.0, self.grade), line=self.line[lines], row=self.row[lines])
+        return replace(
+            self, grade=np.where(gone, 0.0, self.grade), line=self.line[lines], row=self.row[lines]
+        )
 
 
 class Qrels(NamedTuple):
@@ -85,10 +90,13 @@ def read_qrels(qrels: Any) -> Qrels:
         query_ids = sorted(nested)
         docs = [sorted(nested[query_id]) for query_id in query_ids]
         grade = packed_numbers(
-            list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
+            list(map(nested[query_id].__getitem__, ids))
+            for query_id, ids in zip(query_ids, docs, strict=True)
         )
         if grade is not None and np.isfinite(grade).all():
-            query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
+            query = np.arange(len(docs)).repeat(
+                np.array([len(ids) for ids in docs], dtype=np.int64)
+            )
             return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
     for name in ASPECT_COLUMNS:  # a small table with one column more needs no Polars
         if (columns := few_columns(qrels, QREL_COLUMNS, (name,))) is not None:
@@ -101,7 +109,9 @@ def read_qrels(qrels: Any) -> Qrels:
 def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
     """Qrels from what ``qrel_columns`` gave, or from lists: these are sorted without Polars."""
     aspect = aspect_column(columns)
-    keys = {name: columns[name] for name in ("query_id", "doc_id")} | ({} if aspect is None else {"aspect": aspect})
+    keys = {name: columns[name] for name in ("query_id", "doc_id")} | (
+        {} if aspect is None else {"aspect": aspect}
+    )
     grades = np.asarray(columns["relevance"])
     if not isinstance(columns["doc_id"], list) and engine.computes():
         ordered = pl.DataFrame({**keys, "relevance": grades, "line": np.arange(len(grades))})
@@ -111,7 +121,9 @@ def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
     else:
         of_line = list(zip(*keys.values(), grades.tolist(), strict=True))
         line = np.array(sorted(range(len(grades)), key=of_line.__getitem__), dtype=np.int64)
-        in_order = [np.array([of_line[i][k] for i in line.tolist()], dtype=object) for k in range(len(keys))]
+        in_order = [
+            np.array([of_line[i][k] for i in line.tolist()], dtype=object) for k in range(len(keys))
+        ]
     query_id, doc_id = in_order[:2]
     new_query = changes(query_id)
     new_doc = new_query | changes(doc_id)
@@ -121,8 +133,12 @@ def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
         first = int(conflicts[0])
         start = np.flatnonzero(np.r_[new, True])
         end = int(np.searchsorted(start, first, side="right"))
-        of_aspect = "" if aspect is None or len(set(aspect)) == 1 else f" (aspect {in_order[2][first]!r})"
-        labels = " and ".join(f"{label:g}" for label in np.unique(grade[start[end - 1] : start[end]]).tolist())
+        of_aspect = (
+            "" if aspect is None or len(set(aspect)) == 1 else f" (aspect {in_order[2][first]!r})"
+        )
+        labels = " and ".join(
+            f"{label:g}" for label in np.unique(grade[start[end - 1] : start[end]]).tolist()
+        )
         raise ValueError(
             f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} is judged twice, with the grades "
             f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
@@ -130,7 +146,11 @@ def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
     row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
     query_ids = list(query_id[np.flatnonzero(new_query)])
     query = (np.cumsum(new_query) - 1)[new_doc]
-    empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
+    empty = (
+        [id_string(q) for q, docs in qrels.items() if not docs]
+        if isinstance(qrels, Mapping)
+        else []
+    )
     if empty:
         judged, query_ids = query_ids, sorted({*query_ids, *empty})
         place = {name: q for q, name in enumerate(query_ids)}
@@ -162,7 +182,10 @@ def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
     if names.dtype == pl.Null:
         return None
     if names.dtype == pl.Object or names.dtype.is_nested() or names.null_count():
-        texts = ["0" if name is None else check_text(str(name), "names of aspects") for name in names.to_list()]
+        texts = [
+            "0" if name is None else check_text(str(name), "names of aspects")
+            for name in names.to_list()
+        ]
         names = pl.Series(texts, dtype=pl.String)
     elif names.dtype != pl.String:
         names = names.cast(pl.String)

@@ -57,7 +57,9 @@ def ranks_of(blocks: Blocks, judgments: Judgments) -> tuple[Ints, Ints, Ints]:
     rank = first - start[blocks.doc_block] + 1
     size = np.ones(len(rank), dtype=np.int64)
     # A document whose key its right neighbour shares is tied: document ids decide.
-    tied = np.flatnonzero((first + 1 < len(key)) & (in_order[np.minimum(first + 1, len(key) - 1)] == doc_key))
+    tied = np.flatnonzero(
+        (first + 1 < len(key)) & (in_order[np.minimum(first + 1, len(key) - 1)] == doc_key)
+    )
     if len(tied) == 0:
         return rank, rank, size
     size[tied] = np.searchsorted(in_order, doc_key[tied], side="right") - first[tied]
@@ -73,7 +75,10 @@ def ranks_of(blocks: Blocks, judgments: Judgments) -> tuple[Ints, Ints, Ints]:
 
 
 def _before(
-    keys: Sequence[int], doc_ids: Sequence[str], wanted_keys: Sequence[int], wanted_ids: Sequence[str]
+    keys: Sequence[int],
+    doc_ids: Sequence[str],
+    wanted_keys: Sequence[int],
+    wanted_ids: Sequence[str],
 ) -> list[int]:
     """How many documents of equal key stand before each one that is wanted: those whose id is greater.
 

@@ -131,11 +131,21 @@ class Description(About):
         """
         shown = self.sections()
         room = max((len(heading) for heading, _ in shown), default=0) + 2
-        lines = {heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in shown}
+        lines = {
+            heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in shown
+        }
         first = [lines.pop(heading) for heading in ("Formula", "Symbols") if heading in lines]
-        blocks = [_filled(self.heading, width, 0), _filled(self.meaning, width, 0), "\n".join(first)]
+        blocks = [
+            _filled(self.heading, width, 0),
+            _filled(self.meaning, width, 0),
+            "\n".join(first),
+        ]
         if self.parameters:
-            blocks.append("\n".join(["Parameters:", *(_filled(f"  {item}", width, 6) for item in self.parameters)]))
+            blocks.append(
+                "\n".join(
+                    ["Parameters:", *(_filled(f"  {item}", width, 6) for item in self.parameters)]
+                )
+            )
         blocks.append("\n".join(lines.values()))
         return "\n\n".join(block for block in blocks if block)
 
@@ -149,11 +159,24 @@ class Description(About):
 
 def _filled(text: str, width: int, indent: int) -> str:
     """Fill ``text`` to ``width`` columns; lines after the first are indented."""
-    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
+    return textwrap.fill(
+        text, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+    )
 
 
 _FILE = Path(__file__).with_name("entries.ini")
-_TEXTS = ("formula", "plain", "symbols", "values", "zero", "ties", "use", "source", "title", "meaning")
+_TEXTS = (
+    "formula",
+    "plain",
+    "symbols",
+    "values",
+    "zero",
+    "ties",
+    "use",
+    "source",
+    "title",
+    "meaning",
+)
 _WHERE = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle"}
 _WHERE |= {"book": "publisher", "phdthesis": "school"}
 _KINDS = {int: "integer", float: "number", bool: "True or False", str: "text", dict: "dict"}
@@ -199,7 +222,9 @@ def describe(measure: MeasureLike) -> Description:
             param = parsed.SUPPORTED_PARAMS[name]
             if not param.validate(value):
                 expected = getattr(param, "expects", None) or _allowed(name, param)
-                raise ValueError(f"{parsed.NAME}: {name} must be {expected}, not {value!r}") from None
+                raise ValueError(
+                    f"{parsed.NAME}: {name} must be {expected}, not {value!r}"
+                ) from None
         required = {name for name, param in parsed.SUPPORTED_PARAMS.items() if param.required}
         if required <= parsed.params.keys() and not re.search(r" needs \w+, ", str(error)):
             raise
@@ -208,25 +233,39 @@ def describe(measure: MeasureLike) -> Description:
     if isinstance(parsed, Measure):
         about = parsed.about()
         if not about.values and parsed.RANGE == UNIT:
-            about = replace(about, values=f"0 to 1{'; smaller is better' * parsed.SMALLER_IS_BETTER}")
+            about = replace(
+                about, values=f"0 to 1{'; smaller is better' * parsed.SMALLER_IS_BETTER}"
+            )
         if parsed.SMALLER_IS_BETTER and not about.use:
             about = replace(about, use="smaller values are better")
-    elif not type(parsed).__module__.startswith("ir_measures.") or parsed.NAME not in entries("measure"):
+    elif not type(parsed).__module__.startswith("ir_measures.") or parsed.NAME not in entries(
+        "measure"
+    ):
         about = About(source=", ".join(re.findall(r"\.\. cite\.dblp:: *(\S+)", docstring)))
     title = str(getattr(parsed, "PRETTY_NAME", None) or parsed.NAME)
-    paragraph = re.sub(r"(?ms)^\s*\.\. .*", "", docstring.partition("\n\n")[0])  # without directives
+    paragraph = re.sub(
+        r"(?ms)^\s*\.\. .*", "", docstring.partition("\n\n")[0]
+    )  # without directives
     paragraph = " ".join(paragraph.replace("::", ":").replace("``", "").split())
     meaning = str(getattr(parsed, "SHORT_DESC", None) or paragraph or title)
     registry = ir_measures.measures.registry.items()
     same = [name for name, other in registry if type(other) is type(parsed) and other.params == {}]
-    about = replace(about, title=about.title or title, meaning=meaning if meaning.endswith(".") else f"{meaning}.")
+    about = replace(
+        about,
+        title=about.title or title,
+        meaning=meaning if meaning.endswith(".") else f"{meaning}.",
+    )
     return _description(parsed, about, tuple(name for name in same if name != parsed.NAME))
 
 
 def _description(described: Any, about: About, aliases: tuple[str, ...] = ()) -> Description:
     """The description of a measure, a preference, or a test, by its name."""
     parameters = () if isinstance(described, str) else _parameters(described, about)
-    own = {"name": getattr(described, "NAME", described), "measure": str(described), "parameters": parameters}
+    own = {
+        "name": getattr(described, "NAME", described),
+        "measure": str(described),
+        "parameters": parameters,
+    }
     said = {"source": source(about.source), "see_also": tuple(about.see_also), "aliases": aliases}
     return Description(**vars(about) | own | said)
 
@@ -236,14 +275,20 @@ def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
     for name, param in measure.SUPPORTED_PARAMS.items():
         plain = param.default in (None, NOT_PROVIDED)
         default = "required" if param.required else "none" if plain else repr(param.default)
-        said = "" if isinstance(measure, Measure) else _sections("parameter").get(name, {}).get("meaning", "")
+        said = (
+            ""
+            if isinstance(measure, Measure)
+            else _sections("parameter").get(name, {}).get("meaning", "")
+        )
         parameters.append(
             Parameter(
                 name=f"@{name}" if name == measure.AT_PARAM else name,
                 default=default,
                 meaning=about.meanings.get(name) or said or str(param.desc),
                 allowed=_allowed(name, param),
-                value=measure.params.get(name, None if default in ("required", "none") else param.default),
+                value=measure.params.get(
+                    name, None if default in ("required", "none") else param.default
+                ),
             )
         )
     return tuple(parameters)
@@ -273,18 +318,34 @@ def entries(kind: str) -> dict[str, About]:
     if kind == "test":
         said = ("meaning", "plain", "ties", "use", "see_also")
         return {
-            name: About(title=test.title[0].upper() + test.title[1:], **{text: getattr(test, text) for text in said})
+            name: About(
+                title=test.title[0].upper() + test.title[1:],
+                **{text: getattr(test, text) for text in said},
+            )
             for name, test in TESTS.items()
         }
     described = {}
     for name, section in _sections(kind).items():
         more: dict[str, Any] = {text: section[text] for text in _TEXTS if text in section}
-        if "example" in section:  # of grades such as ``1, 0, None``, or for several subtopics ``(1, 0), (0, None)``
-            ranking, missing = (ast.literal_eval(f"[{section.get(grades, '')}]") for grades in ("ranking", "missing"))
+        if (
+            "example" in section
+        ):  # of grades such as ``1, 0, None``, or for several subtopics ``(1, 0), (0, None)``
+            ranking, missing = (
+                ast.literal_eval(f"[{section.get(grades, '')}]")
+                for grades in ("ranking", "missing")
+            )
             value = float(Fraction(section["value"]))
-            more["example"] = Example(section["example"], ranking, value, section["working"], missing)
-        meanings = {key.removeprefix("meaning."): text for key, text in section.items() if key.startswith("meaning.")}
-        described[name] = About(see_also=tuple(section["see_also"].split(", ")), meanings=meanings, **more)
+            more["example"] = Example(
+                section["example"], ranking, value, section["working"], missing
+            )
+        meanings = {
+            key.removeprefix("meaning."): text
+            for key, text in section.items()
+            if key.startswith("meaning.")
+        }
+        described[name] = About(
+            see_also=tuple(section["see_also"].split(", ")), meanings=meanings, **more
+        )
     return described
 
 
@@ -297,20 +358,33 @@ def source(key: str) -> Source:
     known = _sections("source").get(key)
     if known is None:
         if key and " " not in key:
-            raise ValueError(f"unknown source {key!r}; descriptions/entries.ini has {', '.join(_sections('source'))}")
+            raise ValueError(
+                f"unknown source {key!r}; descriptions/entries.ini has {', '.join(_sections('source'))}"
+            )
         return Source(line=key)
     kind, authors, doi = known["kind"], known["authors"], known.get("doi", "")
-    fields = {"author": authors, "title": f"{{{known['title']}}}", _WHERE[kind]: known["where"], "year": known["year"]}
+    fields = {
+        "author": authors,
+        "title": f"{{{known['title']}}}",
+        _WHERE[kind]: known["where"],
+        "year": known["year"],
+    }
     lines = [f"  {name} = {{{value}}}," for name, value in {**fields, "doi": doi}.items() if value]
     people = authors.split(" and ")
-    surnames = [person.split()[-1] for person in people] if len(people) <= 4 else [people[0].split()[-1], "et al."]
+    surnames = (
+        [person.split()[-1] for person in people]
+        if len(people) <= 4
+        else [people[0].split()[-1], "et al."]
+    )
     line = f"{', '.join(surnames)}: {known['title']}, {known['where']} {known['year']}{f', doi {doi}' if doi else ''}"
     return Source(key, "\n".join([f"@{kind}{{{key},", *lines, "}"]), line)
 
 
 @lru_cache
 def _sections(kind: str) -> dict[str, dict[str, str]]:
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=configparser.ExtendedInterpolation())
+    parser = configparser.ConfigParser(
+        delimiters=("=",), interpolation=configparser.ExtendedInterpolation()
+    )
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(_FILE, encoding="utf-8")
     named = ((section.partition(" "), parser[section]) for section in parser.sections())

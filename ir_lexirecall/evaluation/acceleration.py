@@ -69,7 +69,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             measure.validate_params()
         if self._ours:
             check_judgments(self._ours, self.judgments)
-        super().__init__(listed, self._left_to.qrel_qids if self._leaves_all else set(self.judgments.query_ids))
+        super().__init__(
+            listed, self._left_to.qrel_qids if self._leaves_all else set(self.judgments.query_ids)
+        )
 
     @cached_property
     def _left_to(self) -> Evaluator:
@@ -81,7 +83,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     def _leaves(self, run: Any) -> tuple[Any, bool, AlignedRun | ValueError | None]:
         """The run, whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
         run = _rereadable(run)
-        leaves = self._leaves_all or (bool(self._standard) and not _reads_alike(run, "score", (float, int)))
+        leaves = self._leaves_all or (
+            bool(self._standard) and not _reads_alike(run, "score", (float, int))
+        )
         if leaves:
             _check_texts(run, "run")
             if not self._ours:
@@ -96,7 +100,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             # Queries with an empty ranking count among those that the run has, as with pytrec_eval; elsewhere they are missing.
             # They are withheld from it: where the first query of a run is empty, it reads memory that it has given back.
             place = self.judgments.place
-            aligned = replace(aligned, ranked=np.array([place[q] for q in run if q in place], dtype=np.int64))
+            aligned = replace(
+                aligned, ranked=np.array([place[q] for q in run if q in place], dtype=np.int64)
+            )
         return run, leaves, aligned
 
     def _scored(self, aligned: AlignedRun | ValueError | None, leaves: bool) -> list[Scored]:
@@ -113,7 +119,8 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         # pytrec_eval's order: the queries that the run has as they stand there, then the others, sorted; ours are all sorted.
         order = np.r_[aligned.ranked, np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)]
         return [
-            (measure, score(measure, aligned), None if isinstance(measure, Measure) else order) for measure in measures
+            (measure, score(measure, aligned), None if isinstance(measure, Measure) else order)
+            for measure in measures
         ]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
@@ -131,13 +138,19 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         for measure, array, order in self._scored(aligned, leaves):
             column = array.value if isinstance(array, Utility) else array
             column = column if order is None else column[order]
-            result[measure] = aggregate(measure, column) if len(column) else measure.aggregator().result()
+            result[measure] = (
+                aggregate(measure, column) if len(column) else measure.aggregator().result()
+            )
         return result
 
 
 def _rereadable(data: Any) -> Any:
     """The same data, an iterator as a list."""
-    if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "columns") or not isinstance(data, Iterable):
+    if (
+        isinstance(data, (str, os.PathLike, Mapping))
+        or hasattr(data, "columns")
+        or not isinstance(data, Iterable)
+    ):
         return data
     return list(data)
 
@@ -176,12 +189,15 @@ def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
     wanted = {"query_id": str, "doc_id": str, value: kinds}
     if hasattr(data, "itertuples"):
         names = list(data.columns)
-        return all(names.count(name) == 1 and _column_is(data[name], kind) for name, kind in wanted.items())
+        return all(
+            names.count(name) == 1 and _column_is(data[name], kind) for name, kind in wanted.items()
+        )
     if not isinstance(data, list) or len(set(map(type, data))) > 1:
         return False
     fields = getattr(data[0], "_fields", ()) if data else ()
     return not data or all(
-        name in fields and _are(map(itemgetter(fields.index(name)), data), kind) for name, kind in wanted.items()
+        name in fields and _are(map(itemgetter(fields.index(name)), data), kind)
+        for name, kind in wanted.items()
     )
 
 

@@ -35,7 +35,11 @@ RANK_TYPES = {
 
 @entry
 def evaluate_arrow(
-    measures: MeasuresLike, qrels: pa.Table | Judgments, run: pa.Table, *, aspects: Iterable[str] | None = None
+    measures: MeasuresLike,
+    qrels: pa.Table | Judgments,
+    run: pa.Table,
+    *,
+    aspects: Iterable[str] | None = None,
 ) -> pa.Table:
     """``evaluate`` for Arrow tables.
 
@@ -63,13 +67,20 @@ def evaluate_arrow(
     """
     _require_engines()
     named = measures_by_column(measures)
-    aligned = align(Judgments.from_qrels(qrels).as_part(aspects or ()), run)  # checked where nothing is judged, too
+    aligned = align(
+        Judgments.from_qrels(qrels).as_part(aspects or ()), run
+    )  # checked where nothing is judged, too
     judgments = aligned.judgments
-    columns: dict[str, Any] = {"query_id": judgments.query_ids, **{name: np.zeros(0) for name in named}}
+    columns: dict[str, Any] = {
+        "query_id": judgments.query_ids,
+        **{name: np.zeros(0) for name in named},
+    }
     if len(judgments):
         if aspects is None:
             check_judgments(named.values(), judgments)
-        columns |= {name: values(measure, aligned).astype(np.float64) for name, measure in named.items()}
+        columns |= {
+            name: values(measure, aligned).astype(np.float64) for name, measure in named.items()
+        }
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
 
@@ -89,7 +100,9 @@ def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
 
 
 @entry
-def align_arrow(qrels: pa.Table | Judgments, run: pa.Table, *, aspects: Iterable[str] | None = None) -> pa.Table:
+def align_arrow(
+    qrels: pa.Table | Judgments, run: pa.Table, *, aspects: Iterable[str] | None = None
+) -> pa.Table:
     """``align`` for Arrow tables.
 
     Args:
@@ -155,38 +168,57 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     >>> ranks_from_arrow(judgments, ranks_to_arrow(run)).rank
     array([2])
     """
-    rows = pl.DataFrame(ranks.select(list(RANK_TYPES))).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+    rows = pl.DataFrame(ranks.select(list(RANK_TYPES))).with_columns(
+        pl.col("query_id", "doc_id").cast(pl.String)
+    )
     rows = rows.join(judgments.query_numbers.cast({"query": pl.Int32}), on="query_id", how="left")
     rows = rows.join(judgments.keys, on=["query", "doc_id"], how="left").sort("query", "rank")
-    unknown = rows.filter(pl.col("query").is_null() | (pl.col("doc_id").is_not_null() & pl.col("doc").is_null()))
+    unknown = rows.filter(
+        pl.col("query").is_null() | (pl.col("doc_id").is_not_null() & pl.col("doc").is_null())
+    )
     if len(unknown):
         query_id, doc_id, *_ = unknown.row(0)
-        raise ValueError(f"ranks: document {doc_id!r} of query {query_id!r} is not judged; align with these judgments")
+        raise ValueError(
+            f"ranks: document {doc_id!r} of query {query_id!r} is not judged; align with these judgments"
+        )
     depths = rows.select("query_id", "query", "depth").unique(maintain_order=True)
     found = rows.filter(pl.col("doc").is_not_null())
     again = depths.filter(~pl.col("query").is_first_distinct())["query_id"].to_list()
     again += found.filter(~pl.col("doc").is_first_distinct())["query_id"].to_list()
     if again:
-        raise ValueError(f"ranks: query {again[0]!r} is in two parts; keep all rows of a query in one")
+        raise ValueError(
+            f"ranks: query {again[0]!r} is in two parts; keep all rows of a query in one"
+        )
     depth = np.full(len(judgments), -1, dtype=np.int64)
     depth[depths["query"].to_numpy()] = depths["depth"].to_numpy()
     if (depth < 0).any():
         missing = judgments.query_ids[int(np.argmin(depth))]
-        raise ValueError(f"ranks: query {missing!r} of the judgments is missing; give the ranks of all parts")
+        raise ValueError(
+            f"ranks: query {missing!r} of the judgments is missing; give the ranks of all parts"
+        )
     query, doc, rank, first, alike = (
-        found[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank", "first_rank", "alike")
+        found[name].to_numpy().astype(np.int64)
+        for name in ("query", "doc", "rank", "first_rank", "alike")
     )
-    return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike))
+    return AlignedRun(
+        judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike)
+    )
 
 
 def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
     """An Arrow table in the plain types that every framework takes, not in those of Polars."""
     import pyarrow as pa
 
-    return pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(list(types.items())))
+    return (
+        pl.DataFrame(columns)
+        .to_arrow(compat_level=pl.CompatLevel.oldest())
+        .cast(pa.schema(list(types.items())))
+    )
 
 
 def _require_engines() -> None:
     required("pyarrow", "Arrow", "PyArrow", "all")
     if not engine.computes():
-        raise ValueError(f"Arrow tables cannot be joined {engine.where()}; start processes with spawn or forkserver")
+        raise ValueError(
+            f"Arrow tables cannot be joined {engine.where()}; start processes with spawn or forkserver"
+        )

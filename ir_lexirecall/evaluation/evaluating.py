@@ -13,7 +13,14 @@ from ir_lexirecall._util.versions import versions
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, metadata_of, read_run, tie_range, tie_warning
+from ir_lexirecall.evaluation.scored_runs import (
+    ScoredRuns,
+    check_runs,
+    metadata_of,
+    read_run,
+    tie_range,
+    tie_warning,
+)
 from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
@@ -21,25 +28,45 @@ from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_meas
 
 @overload
 def evaluate(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: Literal[False] = ...
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    *,
+    allow_empty: bool = ...,
+    aggregate: Literal[False] = ...,
 ) -> pd.DataFrame: ...
 
 
 @overload
 def evaluate(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: Literal[True]
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    *,
+    allow_empty: bool = ...,
+    aggregate: Literal[True],
 ) -> pd.Series: ...
 
 
 @overload
 def evaluate(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: bool
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    *,
+    allow_empty: bool = ...,
+    aggregate: bool,
 ) -> pd.DataFrame | pd.Series: ...
 
 
 @entry
 def evaluate(
-    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = True, aggregate: bool = False
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    *,
+    allow_empty: bool = True,
+    aggregate: bool = False,
 ) -> pd.DataFrame | pd.Series:
     """Evaluate a run with measures of this library and of ir_measures side by side.
 
@@ -80,19 +107,26 @@ def evaluate(
                 ) from None
         raise
     if "query_id" in parsed:
-        raise ValueError(f"'query_id' is the name of the table's index; give {parsed['query_id']} another name")
+        raise ValueError(
+            f"'query_id' is the name of the table's index; give {parsed['query_id']} another name"
+        )
     judgments = Judgments.from_qrels(qrels)
     scoring.check_judgments(parsed.values(), judgments)
     aligned = read_run(judgments, run, allow_empty=allow_empty)
     columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
     table = (
-        pd.Series({name: scoring.aggregate(parsed[name], column) for name, column in columns.items()}, dtype=float)
+        pd.Series(
+            {name: scoring.aggregate(parsed[name], column) for name, column in columns.items()},
+            dtype=float,
+        )
         if aggregate
         else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
     )
     warnings = [f"{RISING}."] if scores_rise_with_ranks(run) else []
     for name, measure in parsed.items():
-        if aligned.ties is not None and scoring.is_native(measure):  # others would have to be computed again
+        if aligned.ties is not None and scoring.is_native(
+            measure
+        ):  # others would have to be computed again
             warning = tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))
             warnings += [warning] if warning else []
     made = {"rules": judgments.rules, "metadata": metadata_of(run), "diagnostics": warnings}
@@ -142,7 +176,9 @@ def tie_audit(
     1    sorted      RR     1.0    1.0      1.0             0                    1
     """
     check_runs(runs, 1)
-    scored = ScoredRuns.from_runs(parse_measures(measures), qrels, runs, allow_empty=allow_empty, progress=progress)
+    scored = ScoredRuns.from_runs(
+        parse_measures(measures), qrels, runs, allow_empty=allow_empty, progress=progress
+    )
     scored.warn_of_hardly_judged()
     tables = []
     for name, measure in scored.measures.items():
@@ -168,7 +204,10 @@ def tie_audit(
             columns = {
                 "run": scored.names,
                 "measure": name,
-                **{end: [scoring.aggregate(measure, row) for row in values] for end, values in ends.items()},
+                **{
+                    end: [scoring.aggregate(measure, row) for row in values]
+                    for end, values in ends.items()
+                },
                 "tied_queries": moves.sum(axis=1),
                 "changed_preferences": changes.sum(axis=1),
             }
@@ -180,7 +219,11 @@ def tie_audit(
 
 @entry
 def recall_curves(
-    qrels: QrelsLike, runs: Mapping[str, RunLike], *, rel: float = 1, n: int | Mapping[str, int] | None = None
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    *,
+    rel: float = 1,
+    n: int | Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """Where recall rises: a row per run, query and relevant document, and one for the beginning and the end of each curve.
 
@@ -222,7 +265,15 @@ def recall_curves(
             rank = np.r_[0, ranks, missing, size]
             recall = np.r_[np.arange(m + 1), m] / m
             frames.append(
-                pd.DataFrame({"run": name, "query_id": query_id, "rank": rank, "share": rank / size, "recall": recall})
+                pd.DataFrame(
+                    {
+                        "run": name,
+                        "query_id": query_id,
+                        "rank": rank,
+                        "share": rank / size,
+                        "recall": recall,
+                    }
+                )
             )
     if not frames:
         raise ValueError("there is nothing to draw: no run, or no query with relevant documents")

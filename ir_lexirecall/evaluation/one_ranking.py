@@ -17,7 +17,13 @@ from ir_lexirecall.data.qrels import AspectRows
 from ir_lexirecall.io.columns import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
-from ir_lexirecall.measures.scoring import dcg, function_of_ranks, is_plain_ndcg, score, smaller_is_better
+from ir_lexirecall.measures.scoring import (
+    dcg,
+    function_of_ranks,
+    is_plain_ndcg,
+    score,
+    smaller_is_better,
+)
 
 Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
 """What is relevant to a query: ids of documents, their grades, or for each document its grades for subtopics."""
@@ -44,7 +50,10 @@ class Scorer:
         self._of_ranks, self._is_ndcg = function_of_ranks(parsed), is_plain_ndcg(parsed)
         self._rel, self._top = parsed.params.get("rel", 1), parsed.params.get("cutoff")
         self._cutoff = self._top or inf
-        self._kept: tuple[Any, Any] = (None, None)  # the last query's relevant documents, as given and checked
+        self._kept: tuple[Any, Any] = (
+            None,
+            None,
+        )  # the last query's relevant documents, as given and checked
 
     def __repr__(self) -> str:
         return f"scorer({str(self.measure)!r})"
@@ -60,10 +69,15 @@ class Scorer:
             ValueError: a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
         """
         known, judged = self._kept
-        if type(relevant) is not dict or known != relevant:  # the same query often comes with several rankings
+        if (
+            type(relevant) is not dict or known != relevant
+        ):  # the same query often comes with several rankings
             judged = _Judged(relevant, self._rel, self._cutoff)
             if type(relevant) is dict:
-                copy = {doc: dict(grade) if isinstance(grade, dict) else grade for doc, grade in relevant.items()}
+                copy = {
+                    doc: dict(grade) if isinstance(grade, dict) else grade
+                    for doc, grade in relevant.items()
+                }
                 self._kept = (copy, judged)
         ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
@@ -72,17 +86,23 @@ class Scorer:
             return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
         if self._is_ndcg:
             best, gains = judged.ideal_dcg, judged.gains
-            ranked = [(rank, gains[doc]) for rank, doc in enumerate(ids[: self._top], 1) if doc in gains]
+            ranked = [
+                (rank, gains[doc]) for rank, doc in enumerate(ids[: self._top], 1) if doc in gains
+            ]
             return dcg(ranked, self._cutoff) / best if best else 0.0
         place = judged.place
         found = [(0, place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in place]
         return float(self._values(judged.judgments, found, [len(ids)])[0])
 
-    def _values(self, judgments: Judgments, found: list[tuple[int, int, int]], depth: list[int]) -> Floats:
+    def _values(
+        self, judgments: Judgments, found: list[tuple[int, int, int]], depth: list[int]
+    ) -> Floats:
         """The value of each ranking, by the query, row and rank of the judged documents in them."""
         rows = np.array(found, dtype=np.int64).reshape(-1, 3)
         query, doc, rank = rows[:, 0], rows[:, 1], rows[:, 2]
-        value = self._score(AlignedRun(judgments, query, doc, rank, np.array(depth), None, np.arange(len(depth))))
+        value = self._score(
+            AlignedRun(judgments, query, doc, rank, np.array(depth), None, np.arange(len(depth)))
+        )
         return value.value if isinstance(value, Utility) else value
 
     def batch(self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]) -> Floats:
@@ -93,14 +113,20 @@ class Scorer:
             relevant: what is relevant to each, as in a call.
         """
         if len(rankings) != len(relevant):
-            raise ValueError(f"{len(rankings)} rankings, but relevant documents for {len(relevant)}")
+            raise ValueError(
+                f"{len(rankings)} rankings, but relevant documents for {len(relevant)}"
+            )
         if not len(rankings):
             return np.zeros(0)
         parts = [_Judged(part, self._rel, self._cutoff) for part in relevant]
         ranked, start = [_distinct(ranking) for ranking in rankings], 0
         found: list[tuple[int, int, int]] = []
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
-            found += [(q, start + part.place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in part.place]
+            found += [
+                (q, start + part.place[doc], rank)
+                for rank, doc in enumerate(ids, 1)
+                if doc in part.place
+            ]
             start += len(part.place)
         values = self._values(_joined(parts), found, [len(ids) for ids in ranked])
         return np.asarray(values, dtype=np.float64)
@@ -137,7 +163,9 @@ class _Judged:
                         f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all documents such grades"
                     )
                 for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
-                    self.rows.append((row, name, _checked_grade(grade, f"document {doc!r} for {name!r}")))
+                    self.rows.append(
+                        (row, name, _checked_grade(grade, f"document {doc!r} for {name!r}"))
+                    )
             # A document's own grade is the highest, or that of the aspect "relevance", as of qrels.
             named = any(name == "relevance" for _, name, _ in self.rows)
             top: dict[int, float] = {}
@@ -146,7 +174,10 @@ class _Judged:
                     top[row] = max(grade, top.get(row, grade))
             self.grades = {doc: top.get(row, 0.0) for row, doc in enumerate(self.grades)}
         else:
-            self.grades = {doc: _checked_grade(grade, f"document {doc!r}") for doc, grade in self.grades.items()}
+            self.grades = {
+                doc: _checked_grade(grade, f"document {doc!r}")
+                for doc, grade in self.grades.items()
+            }
 
     @cached_property
     def relevant(self) -> frozenset[str]:
@@ -161,7 +192,9 @@ class _Judged:
     @cached_property
     def ideal_dcg(self) -> float:
         """DCG of the best ranking, down to the cutoff."""
-        return dcg(list(enumerate(sorted(self.gains.values(), reverse=True), start=1)), self._cutoff)
+        return dcg(
+            list(enumerate(sorted(self.gains.values(), reverse=True), start=1)), self._cutoff
+        )
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -236,12 +269,17 @@ def _joined(parts: Sequence[_Judged]) -> Judgments:
         rows = []
         for start, part in zip(np.cumsum([0, *sizes]).tolist(), parts, strict=False):
             plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
-            rows += [(start + row, name, grade) for row, name, grade in (plain if part.rows is None else part.rows)]
+            rows += [
+                (start + row, name, grade)
+                for row, name, grade in (plain if part.rows is None else part.rows)
+            ]
         names, line = sorted({name for _, name, _ in rows}), np.arange(len(rows))
         code = {name: i for i, name in enumerate(names)}
         doc = np.array([doc for doc, _, _ in rows], dtype=np.int64)
         aspect = np.array([code[name] for _, name, _ in rows], dtype=np.int64)
-        table = AspectRows(doc, aspect, np.array([grade for *_, grade in rows], dtype=float), names, {}, line, line)
+        table = AspectRows(
+            doc, aspect, np.array([grade for *_, grade in rows], dtype=float), names, {}, line, line
+        )
     return Judgments(
         [f"{i:0{width}d}" for i in range(len(parts))],
         np.repeat(np.arange(len(parts)), sizes),

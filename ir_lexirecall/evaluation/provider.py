@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.alignment import RunLike
     from ir_lexirecall.data.judgments import QrelsLike
 else:  # what reads qrels and runs is imported when there are some to read
-    alignment, judgments = LazyModule("ir_lexirecall.data.alignment"), LazyModule("ir_lexirecall.data.judgments")
+    alignment, judgments = (
+        LazyModule("ir_lexirecall.data.alignment"),
+        LazyModule("ir_lexirecall.data.judgments"),
+    )
 
 NAME = "ir_lexirecall"
 
@@ -33,7 +36,9 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
     def __init__(self, measures: Iterable[IRMeasure], qrels: QrelsLike) -> None:
         self.judgments: judgments.Judgments = judgments.Judgments.from_qrels(qrels)
         # ir_measures hands over a set, whose order is another one in every process.
-        ordered = sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
+        ordered = (
+            sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
+        )
         super().__init__(ordered, set(self.judgments.query_ids))
         for measure in self.measures:
             measure.validate_params()
@@ -59,13 +64,21 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
 
 def metrics(
-    measure: IRMeasure, result: Floats | Utility, query_ids: Sequence[str], order: Ints | None = None
+    measure: IRMeasure,
+    result: Floats | Utility,
+    query_ids: Sequence[str],
+    order: Ints | None = None,
 ) -> Iterator[Metric]:
     """The values of a measure as ir_measures hands them out, query by query, in the given order."""
     names = query_ids if order is None else [query_ids[q] for q in order.tolist()]
     places: Any = slice(None) if order is None else order
     if isinstance(result, Utility):
-        columns = (result.value, result.expected_total_utility, result.expected_total_cost, result.expected_items)
+        columns = (
+            result.value,
+            result.expected_total_utility,
+            result.expected_total_cost,
+            result.expected_items,
+        )
         rows = zip(names, *(column[places].tolist() for column in columns), strict=True)
         for query_id, value, etu, etc, items in rows:
             yield CwlMetric(query_id, measure, value, etu, 1.0, etc, items)

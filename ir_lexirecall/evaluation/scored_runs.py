@@ -85,7 +85,9 @@ class ScoredRuns(Memoised):
             bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
             # Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
             readers = futures.ThreadPoolExecutor(_READERS)
-            stack.callback(readers.shutdown, wait=False, cancel_futures=True)  # also after an interruption
+            stack.callback(
+                readers.shutdown, wait=False, cancel_futures=True
+            )  # also after an interruption
             coming: dict[str, Callable[[], AlignedRun]] = {}
             for name, source in sources.items():
                 read = partial(read_run, judgments, source, name, allow_empty)
@@ -96,7 +98,10 @@ class ScoredRuns(Memoised):
                     columns[column].append(values(measure, run))
                 run.forget()
                 bar.update()
-        scored = {column: np.reshape(rows, (len(sources), len(judgments))) for column, rows in columns.items()}
+        scored = {
+            column: np.reshape(rows, (len(sources), len(judgments)))
+            for column, rows in columns.items()
+        }
         metadata = {name: text for name, run in sources.items() if (text := metadata_of(run))}
         return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
@@ -118,8 +123,12 @@ class ScoredRuns(Memoised):
 
     def _pooled(self, depth: int | None) -> Any:
         if missing := [name for name in self.runs if name not in self.sources]:
-            raise ValueError(f"run {missing[0]!r}: only judged documents were kept; pass the full runs to irl.compare")
-        pool = Pool.from_runs(self.judgments, {name: self.sources[name] for name in self.runs}, depth)
+            raise ValueError(
+                f"run {missing[0]!r}: only judged documents were kept; pass the full runs to irl.compare"
+            )
+        pool = Pool.from_runs(
+            self.judgments, {name: self.sources[name] for name in self.runs}, depth
+        )
         pool.check_agrees(self.runs)
         return pool
 
@@ -132,7 +141,9 @@ class ScoredRuns(Memoised):
     def has_unjudged(self) -> bool:
         """Whether unjudged documents can be had, of runs small enough that it takes seconds to read them again."""
         known = not self.judgments.judged_only and self.can_be_read_again
-        return known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
+        return (
+            known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
+        )
 
     @property
     def names(self) -> list[str]:
@@ -142,14 +153,21 @@ class ScoredRuns(Memoised):
     @cached_property
     def per_query(self) -> pd.DataFrame:
         """Values, a row per run and query (index ``run``, ``query_id``), a column per measure."""
-        index = pd.MultiIndex.from_product([self.names, self.judgments.query_ids], names=["run", "query_id"])
-        return pd.DataFrame({name: array.ravel() for name, array in self.values.items()}, index=index)
+        index = pd.MultiIndex.from_product(
+            [self.names, self.judgments.query_ids], names=["run", "query_id"]
+        )
+        return pd.DataFrame(
+            {name: array.ravel() for name, array in self.values.items()}, index=index
+        )
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
         index = pd.Index(self.names, name="run")
-        columns = {name: [aggregate(self.measures[name], row) for row in array] for name, array in self.values.items()}
+        columns = {
+            name: [aggregate(self.measures[name], row) for row in array]
+            for name, array in self.values.items()
+        }
         return pd.DataFrame(columns, index=index, dtype=float)
 
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
@@ -162,16 +180,21 @@ class ScoredRuns(Memoised):
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
         runs = {name: replace(run, judgments=judgments) for name, run in self.runs.items()}
         scored = {
-            name: np.stack([values(measure, run) for run in runs.values()]) for name, measure in self.measures.items()
+            name: np.stack([values(measure, run) for run in runs.values()])
+            for name, measure in self.measures.items()
         }
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
-    def scored_by(self, measures: Mapping[str, IRMeasure], progress: bool | None = None) -> ScoredRuns:
+    def scored_by(
+        self, measures: Mapping[str, IRMeasure], progress: bool | None = None
+    ) -> ScoredRuns:
         """The same runs with the values of other measures."""
         check_judgments(measures.values(), self.judgments)
         shape = (len(self.runs), len(self.judgments))
         scored = {name: np.empty(shape) for name in measures}
-        for place, run in enumerate(progress_bar(progress, self.runs.values() if measures else (), desc="values")):
+        for place, run in enumerate(
+            progress_bar(progress, self.runs.values() if measures else (), desc="values")
+        ):
             for name, measure in measures.items():
                 scored[name][place] = values(measure, run)
             run.forget()
@@ -195,7 +218,12 @@ class ScoredRuns(Memoised):
         for name, measure in self.measures.items():
             for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
                 if (warning := tie_warning(name, measure, low, high)) is not None:
-                    yield run, name, f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}", warning
+                    yield (
+                        run,
+                        name,
+                        f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}",
+                        warning,
+                    )
 
     def check_defined(self) -> None:
         """Refuse values that are not finite numbers, naming the first one."""
@@ -208,7 +236,11 @@ class ScoredRuns(Memoised):
                 raise ValueError(
                     f"{name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} for run "
                     f"{self.names[run]!r} on query {self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; "
-                    + ("give n, the number of documents in the collection" if needs_n else "it cannot be compared")
+                    + (
+                        "give n, the number of documents in the collection"
+                        if needs_n
+                        else "it cannot be compared"
+                    )
                 )
 
 
@@ -222,7 +254,9 @@ def check_runs(runs: Any, least: int) -> None:
     if not isinstance(runs, Mapping):
         raise ValueError("give the runs as a mapping of names to runs")
     if len(runs) < least:
-        raise ValueError(f"at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}")
+        raise ValueError(
+            f"at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}"
+        )
     if (twice := repeated([str(name) for name in runs])) is not None:
         raise ValueError(f"two runs have the same name, {twice}")
 
@@ -237,7 +271,10 @@ def run_name(name: str | int | None) -> str | None:
 
 
 def read_run(
-    judgments: Judgments, run: RunLike | AlignedRun, name: str | None = None, allow_empty: bool = True
+    judgments: Judgments,
+    run: RunLike | AlignedRun,
+    name: str | None = None,
+    allow_empty: bool = True,
 ) -> AlignedRun:
     """Align a run in any form; errors and warnings call it by its name, where there are several, or by its file's.
 

@@ -67,7 +67,11 @@ def is_file(source: Any) -> bool:
     """
     if not isinstance(source, (str, os.PathLike)):
         return False
-    return source == STDIN or bool(parts_of(source)) or (os.path.exists(source) and not os.path.isdir(source))
+    return (
+        source == STDIN
+        or bool(parts_of(source))
+        or (os.path.exists(source) and not os.path.isdir(source))
+    )
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
@@ -94,11 +98,15 @@ def scores_rise_with_ranks(run: Any) -> bool:
         names = {_OTHER_NAMES.get(name, name): name for name in map(str, run.columns)}
         if set(readers.RANKED_SCORES) <= names.keys() and len(names) == len(run.columns):
             first = run.head(readers.LOOKED_AT)
-            rows = [*zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)]
+            rows = [
+                *zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)
+            ]
     rises = steps = 0
     numbers = ((query, as_float(rank), as_float(score)) for query, rank, score in rows)
     for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
-        if query == next_query and not (rank is None or score is None or next_rank is None or next_score is None):
+        if query == next_query and not (
+            rank is None or score is None or next_rank is None or next_score is None
+        ):
             step = (next_rank - rank) * (next_score - score)
             rises, steps = rises + (step > 0), steps + (step != 0)
     return steps > 0 and rises >= 0.9 * steps
@@ -151,7 +159,9 @@ def _table(
     elif isinstance(data, Iterable) and not hasattr(data, "dtype"):
         columns = _fields(data, what, needed).items()
     if columns is None:
-        one_column = ", a single column," if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1 else ""
+        one_column = (
+            ", a single column," if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1 else ""
+        )
         where = "" if engine.computes() else f" {engine.where()}"
         raise ValueError(
             f"{what} of type {type(data).__name__}{one_column} cannot be read{where}: give a path, a DataFrame with columns "
@@ -159,9 +169,17 @@ def _table(
         )
     columns = list(columns)
     names = [check_text(name, f"{what}: names of columns") for name, _ in columns]
-    ours = {name: our for name in names if (our := _OTHER_NAMES.get(name)) in needed and our not in names}
+    ours = {
+        name: our
+        for name in names
+        if (our := _OTHER_NAMES.get(name)) in needed and our not in names
+    }
     known = {*names, *ours.values()}
-    if "relevance" in needed and "relevance" not in known and not known.isdisjoint(_GRADES_ARE_SCORES):
+    if (
+        "relevance" in needed
+        and "relevance" not in known
+        and not known.isdisjoint(_GRADES_ARE_SCORES)
+    ):
         for score in [_series("score", values) for name, values in columns if name == "score"]:
             values = score.to_numpy() if score.dtype.is_float() else None
             # With fractions among the scores, it is a run.
@@ -169,14 +187,25 @@ def _table(
                 ours["score"] = "relevance"
     renamed = [ours.get(name, name) for name in names]
     kept = set(renamed if everything else needed)
-    if twice := [name for name, count in Counter(names).items() if count > 1 and ours.get(name, name) in kept]:
-        raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
+    if twice := [
+        name for name, count in Counter(names).items() if count > 1 and ours.get(name, name) in kept
+    ]:
+        raise ValueError(
+            f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one"
+        )
     if missing := [name for name in needed if name not in renamed]:
-        hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
+        hint = _LOOKS.get(
+            (needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names),
+            "",
+        )
         raise ValueError(
             f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{renaming(names) or hint}"
         )
-    return {our: _series(our, values) for our, (_, values) in zip(renamed, columns, strict=True) if our in kept}
+    return {
+        our: _series(our, values)
+        for our, (_, values) in zip(renamed, columns, strict=True)
+        if our in kept
+    }
 
 
 def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -186,15 +215,24 @@ def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[st
         return {name: [] for name in needed}
     if isinstance(rows[0], Mapping):
         keys = set(rows[0])
-        odd = next((n for n, row in enumerate(rows) if not isinstance(row, Mapping) or set(row) != keys), None)
+        odd = next(
+            (n for n, row in enumerate(rows) if not isinstance(row, Mapping) or set(row) != keys),
+            None,
+        )
         if odd is not None:
             wanted = ", ".join(map(str, rows[0]))
-            raise ValueError(f"{what}: row {odd + 1} is {shown(rows[odd])}, not a dict with {wanted}")
+            raise ValueError(
+                f"{what}: row {odd + 1} is {shown(rows[odd])}, not a dict with {wanted}"
+            )
         return {str(name): [row[name] for row in rows] for name in rows[0]}
     names = getattr(rows[0], "_fields", None)
-    if names is None or any(getattr(kind, "_fields", None) != names for kind in set(map(type, rows))):
+    if names is None or any(
+        getattr(kind, "_fields", None) != names for kind in set(map(type, rows))
+    ):
         odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
-        raise ValueError(f"{what}: {shown(odd)} is not a named tuple with the fields {', '.join(names or needed)}")
+        raise ValueError(
+            f"{what}: {shown(odd)} is not a named tuple with the fields {', '.join(names or needed)}"
+        )
     return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
 
 
@@ -207,7 +245,9 @@ def _series(name: str, values: Any) -> pl.Series:
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
             # Polars knows no floats of 16 or 128 bits, nor numbers of another machine's order of bytes.
             odd = dtype.kind == "f" and dtype.itemsize not in (4, 8)
-            return pl.Series(name, values.to_numpy().astype("f8" if odd else dtype.newbyteorder("="), copy=False))
+            return pl.Series(
+                name, values.to_numpy().astype("f8" if odd else dtype.newbyteorder("="), copy=False)
+            )
         if not isinstance(dtype, np.dtype) or dtype.kind != "O":
             # Without PyArrow to translate with, or of an extension type that it does not know, they are objects.
             with contextlib.suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
@@ -217,14 +257,24 @@ def _series(name: str, values: Any) -> pl.Series:
             return pl.Series(name, values, dtype=pl.String, strict=True)
         except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
             values = values.tolist()
-    if isinstance(next(iter(values), None), Decimal):  # Polars panics at decimals that are no number
+    if isinstance(
+        next(iter(values), None), Decimal
+    ):  # Polars panics at decimals that are no number
         return pl.Series(name, values, dtype=pl.Object)
     try:
         series = pl.Series(name, values, strict=True)
         if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
-            return pl.Series(name, values, dtype=pl.Object)  # Polars takes True for 1 after a number
+            return pl.Series(
+                name, values, dtype=pl.Object
+            )  # Polars takes True for 1 after a number
         return series
-    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (
+        TypeError,
+        OverflowError,
+        UnicodeEncodeError,
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+    ):
         return pl.Series(name, values, dtype=pl.Object)
 
 
@@ -301,9 +351,13 @@ def readable(data: Any, what: str) -> Any:
     if package == "datasets":
         if isinstance(data, Mapping):  # a DatasetDict
             splits = ", ".join(map(repr, data))
-            raise ValueError(f"{what}: a {type(data).__name__} has splits ({splits}); give one of them")
+            raise ValueError(
+                f"{what}: a {type(data).__name__} has splits ({splits}); give one of them"
+            )
         return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
-    if package == "pyarrow" and hasattr(data, "to_table"):  # a data set of files, or a scanner of one
+    if package == "pyarrow" and hasattr(
+        data, "to_table"
+    ):  # a data set of files, or a scanner of one
         return data.to_table()
     if package in _REFUSED and not hasattr(data, "_fields"):
         raise ValueError(f"{what} of type {type(data).__name__}: {_REFUSED[package]}")
@@ -314,7 +368,10 @@ def readable(data: Any, what: str) -> Any:
             raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
         fields = {name: data[name].ravel() for name in data.dtype.names}
         return pd.DataFrame(
-            {name: np.char.decode(x, "utf-8") if x.dtype.kind == "S" else x for name, x in fields.items()}
+            {
+                name: np.char.decode(x, "utf-8") if x.dtype.kind == "S" else x
+                for name, x in fields.items()
+            }
         )
     if what == "run" and isinstance(data, Mapping) and _has_hits(data):
         run = dict(data)
@@ -327,7 +384,9 @@ def readable(data: Any, what: str) -> Any:
                             f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
                         )
                     if pair[0] in run[query_id]:
-                        raise ValueError(f"run: document {shown(pair[0])} occurs twice for query {shown(query_id)}")
+                        raise ValueError(
+                            f"run: document {shown(pair[0])} occurs twice for query {shown(query_id)}"
+                        )
                     run[query_id][pair[0]] = pair[1]
         return run
     return data
@@ -337,8 +396,12 @@ def _has_hits(data: Any) -> bool:
     """Whether queries map to lists: of hits with ``docid`` and ``score``, or of pairs of both."""
     if not isinstance(data, Mapping):
         return False
-    first = next((hits for hits in islice(data.values(), _CHECKED) if not isinstance(hits, Mapping)), None)
-    return isinstance(first, (list, tuple)) and all(_hit(hit) is not None for hit in first[:_CHECKED])
+    first = next(
+        (hits for hits in islice(data.values(), _CHECKED) if not isinstance(hits, Mapping)), None
+    )
+    return isinstance(first, (list, tuple)) and all(
+        _hit(hit) is not None for hit in first[:_CHECKED]
+    )
 
 
 def _hit(hit: Any) -> tuple[Any, Any] | None:
@@ -348,7 +411,9 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
     return (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
 
 
-def top_k(query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None) -> pd.DataFrame:
+def top_k(
+    query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None
+) -> pd.DataFrame:
     """The run of a search that gave arrays: for each query its k best documents, and their scores.
 
     Args:
@@ -378,7 +443,9 @@ def top_k(query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Seque
         )
     places = docs.dtype.kind in "iu"
     if names is not None and (not places or (docs.size and docs.max() >= len(names))):
-        raise ValueError(f"top_k: with names, documents must be places below their number, {len(names)}")
+        raise ValueError(
+            f"top_k: with names, documents must be places below their number, {len(names)}"
+        )
     kept = docs >= 0 if places else np.ones(docs.shape, dtype=bool)
     found = docs[kept] if names is None else np.asarray(names)[docs[kept]]
     queries = np.repeat(np.asarray(query_ids), kept.sum(axis=1))
@@ -412,15 +479,25 @@ def id_string(value: Any) -> str:
         return check_text(str(value), "ids")
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
         return str(int(value))
-    raise ValueError(f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})")
+    raise ValueError(
+        f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})"
+    )
 
 
-def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mapping[str, Mapping[str, Any]]:
+def with_string_keys(
+    outer: Mapping[Any, Mapping[Any, Any]], what: str
+) -> Mapping[str, Mapping[str, Any]]:
     """The same dict of dicts if all ids are strings already, else a copy with integer ids as decimal strings."""
     for query_id, docs in outer.items():
         if not isinstance(docs, Mapping):
-            hint = " (several runs by name are for compare)" if what == "run" and not is_number(docs) else ""
-            raise ValueError(f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}")
+            hint = (
+                " (several runs by name are for compare)"
+                if what == "run" and not is_number(docs)
+                else ""
+            )
+            raise ValueError(
+                f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}"
+            )
     try:
         for keys in (outer, *outer.values()):
             text = "".join(keys)  # the quickest way to learn that all are strings
@@ -430,13 +507,20 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
     except (TypeError, UnicodeEncodeError):
         pass
     with naming(what):
-        copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
-    if len(copy) < len(outer) or any(len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)):
+        copy = {
+            id_string(q): {id_string(d): value for d, value in docs.items()}
+            for q, docs in outer.items()
+        }
+    if len(copy) < len(outer) or any(
+        len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)
+    ):
         raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
     return copy
 
 
-def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
+def nested_dicts(
+    data: TableLike, what: str, needed: tuple[str, str, str]
+) -> Mapping[str, Mapping[str, Any]] | None:
     """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None for any other input.
 
     A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
@@ -454,7 +538,9 @@ def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Ma
     return dict(nested) if sum(map(len, nested.values())) == len(columns[needed[1]]) else None
 
 
-def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()) -> dict[str, list[Any]] | None:
+def few_columns(
+    data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()
+) -> dict[str, list[Any]] | None:
     """The columns of a small table or of few named tuples: those that are needed, and all ``texts``.
 
     None for anything larger, or not plain: with other columns, ids that are neither all strings nor all integers, or texts that
@@ -463,7 +549,12 @@ def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] 
     kinds = set(map(type, data)) if isinstance(data, list) and len(data) <= _FEW_ROWS else set()
     if len(kinds) == 1 and hasattr(data[0], "_fields"):
         names, lists = data[0]._fields, list(map(list, zip(*data, strict=True)))
-        if needed[2] == "relevance" and not texts and names[3:] == ("iteration",) and set(lists[3]) == {"0"}:
+        if (
+            needed[2] == "relevance"
+            and not texts
+            and names[3:] == ("iteration",)
+            and set(lists[3]) == {"0"}
+        ):
             names, lists = names[:3], lists[:3]  # ir_measures.Qrel
     elif hasattr(data, "itertuples") and len(data) <= _FEW_ROWS:
         names, lists = tuple(data.columns), []

@@ -57,7 +57,9 @@ class Spooled(str):
 @contextlib.contextmanager
 def rereadable(path: str) -> Iterator[str]:
     """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file."""
-    once = not (os.path.isfile(path) or os.path.isdir(path)) if os.path.exists(path) else path == STDIN
+    once = (
+        not (os.path.isfile(path) or os.path.isdir(path)) if os.path.exists(path) else path == STDIN
+    )
     if isinstance(path, Spooled) or not once:
         yield path
         return
@@ -67,7 +69,9 @@ def rereadable(path: str) -> Iterator[str]:
         spooled = Spooled(path)
         spooled.copy = os.path.join(folder, "content")
         with (
-            contextlib.nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb") as stream,
+            contextlib.nullcontext(sys.stdin.buffer)
+            if path == STDIN
+            else open(path, "rb") as stream,
             open(spooled.copy, "wb") as copy,
         ):
             shutil.copyfileobj(stream, copy)
@@ -85,7 +89,9 @@ def matching(path: str | os.PathLike[str]) -> list[str]:
     if not glob.has_magic(pattern) or os.path.exists(pattern):
         return []
     found = sorted(glob.glob(pattern, recursive=True))
-    asked = os.path.basename(pattern).startswith("_")  # else Spark's _SUCCESS and the like are left out
+    asked = os.path.basename(pattern).startswith(
+        "_"
+    )  # else Spark's _SUCCESS and the like are left out
     return [file for file in found if asked or not os.path.basename(file).startswith("_")]
 
 
@@ -118,7 +124,9 @@ def is_parquet(path: str) -> bool:
 def first_line(path: str) -> str:
     """The first line of a text file that is neither empty nor a comment, as far as it is not very long; or the first comment."""
     lines = [line for line in first_text(path, 2**16).split("\n") if line.strip()]
-    return next((line for line in lines if not line.lstrip().startswith("#")), lines[0] if lines else "")
+    return next(
+        (line for line in lines if not line.lstrip().startswith("#")), lines[0] if lines else ""
+    )
 
 
 def first_text(path: str, size: int = 4096) -> str:
@@ -136,7 +144,9 @@ def text_of_file(path: str) -> str:
             blocks.append(block)
             read += len(block)
             if read > _HARMLESS and read > _MOST_PACKED * size:
-                raise ValueError(f"{path}: {size:,} bytes hold more than {read:,}; this looks like an attack, not data")
+                raise ValueError(
+                    f"{path}: {size:,} bytes hold more than {read:,}; this looks like an attack, not data"
+                )
     try:
         return b"".join(blocks).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -158,7 +168,9 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
             raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
         return content
 
-    def integer(digits: str) -> int | float:  # one beyond the largest float as JSON's 1e999 is read: infinite
+    def integer(
+        digits: str,
+    ) -> int | float:  # one beyond the largest float as JSON's 1e999 is read: infinite
         return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
     try:
@@ -166,12 +178,16 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
         if _SURROGATE.search(text):
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}") from None
+        raise ValueError(
+            f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}"
+        ) from None
     except RecursionError:
         raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
     except UnicodeEncodeError as error:
         half = error.object[error.start].encode("ascii", "backslashreplace").decode()
-        raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
+        raise ValueError(
+            f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)"
+        ) from None
     return content
 
 
@@ -207,7 +223,9 @@ def _open(path: str) -> BinaryIO:
             raise ValueError(f"{path} cannot be read: it is {kind}")
     ending = Path(path).suffix.lower()
     if ending not in _UNPACKERS:
-        ending = next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
+        ending = next(
+            (packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), ""
+        )
     if not ending:
         return open(content, "rb")
     for module in _UNPACKERS[ending]:
@@ -223,7 +241,9 @@ def existing_file(path: str) -> str:
     if Path(content).is_dir():
         raise ValueError(f"{path} is a directory, not a file")
     if not Path(content).exists():
-        said = "no file matches this pattern" if glob.has_magic(content) else "there is no such file"
+        said = (
+            "no file matches this pattern" if glob.has_magic(content) else "there is no such file"
+        )
         if found := matching(content):
             said = f"{len(found)} files match this pattern; name one"
         raise ValueError(f"{path}: {said}")
@@ -258,8 +278,12 @@ def blocks_of_file(path: str) -> Iterator[bytes]:
                 start, end = end, block.rfind(b"\n", end, end + LONGEST + 1) + 1
                 if not end:
                     line = 1 + block.count(b"\n", 0, start)
-                    line += sum(earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number))
-                    raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
+                    line += sum(
+                        earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number)
+                    )
+                    raise ValueError(
+                        f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?"
+                    )
             yield block
             block = _read(stream, path, _BLOCK)
 
@@ -296,7 +320,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     folder = Path(tempfile.gettempdir()) if special else target.parent
     temporary = folder / f".ir-lexirecall-{secrets.token_hex(8)}{target.suffix}"
     try:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if special else permissions))
+        os.close(
+            os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if special else permissions
+            )
+        )
         yield temporary
         if special:
             with open(temporary, "rb") as content, open(target, "wb") as stream:

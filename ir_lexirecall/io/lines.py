@@ -43,12 +43,17 @@ TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "ta
 Place = Callable[[int], str]
 """From the number of a line in a block to what messages call it."""
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
-_ON_TOP = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+")  # empty lines and comments, ir-metadata among them
+_ON_TOP = re.compile(
+    rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+"
+)  # empty lines and comments, ir-metadata among them
 _COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
 _SEPARATORS: dict[str, tuple[str, str | None]] = {".csv": (",", '"'), ".tsv": ("\t", None)}
 _REGULAR_QUOTES = re.compile(rb'(?<![^,\n])"[^"\n]*"(?![^,\r\n])')
 _EMPTY_LINE = re.compile(rb"\n[ \t\v\f]*(?=\n)")
-_LOOKS = {(6, 4): "; this looks like a run, not qrels", (4, 6): "; this looks like qrels, not a run"}
+_LOOKS = {
+    (6, 4): "; this looks like a run, not qrels",
+    (4, 6): "; this looks like qrels, not a run",
+}
 _FAULTS = {  # by how the messages of the standard library's ``csv`` begin
     "unexpected end": "a quotation mark is not closed",
     "'": "something follows a closing quotation mark",
@@ -62,7 +67,10 @@ def our_names(names: Sequence[str]) -> list[str]:
     >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
     (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
     """
-    return [ours if (ours := PYTERRIER.get(name, name)) == name or ours not in names else name for name in names]
+    return [
+        ours if (ours := PYTERRIER.get(name, name)) == name or ours not in names else name
+        for name in names
+    ]
 
 
 def renaming(names: Sequence[str]) -> str:
@@ -109,9 +117,15 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
         return tables[0]
     if engine.computes():
         return pl.concat(tables, how="vertical_relaxed")
-    columns = {name: chain.from_iterable(table[name].to_list() for table in tables) for name in tables[0].columns}
+    columns = {
+        name: chain.from_iterable(table[name].to_list() for table in tables)
+        for name in tables[0].columns
+    }
     return pl.DataFrame(
-        {name: pl.Series(list(values), dtype=tables[0].schema[name]) for name, values in columns.items()}
+        {
+            name: pl.Series(list(values), dtype=tables[0].schema[name])
+            for name, values in columns.items()
+        }
     )
 
 
@@ -124,7 +138,9 @@ def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
 def _place(path: str, number: int, skipped: bytes, line: int) -> str:
     """What messages call a line of block ``number`` of the file, of which the first bytes were skipped."""
     # Lines are counted only where one must be named.
-    before = skipped.count(b"\n") + sum(earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number))
+    before = skipped.count(b"\n") + sum(
+        earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number)
+    )
     return f"{path}, line {before + line}"
 
 
@@ -160,7 +176,9 @@ class _Layout:
                 skipped = block.find(b"\n", skipped) + 1 or len(block) if header else skipped
             rows = block[skipped:]
             # What is regular in quotation marks are whole fields without these and without line breaks.
-            is_regular = not self.quote or b'"' not in rows or b'"' not in _REGULAR_QUOTES.sub(b"", rows)
+            is_regular = (
+                not self.quote or b'"' not in rows or b'"' not in _REGULAR_QUOTES.sub(b"", rows)
+            )
             if not is_regular:
                 rows = b"".join([rows, *blocks])
             if self.separator == " ":
@@ -169,7 +187,11 @@ class _Layout:
             with contextlib.suppress(UnicodeDecodeError):
                 if is_regular and engine.computes() and (rows.isascii() or rows.decode("utf-8")):
                     table = self.regular(rows)
-            yield self.checked(rows, partial(_place, path, number, block[:skipped])) if table is None else table
+            yield (
+                self.checked(rows, partial(_place, path, number, block[:skipped]))
+                if table is None
+                else table
+            )
 
     def regular(self, rows: bytes) -> pl.DataFrame | None:
         """The columns of regular lines; None if a line is not regular, lacks a needed value, or a value is not a number."""
@@ -182,7 +204,9 @@ class _Layout:
                 if table is None or any(column.null_count() for column in table):
                     continue
                 blank = np.frombuffer(lines, dtype=np.uint8) == ord(" ")
-                if np.count_nonzero(blank) == len(table) * last and not np.any(blank[1:] & blank[:-1]):
+                if np.count_nonzero(blank) == len(table) * last and not np.any(
+                    blank[1:] & blank[:-1]
+                ):
                     return self.named(table)
             return None
         if b"\r" in rows:
@@ -199,14 +223,21 @@ class _Layout:
         empty = quote and any((values == "").any() for values in table if values.dtype == pl.String)
         return None if empty else table
 
-    def parsed(self, block: bytes, quote: str | None = None, columns: list[int] | None = None) -> pl.DataFrame | None:
+    def parsed(
+        self, block: bytes, quote: str | None = None, columns: list[int] | None = None
+    ) -> pl.DataFrame | None:
         """What Polars reads in a block, or in some columns of it, which are called by their places; None where it does not."""
         schema = {str(i): self.kind(name) for i, name in enumerate(self.names)}
         if not block:
             return pl.DataFrame(schema=schema)
         try:
             return pl.read_csv(
-                block, has_header=False, separator=self.separator, quote_char=quote, schema=schema, columns=columns
+                block,
+                has_header=False,
+                separator=self.separator,
+                quote_char=quote,
+                schema=schema,
+                columns=columns,
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
@@ -232,10 +263,14 @@ class _Layout:
         records: Iterator[tuple[int, list[str]]]
         if self.separator == " ":  # only ASCII's blanks separate
             several = enumerate(block.split(b"\n"), start=1)
-            records = ((n, [part.decode() for part in line.split()]) for n, line in several if line.strip())
+            records = (
+                (n, [part.decode() for part in line.split()]) for n, line in several if line.strip()
+            )
         elif self.quote is None:
             lines = enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
-            records = ((n, line.split(self.separator)) for n, line in lines if line.strip(" \t\v\f"))
+            records = (
+                (n, line.split(self.separator)) for n, line in lines if line.strip(" \t\v\f")
+            )
         else:
             records = csv_rows(text, place, self.separator, strip=False)
         rows: list[list[str]] = []
@@ -243,10 +278,14 @@ class _Layout:
         for n, fields in records:
             if len(fields) > width or (len(fields) < width and self.separator == " "):
                 hint = _LOOKS.get((len(fields), width), "") if self.separator == " " else ""
-                raise ValueError(f"{place(n)}: {len(fields)} fields where {width} are expected{hint}")
+                raise ValueError(
+                    f"{place(n)}: {len(fields)} fields where {width} are expected{hint}"
+                )
             rows.append(fields + [""] * (width - len(fields)))
             numbers.append(n)
-        columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(self.names)}
+        columns: dict[str, list[Any]] = {
+            name: [row[i] for row in rows] for i, name in enumerate(self.names)
+        }
         needed = [name for name in self.needed if name in columns]
         for name in needed:
             if "" in columns[name]:
@@ -259,12 +298,18 @@ class _Layout:
                 values = columns[name] = [number(text) for text in texts]
                 if None in values:
                     i, ids = values.index(None), {"doc_id": "of document", "query_id": "for query"}
-                    subject = "".join(f" {word} {shown(columns[key][i])}" for key, word in ids.items() if key in needed)
+                    subject = "".join(
+                        f" {word} {shown(columns[key][i])}"
+                        for key, word in ids.items()
+                        if key in needed
+                    )
                     raise ValueError(
                         f"{place(numbers[i])}: the {name}{subject} is {shown(texts[i])}, not a number"
                         f"{and_more(values.count(None) - 1)}"
                     )
-        return pl.DataFrame({name: pl.Series(name, columns[name], dtype=self.kind(name)) for name in self.wanted})
+        return pl.DataFrame(
+            {name: pl.Series(name, columns[name], dtype=self.kind(name)) for name in self.wanted}
+        )
 
 
 # -- lines of fields ---------------------------------------------------------------------------------------
@@ -322,7 +367,9 @@ def has_header(path: str, needed: Sequence[str]) -> bool:
 def header_of(path: str) -> tuple[list[str], str, str | None]:
     """The first line's names of columns, what separates these, and what may quote them: by the file's ending, else by that line."""
     row = first_line(path).rstrip("\r\n")
-    separator, quote = _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in row else ".tsv"]
+    separator, quote = (
+        _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in row else ".tsv"]
+    )
     if quote:
         with contextlib.suppress(csv.Error):
             return next(csv.reader([row], delimiter=separator, strict=True), []), separator, quote
@@ -353,17 +400,26 @@ def csv_rows(
     """
     lines = text.split("\n")
     limit = csv.field_size_limit()  # of the whole program, which gets it back
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True, **options)
+    reader = csv.reader(
+        (f"{line}\n" for line in lines), delimiter=separator, strict=True, **options
+    )
     start = 0
     try:
         csv.field_size_limit(max(limit, len(text)))  # the text is in memory anyway
         for row in reader:
             fields = [field.strip() for field in row] if strip else row
-            if any(fields) if strip else any(line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]):
+            if (
+                any(fields)
+                if strip
+                else any(line.strip(" \t\v\f\r") for line in lines[start : reader.line_num])
+            ):
                 yield start + 1, fields
             start = reader.line_num
     except csv.Error as error:
-        fault = next((words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)), str(error))
+        fault = next(
+            (words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)),
+            str(error),
+        )
         raise ValueError(f"{place(start + 1)}: {fault}") from None
     finally:
         csv.field_size_limit(limit)

@@ -94,11 +94,17 @@ def equivalent(name: str) -> Equivalent | None:
     'trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1'
     """
     for known in EQUIVALENTS:
-        pattern = re.escape(known.name).replace("_K", r"[._](?P<value>\d+)").replace("_X", r"[._](?P<value>\d*\.?\d+)")
+        pattern = (
+            re.escape(known.name)
+            .replace("_K", r"[._](?P<value>\d+)")
+            .replace("_X", r"[._](?P<value>\d*\.?\d+)")
+        )
         match = re.fullmatch(pattern, name)
         if match is not None:
             value = f"{float(match['value']):g}" if "value" in pattern else ""
-            ours, note = (re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (known.measure, known.note))
+            ours, note = (
+                re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (known.measure, known.note)
+            )
             return Equivalent(name, ours, note)
     return None
 
@@ -128,12 +134,19 @@ def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
         elif name == "iprec_at_recall":
             asked += [measure for measure in _OFFICIAL if measure.startswith(name)]
         else:
-            asked += [f"{family}.{one}" for one in parameters.split(",")] if "," in parameters else [name]
+            asked += (
+                [f"{family}.{one}" for one in parameters.split(",")]
+                if "," in parameters
+                else [name]
+            )
     for name in asked:
         family, _, parameters = name.partition(".")
         found = equivalent(name) or equivalent(family)
         if found is None:
-            hint = did_you_mean(name, [item.name for item in EQUIVALENTS]) or "; name those that you want, or official"
+            hint = (
+                did_you_mean(name, [item.name for item in EQUIVALENTS])
+                or "; name those that you want, or official"
+            )
             raise ValueError(f"trec_eval has no single measure {name!r}{hint}")
         if not found.measure:
             raise ValueError(f"trec_eval's {found.name} is not available here; use {found.note}")
@@ -191,11 +204,21 @@ def trec_eval_lines(
     shown = {name: trec_eval_name(name) for name in [*columns, *means.keys()]}
 
     def line(name: str, query_id: str, value: float) -> str:
-        text = f"{value:.0f}" if shown[name] in _COUNTS else f"{value:6.{4 if places is None else places}f}"
+        text = (
+            f"{value:.0f}"
+            if shown[name] in _COUNTS
+            else f"{value:6.{4 if places is None else places}f}"
+        )
         return f"{shown[name]:<22}\t{query_id}\t{text}"
 
-    of_queries = [name for name in columns if shown[name] != "num_q"]  # trec_eval counts queries over all of them only
-    lines = [line(name, query_id, columns[name][q]) for q, query_id in enumerate(query_ids) for name in of_queries]
+    of_queries = [
+        name for name in columns if shown[name] != "num_q"
+    ]  # trec_eval counts queries over all of them only
+    lines = [
+        line(name, query_id, columns[name][q])
+        for q, query_id in enumerate(query_ids)
+        for name in of_queries
+    ]
     if run is not None:
         lines.append(f"{'runid':<22}\tall\t{run}")
     return "\n".join([*lines, *(line(name, "all", value) for name, value in means.items())])
@@ -229,7 +252,9 @@ def known(name: str) -> KnownMeasure | None:
     >>> known("ndcg_cut_10"), known("WSS@0.95").high, known("mean_latency_ms").smaller_is_better, known("zeal")
     (KnownMeasure(low=0.0, high=1.0, smaller_is_better=False), 0.95, True, None)
     """
-    if name == "err" or _TURNED.search(name):  # an error, or expected reciprocal rank? and a cost turned round is none
+    if name == "err" or _TURNED.search(
+        name
+    ):  # an error, or expected reciprocal rank? and a cost turned round is none
         return None
     trec_eval = equivalent(name)
     try:
@@ -255,8 +280,14 @@ def known_of(measure: IRMeasure) -> KnownMeasure:
         low, high = measure.value_range()
         return KnownMeasure(low, high, measure.is_cost())
     found = _names()[0].get(_plain(measure.NAME), KnownMeasure(-inf, inf, False))
-    in_grades = "gains" in measure.params or (measure.NAME == "RBP" and measure.params.get("rel") is None)
-    return found._replace(low=-inf if "gains" in measure.params else found.low, high=inf) if in_grades else found
+    in_grades = "gains" in measure.params or (
+        measure.NAME == "RBP" and measure.params.get("rel") is None
+    )
+    return (
+        found._replace(low=-inf if "gains" in measure.params else found.low, high=inf)
+        if in_grades
+        else found
+    )
 
 
 def _plain(name: str) -> str:
@@ -276,5 +307,8 @@ def _names() -> tuple[dict[str, KnownMeasure], frozenset[str]]:
     names: dict[str, KnownMeasure] = {}
     for section, of_section in listed.items():
         values, _, better = section.partition(", ")
-        names |= {_plain(name): KnownMeasure(*_RANGES[values], better == "smaller is better") for name in of_section}
+        names |= {
+            _plain(name): KnownMeasure(*_RANGES[values], better == "smaller is better")
+            for name in of_section
+        }
     return names, beside

@@ -33,7 +33,14 @@ _ROWS = 2**21  # of a Parquet file at a time
 LOOKED_AT = 2000  # rows of a table in which ranks are looked at
 _RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
 _NO_RUNS = frozenset(
-    ("readme.txt", "qrels.txt", "requirements.txt", "qrels.parquet", "perquery.parquet", "package.json")
+    (
+        "readme.txt",
+        "qrels.txt",
+        "requirements.txt",
+        "qrels.parquet",
+        "perquery.parquet",
+        "package.json",
+    )
 )
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
@@ -66,7 +73,9 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
             elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
                 table = lines.read_lines(file, _RANKED)
                 ranks: dict[str, list[float]] = {}
-                for query_id, rank in zip(table["query_id"].to_list(), table["position"].to_list(), strict=True):
+                for query_id, rank in zip(
+                    table["query_id"].to_list(), table["position"].to_list(), strict=True
+                ):
                     ranks.setdefault(query_id, []).append(rank)
                 for query_id, of_query in ranks.items():
                     if sorted(of_query) != [*range(1, len(of_query) + 1)]:
@@ -88,10 +97,16 @@ def read_run(path: str) -> pl.DataFrame:
 
 def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
     """Query, rank and score of the first rows of a run that has ranks beside its scores; none of Parquet, or where there are no ranks."""
-    if not os.path.isfile(files.content_path(path)) or files.is_parquet(path) or is_json(files.first_line(path)):
+    if (
+        not os.path.isfile(files.content_path(path))
+        or files.is_parquet(path)
+        or is_json(files.first_line(path))
+    ):
         return []
     if not lines.has_header(path, RUN_COLUMNS):
-        rows = map(str.split, files.first_text(path, 2**16).split("\n")[:-1])  # the last line may be cut
+        rows = map(
+            str.split, files.first_text(path, 2**16).split("\n")[:-1]
+        )  # the last line may be cut
         return [(row[0], row[3], row[4]) for row in rows if len(row) == len(_RUN_FIELDS)]
     if not set(RANKED_SCORES) <= set(lines.our_names(lines.header_of(path)[0])):
         return []
@@ -129,7 +144,9 @@ def read_qrels(path: str) -> pl.DataFrame:
                 return lines.read_lines(file, QREL_COLUMNS, header=True)
             if lines.has_header(file, QREL_COLUMNS):
                 table = lines.stacked([*lines.table_batches(file, QREL_COLUMNS, everything=True)])
-                for i, texts in enumerate(table):  # further columns whose texts are all numbers become numbers
+                for i, texts in enumerate(
+                    table
+                ):  # further columns whose texts are all numbers become numbers
                     if texts.dtype == pl.String and texts.name not in TEXTS:
                         numbers = texts.cast(pl.Float64, strict=False)
                         if numbers.null_count() == texts.null_count():
@@ -146,12 +163,18 @@ def read_qrels(path: str) -> pl.DataFrame:
                     last = f"{grades[-1]:g}"
                     cut = end.endswith((f" {last}".encode(), f"\t{last}".encode()))
                     several = map("{:g}".format, np.unique(grades) if cut else ())
-                    if longer := [grade for grade in several if grade != last and grade.startswith(last)]:
+                    if longer := [
+                        grade for grade in several if grade != last and grade.startswith(last)
+                    ]:
                         raise ValueError(
                             f"{file}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; "
                             "write it again, or end its last line"
                         )
-    return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True))) if set(_BEIR) <= set(table.columns) else table
+    return (
+        table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True)))
+        if set(_BEIR) <= set(table.columns)
+        else table
+    )
 
 
 # -- JSON ------------------------------------------------------------------------------------------
@@ -166,18 +189,27 @@ def is_json(first_line: str) -> bool:
 def _json_run(path: str) -> pl.DataFrame:
     records = files.json_values(files.text_of_file(path), path)
     content = records[0][1]
-    read = next((read for knows, read in RECORDS if knows(content)), predictions if len(records) > 1 else None)
+    read = next(
+        (read for knows, read in RECORDS if knows(content)),
+        predictions if len(records) > 1 else None,
+    )
     if read is not None:
         return _table_of_dicts(read(records, path), path, "run")
-    if isinstance(content, dict) and {"details", "metric_score"} <= content.keys():  # a response of _rank_eval
+    if (
+        isinstance(content, dict) and {"details", "metric_score"} <= content.keys()
+    ):  # a response of _rank_eval
         with naming(path):
             return _table_of_dicts(search_engines.read_rank_eval(content).run, path, "run")
     inside = content  # MTEB's predictions have queries below subsets and splits
     for _ in range(3):
         inside = next(iter(inside.values()), None) if isinstance(inside, dict) else None
     if isinstance(content, dict) and (_MTEB in content or isinstance(inside, dict)):
-        splits = {name: part for name, part in content.items() if name != _MTEB and isinstance(part, dict)}
-        there = {f"{name}/{split}": run for name, part in splits.items() for split, run in part.items()}
+        splits = {
+            name: part for name, part in content.items() if name != _MTEB and isinstance(part, dict)
+        }
+        there = {
+            f"{name}/{split}": run for name, part in splits.items() for split, run in part.items()
+        }
         if len(there) != 1:
             raise ValueError(
                 f"{path}: expected predictions of MTEB for one subset and split, it has {', '.join(there) or 'nothing'}; give "
@@ -192,23 +224,35 @@ def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
     value, column = ("grade", "relevance") if what == "qrels" else ("score", "score")
     expected = f"expected {{query_id: {{doc_id: {value}}}}}"
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {expected}")
+        raise ValueError(
+            f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {expected}"
+        )
     columns: dict[str, list[Any]] = {"query_id": [], "doc_id": [], column: []}
     for query_id, docs in content.items():
         if not isinstance(docs, dict):
-            raise ValueError(f"{path}: taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}")
+            raise ValueError(
+                f"{path}: taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}"
+            )
         if odd := [doc_id for doc_id, number in docs.items() if not is_number(number)]:
             raise ValueError(
                 f"{path}: the {value} of document {odd[0]!r} for query {query_id!r} is {shown(docs[odd[0]])}, not a number"
                 f"{and_more(len(odd) - 1)}"
             )
-        for name, values in zip(columns, ([query_id] * len(docs), docs, map(float, docs.values())), strict=True):
+        for name, values in zip(
+            columns, ([query_id] * len(docs), docs, map(float, docs.values())), strict=True
+        ):
             columns[name] += values
-    return pl.DataFrame(columns, schema={"query_id": pl.String, "doc_id": pl.String, column: pl.Float64})
+    return pl.DataFrame(
+        columns, schema={"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
+    )
 
 
 def _is_prediction(content: Any) -> bool:
-    return isinstance(content, dict) and isinstance(content.get("results"), list) and "query_id" in content
+    return (
+        isinstance(content, dict)
+        and isinstance(content.get("results"), list)
+        and "query_id" in content
+    )
 
 
 def predictions(records: Iterable[tuple[int, Any]], path: str) -> dict[str, dict[str, float]]:
@@ -232,7 +276,9 @@ def predictions(records: Iterable[tuple[int, Any]], path: str) -> dict[str, dict
                 )
             doc_id = _json_id(result["corpus_id"], "corpus_id", place)
             if doc_id in ranking:
-                raise ValueError(f"{place}: document {doc_id!r} appears twice for query {query_id!r}; keep one")
+                raise ValueError(
+                    f"{place}: document {doc_id!r} appears twice for query {query_id!r}; keep one"
+                )
             ranking[doc_id] = result["score"]
     return run
 
@@ -252,7 +298,10 @@ def _json_id(value: Any, name: str, place: str) -> str:
 
 @entry
 def nugget_qrels(
-    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, vital: float = 1.0, okay: float = 0.5
+    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+    *,
+    vital: float = 1.0,
+    okay: float = 0.5,
 ) -> pd.DataFrame:
     """Qrels with weighted subtopics out of assignments of nuggets (TREC RAG, AutoNuggetizer).
 
@@ -308,7 +357,15 @@ def nugget_qrels(
                         f"{place}: nugget {shown(text)} has the {name} {shown(nugget.get(name))}; expected one of "
                         f"{', '.join(choices)}"
                     )
-            rows.append((query_id, doc_id, text, _GRADES[nugget["assignment"]], weights[nugget["importance"]]))
+            rows.append(
+                (
+                    query_id,
+                    doc_id,
+                    text,
+                    _GRADES[nugget["assignment"]],
+                    weights[nugget["importance"]],
+                )
+            )
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"])
 
 
@@ -338,7 +395,13 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
         else:
             plain = files.without_compression(item.name)
             ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), "")
-            name = plain[: -len(ending)] if ending else plain if plain != item.name and "." not in plain else ""
+            name = (
+                plain[: -len(ending)]
+                if ending
+                else plain
+                if plain != item.name and "." not in plain
+                else ""
+            )
             named = [(name, item)] if name and plain.lower() not in _NO_RUNS else []
         for name, file in named:
             if name in runs:
@@ -400,12 +463,16 @@ def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator
     except (Exception, pl.exceptions.PanicException) as error:
         if str(error).startswith(path):
             raise
-        why = str(error).partition("\n")[0] or type(error).__name__  # without the advice for programmers that follows
+        why = (
+            str(error).partition("\n")[0] or type(error).__name__
+        )  # without the advice for programmers that follows
         raise ValueError(f"{path} cannot be read as Parquet: {why}") from None
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
-    if engine.computes():  # without what programs noted beside the columns: Polars panics where that is no text
+    if (
+        engine.computes()
+    ):  # without what programs noted beside the columns: Polars panics where that is no text
         return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
     columns = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):

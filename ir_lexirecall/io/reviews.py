@@ -21,7 +21,9 @@ from typing import Any, TypeAlias
 from ir_lexirecall._util.errors import and_more, entry, shown
 from ir_lexirecall.io.files import parsed_json
 
-ReviewFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
+ReviewFiles: TypeAlias = (
+    "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
+)
 """An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
 
 _LARGEST = 2**32  # bytes of a database in a project file
@@ -29,7 +31,13 @@ _QUERIES = (  # to the databases of records and of labels
     "SELECT record_id, included, duplicate_of FROM record ORDER BY record_id",
     "SELECT record_id, label, classifier, feature_extractor, querier FROM results ORDER BY rowid",
 )
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError)  # RuntimeError: with a password
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    UnicodeDecodeError,
+)  # RuntimeError: with a password
 
 
 @dataclass(frozen=True)
@@ -100,11 +108,17 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
                 f"{path}: model {model!r} has a simulation of review {found.review!r} already, {other}; name the models: "
                 "{name: files}, or NAME=FILE on the command line"
             )
-        grades = {record: int(record in found.relevant) for record in sorted(found.ranking, key=int)}
+        grades = {
+            record: int(record in found.relevant) for record in sorted(found.ranking, key=int)
+        }
         if qrels.setdefault(found.review, grades) != grades:
             first = next(path for (_, review), path in where.items() if review == found.review)
             before = qrels[found.review]
-            record = next(record for record in {**before, **grades} if grades.get(record) != before.get(record))
+            record = next(
+                record
+                for record in {**before, **grades}
+                if grades.get(record) != before.get(record)
+            )
             raise ValueError(
                 f"{path}: review {found.review!r} has other records than in {first}, or other labels, such as of record {record}; "
                 "were they simulated with other prior knowledge? priors=True (--priors) counts it"
@@ -155,17 +169,30 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     if not os.path.isfile(file):
         raise ValueError(f"{file}: there is no such file")
     try:
-        with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
+        with (
+            zipfile.ZipFile(file) as archive,
+            tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder,
+        ):
             size = {item.filename: item.file_size for item in archive.infolist()}
             if "project.json" not in size:
                 raise ValueError(f"{file}: not a project of ASReview: it has no project.json")
-            project = parsed_json(archive.read("project.json").decode("utf-8"), f"{file} (project.json)")
+            project = parsed_json(
+                archive.read("project.json").decode("utf-8"), f"{file} (project.json)"
+            )
             if not isinstance(project, dict):
-                raise ValueError(f"{file}: its project.json holds {shown(project)}, not what ASReview writes")
-            states = sorted(name for name in size if name.startswith("reviews/") and name.endswith("/results.db"))
+                raise ValueError(
+                    f"{file}: its project.json holds {shown(project)}, not what ASReview writes"
+                )
+            states = sorted(
+                name
+                for name in size
+                if name.startswith("reviews/") and name.endswith("/results.db")
+            )
             if len(states) > 1:
                 raise ValueError(f"{file}: it holds {len(states)} reviews; give a file with one")
-            databases = ("results.db", "results.db") if "results.db" in size else ("data_store.db", *states)
+            databases = (
+                ("results.db", "results.db") if "results.db" in size else ("data_store.db", *states)
+            )
             if len(databases) < 2 or databases[0] not in size:
                 raise ValueError(
                     f"{file}: a project of ASReview {project.get('version', '?')}, which is not readable; bring it to version 2 or 3 "
@@ -177,37 +204,53 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
                     raise ValueError(f"{file}: {member} is too large ({size[member]:,} bytes)")
                 database = Path(folder, f"{place}.db")
                 database.write_bytes(archive.read(member))
-                with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+                with contextlib.closing(
+                    sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+                ) as connection:
                     tables.append(connection.execute(query).fetchall())
     except _DAMAGE as error:
         raise ValueError(
             f"{file}: not a project of ASReview, or a damaged one: {error}; save or simulate it again"
         ) from None
     except sqlite3.Error as error:
-        raise ValueError(f"{file}: its database cannot be read: {error}; save or simulate it again") from None
+        raise ValueError(
+            f"{file}: its database cannot be read: {error}; save or simulate it again"
+        ) from None
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error}") from None
     records, results = tables
     done = [row for row in results if row[1] is not None]
-    original = {record: record if duplicate is None else duplicate for record, _, duplicate in records}
-    everything = {str(record): included for record, included, duplicate in records if duplicate is None}
+    original = {
+        record: record if duplicate is None else duplicate for record, _, duplicate in records
+    }
+    everything = {
+        str(record): included for record, included, duplicate in records if duplicate is None
+    }
     if unknown := [row[0] for row in done if str(original.get(row[0])) not in everything]:
         raise ValueError(
             f"{file}: record {unknown[0]} was labelled, but is not in the data set{and_more(len(unknown) - 1)}"
         )
     if odd := [row for row in done if row[1] not in (0, 1)]:
         record, label, *_ = odd[0]
-        raise ValueError(f"{file}: the label of record {record} is {shown(label)}, not 0 or 1{and_more(len(odd) - 1)}")
+        raise ValueError(
+            f"{file}: the label of record {record} is {shown(label)}, not 0 or 1{and_more(len(odd) - 1)}"
+        )
     labels: dict[str, Any] = {}  # ASReview 3 labels duplicates with their record
     for record, label, *_ in done:
         labels.setdefault(str(original[record]), label)
     given = frozenset(str(original[row[0]]) for row in done if row[4] is None)
     left_out = frozenset() if priors else given
     order = [record for record in labels if record not in left_out]
-    relevant = frozenset(r for r, included in everything.items() if labels.get(r, included) == 1 and r not in left_out)
+    relevant = frozenset(
+        r
+        for r, included in everything.items()
+        if labels.get(r, included) == 1 and r not in left_out
+    )
     if not relevant:
         raise ValueError(f"{file}: no record is relevant, so that there is nothing to find")
-    others = sorted({*everything} - {*order, *left_out}, key=lambda record: (record in relevant, int(record)))
+    others = sorted(
+        {*everything} - {*order, *left_out}, key=lambda record: (record in relevant, int(record))
+    )
     datasets = project.get("datasets")
     datasets = datasets if isinstance(datasets, list) else []
     names = [item.get("name") for item in datasets if isinstance(item, dict)]
@@ -219,4 +262,6 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
     parts: tuple[Any, ...] = max(trained, key=lambda key: trained[key], default=("unknown",))
     model = "-".join(str(part) for part in parts if part is not None)
-    return Simulation(Path(name).stem or name, model, (*order, *others), relevant, len(order), given)
+    return Simulation(
+        Path(name).stem or name, model, (*order, *others), relevant, len(order), given
+    )

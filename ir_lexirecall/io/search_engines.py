@@ -76,24 +76,38 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     for query_id, detail in details.items():
         items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
         if not isinstance(items, list):
-            raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list")
+            raise ValueError(
+                f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list"
+            )
         hits[query_id] = []
         for item in items:
             match item:
                 case {"hit": {"_id": doc_id} as hit}:
-                    hits[query_id].append((str(hit.get("_index", "")), str(doc_id), item.get("rating")))
+                    hits[query_id].append(
+                        (str(hit.get("_index", "")), str(doc_id), item.get("rating"))
+                    )
                 case _:
-                    raise ValueError(f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id")
+                    raise ValueError(
+                        f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id"
+                    )
     asked = None if request is None else _requested(request)
     if asked is not None and (odd := asked.keys() ^ hits.keys()):
         where = "the request" if min(odd) in asked else "the response"
         raise ValueError(
             f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; are they of one evaluation?"
         )
-    indexes = {index for found in [*hits.values(), *(asked or {}).values()] for index, _, _ in found}
-    ranked = {q: [(*hit[:2], -rank) for rank, hit in enumerate(found, 1)] for q, found in hits.items()}
+    indexes = {
+        index for found in [*hits.values(), *(asked or {}).values()] for index, _, _ in found
+    }
+    ranked = {
+        q: [(*hit[:2], -rank) for rank, hit in enumerate(found, 1)] for q, found in hits.items()
+    }
     run = _by_document(ranked, len(indexes) > 1, what)
-    rated = {q: [hit for hit in found if hit[2] is not None] for q, found in hits.items()} if asked is None else asked
+    rated = (
+        {q: [hit for hit in found if hit[2] is not None] for q, found in hits.items()}
+        if asked is None
+        else asked
+    )
     qrels = _by_document(rated, len(indexes) > 1, what if asked is None else "request")
     values = {q: as_float(detail.get("metric_score")) for q, detail in details.items()}
     return RankEval(
@@ -108,8 +122,14 @@ def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
     """The qrels in what was read from JSON, if that is a request of ``_rank_eval`` or a judgment list; else None."""
     if isinstance(content, dict) and isinstance(content.get("requests"), list):
         requested = _requested(content)
-        return _by_document(requested, len({hit[0] for hits in requested.values() for hit in hits}) > 1, "request")
-    return read_judgments(content) if isinstance(content, dict) and "judgmentRatings" in _list(content) else None
+        return _by_document(
+            requested, len({hit[0] for hits in requested.values() for hit in hits}) > 1, "request"
+        )
+    return (
+        read_judgments(content)
+        if isinstance(content, dict) and "judgmentRatings" in _list(content)
+        else None
+    )
 
 
 def is_judgment_list(header: str) -> bool:
@@ -149,15 +169,23 @@ def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
     return dict(ratings)
 
 
-def _ratings(content: Mapping[str, Any], names: tuple[str, str, str], what: str) -> list[tuple[str, list[_Hit]]]:
+def _ratings(
+    content: Mapping[str, Any], names: tuple[str, str, str], what: str
+) -> list[tuple[str, list[_Hit]]]:
     """What was rated for each query; ``names`` are those of the list of queries, of a query's id and of a document's."""
     queries, query, document = names
     if not isinstance(content.get(queries), list):
-        raise ValueError(f"{what}: there is no list of {queries} in it: it has {shown_names(list(map(str, content)))}")
+        raise ValueError(
+            f"{what}: there is no list of {queries} in it: it has {shown_names(list(map(str, content)))}"
+        )
     default: Any = [] if queries == "requests" else None  # a request may rate nothing
     ratings = []
     for item in content[queries]:
-        if not isinstance(item, Mapping) or query not in item or not isinstance(item.get("ratings", default), list):
+        if (
+            not isinstance(item, Mapping)
+            or query not in item
+            or not isinstance(item.get("ratings", default), list)
+        ):
             raise ValueError(f"{what}: expected {query} and a list of ratings, got {shown(item)}")
         query_id, found = str(item[query]), []
         for rated in item.get("ratings", default):
@@ -170,7 +198,9 @@ def _ratings(content: Mapping[str, Any], names: tuple[str, str, str], what: str)
     return ratings
 
 
-def _by_document(hits: Mapping[str, list[_Hit]], several: bool, what: str) -> dict[str, dict[str, float]]:
+def _by_document(
+    hits: Mapping[str, list[_Hit]], several: bool, what: str
+) -> dict[str, dict[str, float]]:
     """Ratings by query and document; documents of several indexes are called by these, too."""
     ratings: dict[str, dict[str, float]] = {}
     for query_id, found in hits.items():
@@ -224,7 +254,11 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
         else:
             content, _ = _content(source if isinstance(source, Mapping) else file, what)
             lists = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
-            rows = [(query_id, doc_id, rating, what) for query_id, hits in lists for _, doc_id, rating in hits]
+            rows = [
+                (query_id, doc_id, rating, what)
+                for query_id, hits in lists
+                for _, doc_id, rating in hits
+            ]
     qrels: dict[str, dict[str, float]] = {}
     for query_id, doc_id, value, where in rows:
         if value is None:
@@ -232,7 +266,9 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
         rating = _rating(value, query_id, doc_id, where)
         ratings = qrels.setdefault(query_id, {})
         if doc_id in ratings:
-            raise ValueError(f"{where}: document {doc_id!r} is rated twice for query {query_id!r}; keep one")
+            raise ValueError(
+                f"{where}: document {doc_id!r} is rated twice for query {query_id!r}; keep one"
+            )
         if levels is not None and not 0 <= rating <= 1:
             raise ValueError(
                 f"{where}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; levels are for ratings between 0 "
@@ -270,9 +306,13 @@ def _rows_of_csv(path: str) -> list[tuple[str, str, Any, str]]:
         if len(row) == 1 and places[0] == 0 and (line < last or text.endswith("\n")):
             continue  # a query without ratings, as Quepid writes it; not a line that is cut off
         if len(row) != len(names):
-            raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
+            raise ValueError(
+                f"{path}, line {line}: {len(row)} fields where {len(names)} are expected"
+            )
         query_id, doc_id, rating = (row[place] for place in places)
         if not query_id or not doc_id:
-            raise ValueError(f"{path}, line {line}: there is no {'query' if not query_id else 'document'}")
+            raise ValueError(
+                f"{path}, line {line}: there is no {'query' if not query_id else 'document'}"
+            )
         rows.append((query_id, doc_id, rating or None, f"{path}, line {line}"))
     return rows

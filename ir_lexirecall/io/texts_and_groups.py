@@ -19,7 +19,14 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.lines import as_float, csv_rows
-from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, Table, id_text, table_of_frame, texts
+from ir_lexirecall.io.value_cells import (
+    QUERY_NAMES,
+    TASK_NAMES,
+    Table,
+    id_text,
+    table_of_frame,
+    texts,
+)
 
 TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data set or ``docs_store`` of it, a ``Collection``,
@@ -48,7 +55,8 @@ _TEXTS = {
 }
 _TOPIC = re.compile(r"<top>(.*?)</top>|(<topic\b.*?</topic>)", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(
-    r"<num>\s*(?:Number\s*:)?\s*([^\s<]+)|<topic\b[^>]*?\b(?:number|id)\s*=\s*[\"']([^\"']+)", re.IGNORECASE
+    r"<num>\s*(?:Number\s*:)?\s*([^\s<]+)|<topic\b[^>]*?\b(?:number|id)\s*=\s*[\"']([^\"']+)",
+    re.IGNORECASE,
 )
 _TAG = r"</?[a-z!?][^<>]*>"  # "a < b" holds none
 _FIELDS = re.compile(  # to its end tag, else to the next tag
@@ -90,7 +98,11 @@ def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS
     lacking = [name for name in wanted if name not in found]
     if lacking and not isinstance(source, Mapping) and not hasattr(type(source), "query_texts"):
         said = f"{len(lacking):,} of {len(wanted):,} {what}, such as {lacking[0]!r}"
-        called = os.fspath(source) if isinstance(source, (str, os.PathLike)) else f"the {type(source).__name__}"
+        called = (
+            os.fspath(source)
+            if isinstance(source, (str, os.PathLike))
+            else f"the {type(source).__name__}"
+        )
         warn(f"{called} has no text of {said}")
     return found
 
@@ -99,7 +111,10 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[tuple
     """Ids and texts, at least those wanted that there are."""
     documents = what == DOCUMENTS
     if isinstance(source, Mapping):
-        keys = ((name, int(name) if name not in source and _INTEGER.fullmatch(name) else name) for name in wanted)
+        keys = (
+            (name, int(name) if name not in source and _INTEGER.fullmatch(name) else name)
+            for name in wanted
+        )
         return ((name, str(source[key])) for name, key in keys if source.get(key) is not None)
     if hasattr(type(source), "query_texts"):  # not of the object, which would read them
         return iter((source.texts([*wanted]) if documents else source.query_texts).items())
@@ -111,14 +126,18 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[tuple
         try:
             source = ir_datasets.load(os.fspath(source))
         except KeyError:
-            raise ValueError(f"{source}: there is no such file, and ir_datasets has no data set of that name") from None
+            raise ValueError(
+                f"{source}: there is no such file, and ir_datasets has no data set of that name"
+            ) from None
     if not documents and hasattr(source, "get_topics"):  # PyTerrier's data set
         source = source.get_topics()
     elif hasattr(source, "text_loader"):
         source = source.text_loader()
     elif hasattr(source, "get_corpus_iter"):
         return (
-            text for record in source.get_corpus_iter(verbose=False) for text in _record(record, what, "a document")
+            text
+            for record in source.get_corpus_iter(verbose=False)
+            for text in _record(record, what, "a document")
         )
     if hasattr(source, "docs_store"):  # ir_datasets' data set
         if not (source.has_docs() if documents else source.has_queries()):
@@ -145,7 +164,11 @@ def _loaded(loader: Any, ids: list[str]) -> Iterator[tuple[str, str]]:
         for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]) if len(ids) > 1 else ():
             yield from _loaded(loader, half)
         return
-    yield from _rows({name: table[name].tolist() for name in table if name != "qid"}, DOCUMENTS, "the text loader")
+    yield from _rows(
+        {name: table[name].tolist() for name in table if name != "qid"},
+        DOCUMENTS,
+        "the text loader",
+    )
 
 
 def _record(record: Any, what: str, place: str) -> Iterator[tuple[str, str]]:
@@ -166,7 +189,9 @@ def _fields(names: Iterable[str], what: str, place: str) -> tuple[str, list[str]
     """Names of the id, and of what the text is made of: of documents also a title."""
     names = {str(name).lower(): str(name) for name in names}
     ids = next((names[name] for name in _IDS[what] if name in names), None)
-    text = next((names[name] for name in _TEXTS[what] if name in names and names[name] != ids), None)
+    text = next(
+        (names[name] for name in _TEXTS[what] if name in names and names[name] != ids), None
+    )
     title = names.get("title") if what == DOCUMENTS else None
     fields = [name for name in (title, text) if name is not None]
     if ids is None or not fields:
@@ -177,7 +202,9 @@ def _fields(names: Iterable[str], what: str, place: str) -> tuple[str, list[str]
 
 def _joined(parts: Iterable[Any]) -> str:
     """A title and a text, as far as there are any, on lines of their own."""
-    return "\n".join(str(part) for part in parts if part is not None and part == part and str(part).strip())
+    return "\n".join(
+        str(part) for part in parts if part is not None and part == part and str(part).strip()
+    )
 
 
 def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
@@ -186,12 +213,16 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
         kind = files.kind_of_file(path)
         if first.startswith("<"):
             yield from _topics(path)
-        elif first.startswith("{") and (kind != ".json" or _JSON_LINES.match(files.first_text(path, 2**20))):
+        elif first.startswith("{") and (
+            kind != ".json" or _JSON_LINES.match(files.first_text(path, 2**20))
+        ):
             for n, line in _lines(path):
                 yield from _record(files.parsed_json(line, path, n), what, f"{path}, line {n}")
         elif first.startswith(("{", "[")):
             content = files.parsed_json(files.text_of_file(path), path)
-            if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
+            if isinstance(content, dict) and all(
+                isinstance(text, str) for text in content.values()
+            ):
                 yield from content.items()
             else:
                 for record in content if isinstance(content, list) else [content]:
@@ -204,19 +235,29 @@ def _of_file(path: str, what: str) -> Iterator[tuple[str, str]]:
             yield from _of_rows(rows, what, path, is_csv=kind == ".csv")
 
 
-def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_csv: bool) -> Iterator[tuple[str, str]]:
+def _of_rows(
+    rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_csv: bool
+) -> Iterator[tuple[str, str]]:
     """Rows of id and text, apart by a tab, else by blanks; with a header, which CSV has, by the names of its columns."""
     places: list[int] = []
     for place, (n, fields) in enumerate(rows):
         names = [field.lower() for field in fields] if place == 0 else []  # texts are long
-        known = [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))] if names else []
+        known = (
+            [{*names}.isdisjoint(some) for some in (_IDS[what], (*_TEXTS[what], "title"))]
+            if names
+            else []
+        )
         # A header names ids first, or ids and texts in any order; the query ``topic`` names none.
-        if place == 0 and (is_csv or (n == 1 and len(names) > 1 and (names[0] in _IDS[what] or not any(known)))):
+        if place == 0 and (
+            is_csv or (n == 1 and len(names) > 1 and (names[0] in _IDS[what] or not any(known)))
+        ):
             ids, named = _fields(fields, what, path)
             places, width = [fields.index(name) for name in (ids, *named)], len(fields)
         elif places:
             if len(fields) <= max(places) or (is_csv and len(fields) != width):
-                raise ValueError(f"{path}, line {n}: {len(fields)} fields, where the header has {width}")
+                raise ValueError(
+                    f"{path}, line {n}: {len(fields)} fields, where the header has {width}"
+                )
             yield fields[places[0]], _joined(fields[place] for place in places[1:])
         else:
             if len(fields) == 1:
@@ -227,7 +268,11 @@ def _of_rows(rows: Iterable[tuple[int, list[str]]], what: str, path: str, *, is_
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not empty, with their numbers."""
     lines = chain.from_iterable(block.split(b"\n")[:-1] for block in files.blocks_of_file(path))
-    return ((n, line.decode("utf-8", "replace")) for n, line in enumerate(lines, start=1) if line.strip())
+    return (
+        (n, line.decode("utf-8", "replace"))
+        for n, line in enumerate(lines, start=1)
+        if line.strip()
+    )
 
 
 def _topics(path: str) -> Iterator[tuple[str, str]]:
@@ -238,9 +283,18 @@ def _topics(path: str) -> Iterator[tuple[str, str]]:
         for name, marked in _FIELDS.findall(topic[0]):
             words = re.sub(_TAG, "", marked, flags=re.IGNORECASE).split()
             fields[name.lower()] = html.unescape(" ".join(words))
-        text = next((fields[name] for name in ("title", "query", "desc", "description") if fields.get(name)), None)
+        text = next(
+            (
+                fields[name]
+                for name in ("title", "query", "desc", "description")
+                if fields.get(name)
+            ),
+            None,
+        )
         if number is None or text is None:
-            raise ValueError(f"{path}: a topic has no number, or neither a title, a query nor a description")
+            raise ValueError(
+                f"{path}: a topic has no number, or neither a title, a query nor a description"
+            )
         yield number[1] or number[2], text
 
 
@@ -249,7 +303,17 @@ def _topics(path: str) -> Iterator[tuple[str, str]]:
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
 """A mapping of query ids to groups, a table or column, a file, or the name of a column of another table."""
 
-_GROUP_NAMES = ("group", "cluster", "type", "category", "language", "user", "user_id", "session", "session_id")
+_GROUP_NAMES = (
+    "group",
+    "cluster",
+    "type",
+    "category",
+    "language",
+    "user",
+    "user_id",
+    "session",
+    "session_id",
+)
 
 
 @dataclass(frozen=True)
@@ -277,12 +341,16 @@ class QueryGroups:
     def only(self, query_ids: Sequence[str]) -> QueryGroups:
         """The groups of some of the queries, those without any of them included."""
         place = {query_id: q for q, query_id in enumerate(self.query_ids)}
-        return QueryGroups(self.names, [*query_ids], self.code[[place[query_id] for query_id in query_ids]])
+        return QueryGroups(
+            self.names, [*query_ids], self.code[[place[query_id] for query_id in query_ids]]
+        )
 
     @property
     def sizes(self) -> dict[str, int]:
         """Number of queries of each group."""
-        return dict(zip(self.names, np.bincount(self.code, minlength=len(self.names)).tolist(), strict=True))
+        return dict(
+            zip(self.names, np.bincount(self.code, minlength=len(self.names)).tolist(), strict=True)
+        )
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -292,7 +360,11 @@ class QueryGroups:
 
 @entry
 def read_groups(
-    groups: GroupsLike, query_ids: Sequence[str], *, table: Any = None, collection: str | None = None
+    groups: GroupsLike,
+    query_ids: Sequence[str],
+    *,
+    table: Any = None,
+    collection: str | None = None,
 ) -> QueryGroups:
     """Read which group each query belongs to.
 
@@ -316,7 +388,9 @@ def read_groups(
     if isinstance(groups, str) and table is not None:
         groups, column = table, groups
     if isinstance(groups, Mapping):
-        if odd := [group for group in groups.values() if isinstance(group, (list, tuple, set, Mapping))]:
+        if odd := [
+            group for group in groups.values() if isinstance(group, (list, tuple, set, Mapping))
+        ]:
             raise ValueError(
                 f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd[0])}"
             )
@@ -348,16 +422,25 @@ def read_groups(
         source = source.rows([row for row, name in enumerate(of_rows) if name == collection])
         if collection not in of_rows:
             there = shown_names(list(map(str, dict.fromkeys(of_rows))))
-            raise ValueError(f"{what}: no row is of collection {collection!r}; {tasks[0]} has {there}")
-    chosen = column or next((name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None)
+            raise ValueError(
+                f"{what}: no row is of collection {collection!r}; {tasks[0]} has {there}"
+            )
+    chosen = column or next(
+        (name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None
+    )
     if chosen is None or chosen not in others:
         said, way = f"no column {column!r}", "name one of these"
         if column is None:
-            said, way = "several columns, none of them called group", "call one group, or leave the others out"
+            said, way = (
+                "several columns, none of them called group",
+                "call one group, or leave the others out",
+            )
         raise ValueError(f"{what} has {said}: {has}; {way}")
     ids: Any = source.index if query is None else source.columns[query]
     group: dict[str, str] = {}
-    for row, (query_id, name) in enumerate(zip(map(id_text, ids), map(id_text, source.columns[chosen]), strict=True)):
+    for row, (query_id, name) in enumerate(
+        zip(map(id_text, ids), map(id_text, source.columns[chosen]), strict=True)
+    ):
         if query_id is None:
             raise ValueError(f"{source.where(row)}: there is no query")
         if name is None:
@@ -368,7 +451,9 @@ def read_groups(
             )
     if lacking := [query_id for query_id in query_ids if query_id not in group]:
         known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
-        raise ValueError(f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it")
+        raise ValueError(
+            f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it"
+        )
 
     def order(name: str) -> tuple[bool, float, str]:
         """Numbers by size, then texts."""
@@ -381,13 +466,19 @@ def read_groups(
             f"{what}: all queries are in one group, {shown_names(names)}; leave groups out, or give several"
         )
     code = {name: place for place, name in enumerate(names)}
-    return QueryGroups(names, list(query_ids), np.array([code[group[q]] for q in query_ids], dtype=np.int64))
+    return QueryGroups(
+        names, list(query_ids), np.array([code[group[q]] for q in query_ids], dtype=np.int64)
+    )
 
 
 def _of_text(path: str) -> Table:
     """A text file's table, where it has a header; else its lines of query and group, whatever separates them."""
     text = files.text_of_file(path)
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip() and not line.startswith("#")]
+    lines = [
+        (n, line)
+        for n, line in enumerate(text.split("\n"), start=1)
+        if line.strip() and not line.startswith("#")
+    ]
     separator = next((mark for mark in ("\t", ",", ";") if lines and mark in lines[0][1]), None)
     rows = [(n, line.split()) for n, line in lines]
     if separator is not None:

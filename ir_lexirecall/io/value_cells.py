@@ -60,11 +60,23 @@ class Cells:
 
     @classmethod
     def from_rows(
-        cls, rows: Iterable[tuple[str | None, str, str, float]], place: Callable[[int], str], per_task: bool = False
+        cls,
+        rows: Iterable[tuple[str | None, str, str, float]],
+        place: Callable[[int], str],
+        per_task: bool = False,
     ) -> Cells:
         """Values with their run, query and measure."""
-        run, query_id, measure, value = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), (), ())
-        return cls(texts(run), texts(query_id), texts(measure), np.array(value, dtype=np.float64), place, per_task)
+        run, query_id, measure, value = (
+            zip(*rows, strict=True) if (rows := list(rows)) else ((), (), (), ())
+        )
+        return cls(
+            texts(run),
+            texts(query_id),
+            texts(measure),
+            np.array(value, dtype=np.float64),
+            place,
+            per_task,
+        )
 
     def __len__(self) -> int:
         return len(self.value)
@@ -83,7 +95,9 @@ def is_measure(name: str) -> bool:
     return base is not None and base[0] in ir_measures.measures.registry
 
 
-def cells_of_dicts(content: Mapping[Any, Any], what: str, measures: Sequence[str] | None = None) -> Cells:
+def cells_of_dicts(
+    content: Mapping[Any, Any], what: str, measures: Sequence[str] | None = None
+) -> Cells:
     """``{query: {measure: value}}``, ``{query: value}``, or Cornac's ``{measure: {user: value}}``, whose users are integers."""
     rows: list[tuple[str, str, Any]] = []
     for outer, inner in content.items():
@@ -94,13 +108,20 @@ def cells_of_dicts(content: Mapping[Any, Any], what: str, measures: Sequence[str
         else:
             rows += [(str(outer), str(name), value) for name, value in inner.items()]
     rows = [row for row in rows if row[0] not in SUMMARY and not TEXT.match(row[1])]
-    if odd := [row for row in rows if row[2] is not None and (isinstance(row[2], str) or as_float(row[2]) is None)]:
+    if odd := [
+        row
+        for row in rows
+        if row[2] is not None and (isinstance(row[2], str) or as_float(row[2]) is None)
+    ]:
         query, name, value = odd[0]
         raise ValueError(
             f"{what}: the {name} of query {query!r} is {shown(value)}, not a number{and_more(len(odd) - 1)}; give "
             "{query_id: {measure: value}}"
         )
-    found = ((None, query, name, np.nan if value is None else float(value)) for query, name, value in rows)
+    found = (
+        (None, query, name, np.nan if value is None else float(value))
+        for query, name, value in rows
+    )
     return Cells.from_rows(found, lambda n: f"{what}, query {rows[n][0]!r}")
 
 
@@ -159,11 +180,17 @@ class Table:
         for row, collection in enumerate(map(id_text, self.columns[column])):
             rows.setdefault(collection, []).append(row)
         if nameless := rows.get(None):
-            raise ValueError(f"{self.where(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; add it")
-        others = replace(self, columns={name: values for name, values in self.columns.items() if name != column})
+            raise ValueError(
+                f"{self.where(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; add it"
+            )
+        others = replace(
+            self, columns={name: values for name, values in self.columns.items() if name != column}
+        )
         return {str(collection): others.rows(some) for collection, some in rows.items()}
 
-    def cells(self, *, one_run: bool | None = False, measures: Sequence[str] | None = None) -> Cells:
+    def cells(
+        self, *, one_run: bool | None = False, measures: Sequence[str] | None = None
+    ) -> Cells:
         """The values in the columns.
 
         They may be long (``run``, ``query_id``, ``measure``, ``value``), have a column per measure (``run``, ``query_id``, ...), or
@@ -176,7 +203,9 @@ class Table:
         """
         what, has = self.what, f"it has {shown_names(list(self.columns))}"
         label = measures[0] if measures is not None and len(measures) == 1 else None
-        query, run_column, task = (self.named(aliases) for aliases in (QUERY_NAMES, RUN_NAMES, TASK_NAMES))
+        query, run_column, task = (
+            self.named(aliases) for aliases in (QUERY_NAMES, RUN_NAMES, TASK_NAMES)
+        )
         if run_column is None and query is not None:
             run_column = self.named(["name"])  # PyTerrier's
         if one_run:
@@ -186,7 +215,13 @@ class Table:
         if query is None and self.index is None and not one_run:
             raise ValueError(f"{what} has no column that names queries, such as query_id: {has}")
         height = len(next(iter(self.columns.values()), ()))
-        ids: Any = self.columns[query] if query is not None else range(height) if self.index is None else self.index
+        ids: Any = (
+            self.columns[query]
+            if query is not None
+            else range(height)
+            if self.index is None
+            else self.index
+        )
         ids = texts(map(id_text, ids))
         if sample is not None and len(set(ids)) < height:
             ids = texts(map(str, range(height)))  # texts of samples that occur again
@@ -200,9 +235,18 @@ class Table:
         part, ids, per_task = self.rows(kept), ids[kept], query is not None and query == task
         runs = texts([None] * len(kept))
         if run_column is not None:
-            runs = texts(None if run is None or run != run else str(run) for run in part.columns[run_column])
+            runs = texts(
+                None if run is None or run != run else str(run) for run in part.columns[run_column]
+            )
         if measure is not None and value is not None:
-            return Cells(runs, ids, texts(map(str, part.columns[measure])), part.floats(value), part.where, per_task)
+            return Cells(
+                runs,
+                ids,
+                texts(map(str, part.columns[measure])),
+                part.floats(value),
+                part.where,
+                per_task,
+            )
         if measures is None or not set(measures) <= self.columns.keys():
             measures = [name for name in others if part.has_numbers(name)]
         numeric = {name: part.floats(name) for name in measures}
@@ -211,10 +255,15 @@ class Table:
                 for row, text in enumerate(part.columns[name]):
                     if text is not None:
                         example = f"{shown(text)} ({part.where(row)}, column {name!r})"
-                        raise ValueError(f"{what}: no column holds values: {has}, with {example}; write numbers as 0.5")
+                        raise ValueError(
+                            f"{what}: no column holds values: {has}, with {example}; write numbers as 0.5"
+                        )
             raise ValueError(f"{what}: there are no values in it: {has}")
         wide = run_column is None and not one_run
-        if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
+        if wide and all(
+            is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES)
+            for name in numeric
+        ):
             if one_run is not None:
                 raise ValueError(
                     f"{what} has columns of measures ({shown_names(list(numeric), 3)}) and none that names runs; give "
@@ -222,7 +271,10 @@ class Table:
                 )
             wide = False
         if not wide and run_column is None and label is not None and len(numeric) == 1:
-            numeric = {label if name.lower() in VALUE_NAMES else name: values for name, values in numeric.items()}
+            numeric = {
+                label if name.lower() in VALUE_NAMES else name: values
+                for name, values in numeric.items()
+            }
         columns = np.repeat(texts(numeric), len(kept))
         return Cells(
             columns if wide else np.tile(runs, len(numeric)),
@@ -242,7 +294,9 @@ class Table:
         values = self.columns[name]
         if values.dtype.kind in "fiu":
             return np.asarray(values, dtype=np.float64)
-        floats = [np.nan if value is None or value != value else as_float(value) for value in values]
+        floats = [
+            np.nan if value is None or value != value else as_float(value) for value in values
+        ]
         if bad := [row for row, value in enumerate(floats) if value is None]:
             raise ValueError(
                 f"{self.where(bad[0])}: {name} is {shown(values[bad[0]])}, not a number{and_more(len(bad) - 1)}"
@@ -267,7 +321,11 @@ def table_of_frame(data: Any, what: str = "") -> Table | None:
         data = data.collect()
     if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
         data = data.to_frame(data.name if data.name is not None else "value")
-    if not hasattr(data, "itertuples") and hasattr(data, "to_pandas") and not hasattr(data, "__arrow_c_stream__"):
+    if (
+        not hasattr(data, "itertuples")
+        and hasattr(data, "to_pandas")
+        and not hasattr(data, "__arrow_c_stream__")
+    ):
         data = data.to_pandas()  # ragas' results
     index, columns = None, {}
     if hasattr(data, "itertuples"):
@@ -290,7 +348,9 @@ def table_of_frame(data: Any, what: str = "") -> Table | None:
         columns = {name: texts(values) for name, values in data.to_pydict().items()}
     else:
         return None
-    return Table(columns, what or "values", lambda row: f"{what + ', ' if what else ''}row {row + 1}", index)
+    return Table(
+        columns, what or "values", lambda row: f"{what + ', ' if what else ''}row {row + 1}", index
+    )
 
 
 # -- files -------------------------------------------------------------------------------------------------
@@ -314,11 +374,17 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         )
     for separator in (",", "\t", ";"):
         names = [name.strip().strip('"').lower() for name in first.split(separator)]
-        if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
+        if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(
+            names
+        ):
             if set(RUN_COLUMNS) <= {*our_names(names)}:
                 raise ValueError(f"{file}: {_A_RUN}")
-            return Table.from_rows(list(csv_rows(text, lambda line: f"{file}, line {line}", separator)), file)
-    if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
+            return Table.from_rows(
+                list(csv_rows(text, lambda line: f"{file}, line {line}", separator)), file
+            )
+    if file.lower().endswith((".csv", ".tsv")) or (
+        "," in first and len(first.split()) not in _LINES
+    ):
         raise ValueError(
             f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
         )
@@ -334,7 +400,9 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
             continue  # a text with blanks
         if len(fields) not in _LINES or len(fields) != width:
             wanted = _LINES.get(width) or "; ".join(_LINES.values())
-            raise ValueError(f"{file}, line {line_number}: {len(fields)} fields where a line has {wanted}")
+            raise ValueError(
+                f"{file}, line {line_number}: {len(fields)} fields where a line has {wanted}"
+            )
         lines.append(line_number)
         rows.append(fields)
     if not rows:
@@ -342,7 +410,9 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
     measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0)
     there = {place: {row[place] for row in rows} for place in (measure, query, run)}
     if width == 4 and there[measure] <= {"0", "Q0"}:
-        raise ValueError(f"{file}: this looks like qrels; leave out values= and give qrels and runs")
+        raise ValueError(
+            f"{file}: this looks like qrels; leave out values= and give qrels and runs"
+        )
     if width == 6:
         # Documents of one query fill the grid, too.
         full = len(there[query]) > 1 or any(map(is_measure, there[measure]))
@@ -368,11 +438,15 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         written = row[4] if width == 6 else row[-1]
         if (value := number(written)) is None:
             what = f"the {row[measure]} of query {row[query]!r}"
-            raise ValueError(f"{file}, line {line_number}: {what} is {shown(written)}, not a number")
+            raise ValueError(
+                f"{file}, line {line_number}: {what} is {shown(written)}, not a number"
+            )
         cells.append((None if width == 3 else row[run], row[query], row[measure], value))
         places.append(line_number)
     if not cells:
-        raise ValueError(f"{file}: it has values over all queries only; ask for values per query (trec_eval -q)")
+        raise ValueError(
+            f"{file}: it has values over all queries only; ask for values per query (trec_eval -q)"
+        )
     return Cells.from_rows(cells, lambda n: f"{file}, line {places[n]}")
 
 
@@ -386,12 +460,19 @@ def _content_of_json(text: str, path: str) -> Cells | Table:
     if not content:
         raise ValueError(f"{path}: there are no values in it")
     if len(numbered) == 1:
-        if isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
+        if isinstance(content, dict) and any(
+            isinstance(value, (dict, list)) for value in content.values()
+        ):
             return cells_of_dicts(content, path)
-        numbered, word = [*enumerate([content] if isinstance(content, dict) else content, start=1)], "record"
+        numbered, word = (
+            [*enumerate([content] if isinstance(content, dict) else content, start=1)],
+            "record",
+        )
     records = [record for _, record in numbered]
     if any(not isinstance(record, dict) for record in records):
-        raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
+        raise ValueError(
+            f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}"
+        )
     names = dict.fromkeys(name for record in records for name in record)
     columns = {name: texts(record.get(name) for record in records) for name in names}
     return Table(columns, path, lambda row: f"{path}, {word} {numbered[row][0]}")
@@ -412,12 +493,18 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
             continue
         found: list[Any] = []
         with contextlib.suppress(AttributeError, TypeError):
-            found = [scores.get(measure) for split in content["scores"].values() for scores in split]
+            found = [
+                scores.get(measure) for split in content["scores"].values() for scores in split
+            ]
         numbers = [None if isinstance(value, str) else as_float(value) for value in found]
         if not numbers or None in numbers:
-            raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
+            raise ValueError(
+                f"{file}: no number {measure!r} in it; name another one of MTEB's measures"
+            )
         parts = file.relative_to(folder).parts
-        model = parts[max(-3, -len(parts))] if len(parts) > 1 else file.parent.name  # results/MODEL/REVISION/TASK.json
+        model = (
+            parts[max(-3, -len(parts))] if len(parts) > 1 else file.parent.name
+        )  # results/MODEL/REVISION/TASK.json
         rows.append((model, str(content["task_name"]), measure, float(np.mean(found))))
         places.append(str(file))
     if not rows:

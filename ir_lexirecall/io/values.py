@@ -13,7 +13,15 @@ from typing import Any, Self, TypeAlias, TypeGuard
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming, repeated, shown_names
+from ir_lexirecall._util.errors import (
+    and_more,
+    check_choice,
+    did_you_mean,
+    entry,
+    naming,
+    repeated,
+    shown_names,
+)
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.io.files import matching
@@ -28,7 +36,9 @@ from ir_lexirecall.io.value_cells import (
     table_of_frame,
 )
 
-_ENDINGS = re.compile(r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z")
+_ENDINGS = re.compile(
+    r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z"
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,9 @@ class ValueTable:
     costs: frozenset[str] = frozenset()
 
     @classmethod
-    def from_cells(cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str, source: str) -> Self:
+    def from_cells(
+        cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str, source: str
+    ) -> Self:
         """Cells as arrays; every fault is named, as ``read_values`` says."""
         if not (parts := [part for part in parts if len(part)]):
             raise ValueError(f"{source}: there are no values")
@@ -65,11 +77,14 @@ class ValueTable:
             return parts[part].place(n - int(ends[part]) + len(parts[part]))
 
         run, query, measure, value = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("run", "query_id", "measure", "value")
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("run", "query_id", "measure", "value")
         )
         s, runs = pd.factorize(run)
         if (s < 0).any():
-            raise ValueError(f"{place(int(s.argmin()))}: there is no run; add a column run, or give {{run: values}}")
+            raise ValueError(
+                f"{place(int(s.argmin()))}: there is no run; add a column run, or give {{run: values}}"
+            )
         q, query_ids = pd.factorize(query, sort=True)
         k, there = pd.factorize(measure)
         names = list(there) if measures is None else measures
@@ -89,7 +104,9 @@ class ValueTable:
         grid = grid[[list(there).index(name) for name in theirs]]
         lacking = np.isnan(grid).all(axis=2)  # runs that have no value, by measure
         if lacking.any():
-            common = [name for name, some in zip(names, lacking.any(axis=1), strict=True) if not some]
+            common = [
+                name for name, some in zip(names, lacking.any(axis=1), strict=True) if not some
+            ]
             cure = f"all have {shown_names(common)}: name what to take"
             a, b = (int(axis[0]) for axis in np.nonzero(lacking))
             raise ValueError(
@@ -98,7 +115,9 @@ class ValueTable:
             )
         for name in [name for name in there if name in theirs]:
             low, high = (known(name) or (-np.inf, np.inf))[:2]
-            slack = DIFFERENCE * max((abs(end) for end in (low, high) if np.isfinite(end)), default=0.0)
+            slack = DIFFERENCE * max(
+                (abs(end) for end in (low, high) if np.isfinite(end)), default=0.0
+            )
             outside = np.isinf(value) | (value < low - slack) | (value > high + slack)
             bad = np.flatnonzero((measure == name) & outside)
             if not len(bad):
@@ -109,7 +128,11 @@ class ValueTable:
             elif (low, high) == (0.0, 1.0):
                 cure = "its values lie between 0 and 1: divide percentages by 100"
             else:
-                limits = [f"{word} {end:.6g}" for word, end in (("least", low), ("most", high)) if np.isfinite(end)]
+                limits = [
+                    f"{word} {end:.6g}"
+                    for word, end in (("least", low), ("most", high))
+                    if np.isfinite(end)
+                ]
                 cure = f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
             raise ValueError(
                 f"{place(first)}: the {name} of run {run[first]!r} for query {query[first]!r} is {value[first]:.12g}; {cure}"
@@ -125,7 +148,9 @@ class ValueTable:
                 f"{len(query_ids)} queries"
             )
         if incomplete.all():
-            raise ValueError(f"{source}: no query has all values; do all runs name the same queries?")
+            raise ValueError(
+                f"{source}: no query has all values; do all runs name the same queries?"
+            )
         return cls(
             list(runs),
             list(map(str, query_ids[~incomplete])),
@@ -168,7 +193,10 @@ class ValueTable:
         """Where the "queries" are tasks: a table of one value per run for each of them."""
         return {
             task: replace(
-                self, query_ids=[task], values={name: x[:, [q]] for name, x in self.values.items()}, skipped=()
+                self,
+                query_ids=[task],
+                values={name: x[:, [q]] for name, x in self.values.items()},
+                skipped=(),
             )
             for q, task in enumerate(self.query_ids)
         }
@@ -176,18 +204,26 @@ class ValueTable:
     def table(self) -> pd.DataFrame:
         """The values as a frame: ``run``, ``query_id``, and a column per measure."""
         ids = pd.MultiIndex.from_product([self.runs, self.query_ids], names=["run", "query_id"])
-        return pd.DataFrame({name: values.ravel() for name, values in self.values.items()}, index=ids).reset_index()
+        return pd.DataFrame(
+            {name: values.ravel() for name, values in self.values.items()}, index=ids
+        ).reset_index()
 
 
 Names: TypeAlias = "str | Iterable[str] | None"
 """A name of a measure, several, or none."""
-ValuesLike: TypeAlias = "ValueTable | str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any] | Any"
+ValuesLike: TypeAlias = (
+    "ValueTable | str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any] | Any"
+)
 """Values per query: a table, a file or folder, several files, or a mapping of run names to any of these."""
 
 
 @entry
 def read_values(
-    values: ValuesLike, *, measures: Names = None, missing: str = "error", smaller_is_better: Names = None
+    values: ValuesLike,
+    *,
+    measures: Names = None,
+    missing: str = "error",
+    smaller_is_better: Names = None,
 ) -> ValueTable:
     """Read values per query that another program computed.
 
@@ -217,10 +253,14 @@ def read_values(
     (['bm25', 'ql'], ['q1', 'q2'], [[0.5, 0.25], [0.5, 0.5]])
     """
     check_choice("missing", missing, ["error", "skip"])
-    wanted = [measures] if isinstance(measures, str) else None if measures is None else list(measures)
+    wanted = (
+        [measures] if isinstance(measures, str) else None if measures is None else list(measures)
+    )
     if isinstance(values, ValueTable):
         if wanted is not None:
-            theirs = dict(zip(wanted, _names_there(wanted, values.measures, values.source), strict=True))
+            theirs = dict(
+                zip(wanted, _names_there(wanted, values.measures, values.source), strict=True)
+            )
             selected = {name: values.values[their] for name, their in theirs.items()}
             costs = frozenset(name for name, their in theirs.items() if their in values.costs)
             values = replace(values, values=selected, costs=costs)
@@ -233,12 +273,18 @@ def read_values(
             what = f"values of run {str(run)!r}"
             if isinstance(part, (str, os.PathLike)):
                 content = content_of_file(part)
-                cells = content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content
+                cells = (
+                    content.cells(one_run=_is_of_one_run(content))
+                    if isinstance(content, Table)
+                    else content
+                )
             elif isinstance(part, Mapping):
                 cells = cells_of_dicts(part, what, wanted)
             elif hasattr(part, "test_results"):  # DeepEval's
                 tests = {str(test.name): test.metrics_data or () for test in part.test_results}
-                scores = {name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()}
+                scores = {
+                    name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()
+                }
                 cells = cells_of_dicts(scores, what)
             elif (table := table_of_frame(part, what)) is not None:
                 cells = table.cells(one_run=True, measures=wanted)
@@ -249,10 +295,16 @@ def read_values(
                 )
             parts.append(_named(cells, str(run)))
         if empty := [str(run) for run, cells in zip(values, parts, strict=True) if not len(cells)]:
-            raise ValueError(f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out")
+            raise ValueError(
+                f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out"
+            )
     elif (table := values if isinstance(values, Table) else table_of_frame(values)) is not None:
         parts = [table.cells(measures=wanted)]
-    elif isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
+    elif (
+        isinstance(values, Sequence)
+        and values
+        and all(isinstance(item, (str, os.PathLike)) for item in values)
+    ):
         if any(os.path.isdir(item) for item in values):
             parts = [cells for item in values for cells in _path_cells(item, wanted)]
         else:
@@ -262,12 +314,18 @@ def read_values(
             f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
             "mapping of runs to frames, or files"
         )
-    return ValueTable.from_cells(parts, wanted, missing, _what(values)).with_costs(smaller_is_better)
+    return ValueTable.from_cells(parts, wanted, missing, _what(values)).with_costs(
+        smaller_is_better
+    )
 
 
 @entry
 def read_collections(
-    values: ValuesLike, *, measures: Names = None, missing: str = "error", smaller_is_better: Names = None
+    values: ValuesLike,
+    *,
+    measures: Names = None,
+    missing: str = "error",
+    smaller_is_better: Names = None,
 ) -> dict[str, ValueTable]:
     """Read values per query on several collections.
 
@@ -287,7 +345,11 @@ def read_collections(
     """
     parts: Any = values
     if isinstance(values, (str, os.PathLike)) and os.path.isdir(values):
-        folders = [item for item in sorted(Path(values).iterdir()) if item.is_dir() and not item.name.startswith(".")]
+        folders = [
+            item
+            for item in sorted(Path(values).iterdir())
+            if item.is_dir() and not item.name.startswith(".")
+        ]
         by_model = any(True for folder in folders for _ in folder.rglob("*/*.json"))  # MTEB's
         parts = values if by_model or not folders else {folder.name: folder for folder in folders}
     elif not isinstance(values, Mapping):
@@ -295,7 +357,11 @@ def read_collections(
         parts = (table_of_frame(values) or values) if file is None else content_of_file(file)
         parts = (parts.by_collection() if isinstance(parts, Table) else None) or parts
     if not isinstance(parts, Mapping):
-        whole = None if isinstance(parts, Cells) else read_values(parts, measures=measures, missing=missing)
+        whole = (
+            None
+            if isinstance(parts, Cells)
+            else read_values(parts, measures=measures, missing=missing)
+        )
         if whole is None or not whole.per_task:
             raise ValueError(
                 f"{_what(values)} has no column that names collections; add a column collection, or give {{collection: values}}"
@@ -324,13 +390,21 @@ def _what(values: Any) -> str:
 def _path_cells(path: str | os.PathLike[str], measures: Sequence[str] | None) -> list[Cells]:
     if not os.path.isdir(path):
         return _file_cells(matching(path) or [path], measures)
-    several = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
+    several = sorted(
+        file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith(".")
+    )
     if not several or any(file.is_dir() for file in Path(path).iterdir()):
-        return [mteb_cells(path, measures[0] if measures is not None and len(measures) == 1 else "main_score")]
+        return [
+            mteb_cells(
+                path, measures[0] if measures is not None and len(measures) == 1 else "main_score"
+            )
+        ]
     return _file_cells(several, measures)
 
 
-def _file_cells(paths: Sequence[str | os.PathLike[str]], measures: Sequence[str] | None) -> list[Cells]:
+def _file_cells(
+    paths: Sequence[str | os.PathLike[str]], measures: Sequence[str] | None
+) -> list[Cells]:
     """The cells of files, each called by its name where it does not say which run it is of.
 
     Where no column of a table names runs, its columns are measures if their names say so, or if another file has them, too.
@@ -341,13 +415,19 @@ def _file_cells(paths: Sequence[str | os.PathLike[str]], measures: Sequence[str]
     for path, content in zip(paths, contents, strict=True):
         # One column that files share is the query's.
         shared = _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
-        cells = content.cells(one_run=shared or None, measures=measures) if isinstance(content, Table) else content
+        cells = (
+            content.cells(one_run=shared or None, measures=measures)
+            if isinstance(content, Table)
+            else content
+        )
         if all(run is None for run in cells.run):
             by_name.append(run_name(path))
             cells = _named(cells, by_name[-1])
         several.append(cells)
     if twice := repeated(by_name):
-        raise ValueError(f"two files are called {twice!r}; rename one, or give them names: {{name: file}}")
+        raise ValueError(
+            f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
+        )
     return several
 
 

@@ -108,13 +108,19 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
     match measure.NAME:
         case "P" | "Unjudged":
             algorithm: Algorithm = sums.WeightedSum(
-                lambda rank, retrieved: np.full(len(rank), 1 / k), 1.0, falls=measure.NAME == "Unjudged"
+                lambda rank, retrieved: np.full(len(rank), 1 / k),
+                1.0,
+                falls=measure.NAME == "Unjudged",
             )
         case "NumRet":
-            algorithm = sums.WeightedSum(lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0)
+            algorithm = sums.WeightedSum(
+                lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0
+            )
         case "Judged" | "SetP" if not optional(measure, "relative"):
             # Over the documents retrieved, or k if that is smaller.
-            algorithm = sums.WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0)
+            algorithm = sums.WeightedSum(
+                lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0
+            )
         case "R" | "SetR":
             algorithm = partial(sums.recall, rel, judgments.m(rel))
         case "AP":
@@ -128,19 +134,31 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
         case "TSE" if not measure["normalize"] and measure["impute"] == "pessimistic":
             exposure = recall.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
-            algorithm = partial(sums.last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel))
+            algorithm = partial(
+                sums.last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel)
+            )
         case "nDCG":
             exponential = measure["dcg"] == "exp-log2"
-            if optional(measure, "gains") or (exponential and max(top, judgments.highest_grade) >= 512):
+            if optional(measure, "gains") or (
+                exponential and max(top, judgments.highest_grade) >= 512
+            ):
                 return None
-            of_grade = (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else not_negative
+            of_grade = (
+                (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else not_negative
+            )
             algorithm = Normalised(k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments)
         case "nDCG_JK":
-            algorithm = Normalised(k, partial(trec_eval_10.log_discount, a=measure["a"]), not_negative, top, judgments)
+            algorithm = Normalised(
+                k, partial(trec_eval_10.log_discount, a=measure["a"]), not_negative, top, judgments
+            )
         case "RBP" if rel is None or k is not None:
-            algorithm = sums.WeightedSum(_geometric(measure["p"]), float(top) if rel is None else 1.0)
+            algorithm = sums.WeightedSum(
+                _geometric(measure["p"]), float(top) if rel is None else 1.0
+            )
         case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
-            algorithm = sums.WeightedSum(_scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0)
+            algorithm = sums.WeightedSum(
+                _scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0
+            )
         case "RBP_TE":
             of_query = np.ones(len(judgments))
             np.maximum.at(of_query, judgments.query, judgments.grade)
@@ -154,15 +172,21 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
             algorithm = sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "CWL_RBP":
             phi = float(measure["phi"])
-            algorithm = sums.WeightedSum(_geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1])
+            algorithm = sums.WeightedSum(
+                _geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1]
+            )
         case "ERR" | "GERR":
             algorithm = partial(sums.cascade, *_gains(measure, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11" if not judgments.has_fractions:
             # A grade below 1 would be a gain where something else is relevant.
-            algorithm = partial(sums.expected_utility, *_gains(measure, top), measure.discount(), k or math.inf)
+            algorithm = partial(
+                sums.expected_utility, *_gains(measure, top), measure.discount(), k or math.inf
+            )
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
             end = min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
-            algorithm = partial(sums.expected_utility, *_gains(measure, top), nerr_discount(measure), end)
+            algorithm = partial(
+                sums.expected_utility, *_gains(measure, top), nerr_discount(measure), end
+            )
         case _:
             return None
     depth = judgings.depth_of(measure)
@@ -182,7 +206,11 @@ def _gains(measure: IRMeasure, top: int) -> tuple[Gain, float]:
             return np.maximum(np.clip(grade, 0, high) - low, 0) / (high - low)
 
     else:
-        high, kind = (GDEVAL_MAX_REL, "exp") if measure.NAME == "ERR" else (measure["max_rel"], measure["gain"])
+        high, kind = (
+            (GDEVAL_MAX_REL, "exp")
+            if measure.NAME == "ERR"
+            else (measure["max_rel"], measure["gain"])
+        )
 
         def of_grade(grade: Floats) -> Floats:
             return gain(np.minimum(grade, high), high, kind)

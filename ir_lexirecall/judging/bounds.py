@@ -67,12 +67,22 @@ class WinBounds:
     def counts(self) -> dict[str, Ints]:
         """Queries by who can win under some judging, shape ``(P,)`` each."""
         a, b, is_open = self.high > 0, self.low < 0, self.is_open
-        cases = {"certain_wins": a & ~is_open, "certain_losses": b & ~is_open, "open": is_open, "certain_ties": ~a & ~b}
+        cases = {
+            "certain_wins": a & ~is_open,
+            "certain_losses": b & ~is_open,
+            "open": is_open,
+            "certain_ties": ~a & ~b,
+        }
         return {name: case.sum(axis=1) for name, case in cases.items()}
 
 
 def bounds_of_differences(
-    pool: Pool, measure: IRMeasure, values: Floats, places: Places | Ints, judgings: Judgings, below: bool | None = None
+    pool: Pool,
+    measure: IRMeasure,
+    values: Floats,
+    places: Places | Ints,
+    judgings: Judgings,
+    below: bool | None = None,
 ) -> ValueBounds | None:
     """Bounds of the differences value(a) - value(b) of pairs of runs; None for a measure without a proven algorithm.
 
@@ -129,7 +139,13 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
 
 
 def _by_run(
-    algorithm: ByRun, pool: Pool, places: Places, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int
+    algorithm: ByRun,
+    pool: Pool,
+    places: Places,
+    values: Floats,
+    depth: Depth,
+    cutoff: Depth,
+    unretrieved: int,
 ) -> tuple[Floats, Floats, Bools]:
     """Bounds of differences, low, high, and exact, from what each run can reach by itself.
 
@@ -142,13 +158,20 @@ def _by_run(
     low = values[a] - values[b]
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
-    for q, here in enumerate(map(slice, ends[:-1].tolist(), ends[1:].tolist())):  # counts are products of matrices
+    for q, here in enumerate(
+        map(slice, ends[:-1].tolist(), ends[1:].tolist())
+    ):  # counts are products of matrices
         unjudged, place, is_top = ~pool.is_judged[here], rank[:, here], top[:, here]
         has = (place > 0) & unjudged
-        tops, shared = common(is_top[:, unjudged], is_top[:, unjudged]), common(has[:, unjudged], has[:, unjudged])
+        tops, shared = (
+            common(is_top[:, unjudged], is_top[:, unjudged]),
+            common(has[:, unjudged], has[:, unjudged]),
+        )
         is_open = tops.diagonal()[a] + tops.diagonal()[b] - tops[a, b]
         rankings: dict[bytes, int] = {}
-        alike = np.array([rankings.setdefault(ranking.tobytes(), len(rankings)) for ranking in place])
+        alike = np.array(
+            [rankings.setdefault(ranking.tobytes(), len(rankings)) for ranking in place]
+        )
         pair = np.flatnonzero((alike[a] != alike[b]) & ((is_open > 0) | (unretrieved > 0)))
         if not len(pair):
             continue
@@ -158,26 +181,40 @@ def _by_run(
         grade, query = pool.grade[here][row], np.full(len(place), q)
         runs = RankingPairs(run, one, nothing, unjudged[row], grade, query, nothing.documents)
         of_a, of_b, is_shared = a[pair], b[pair], shared[a, b][pair] > 0
-        beside_a, beside_b = (is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b))
+        beside_a, beside_b = (
+            is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b)
+        )
         exact[pair, q] = False
         if isinstance(algorithm, AveragePrecision):
             some = np.flatnonzero(~is_shared)
             exact[pair[some], q] = True
             best, worst = (algorithm.sums(runs, one, best=is_best) for is_best in (True, False))
-            m, beside = np.full(len(some), float(algorithm.m[q])), (beside_a - shared.diagonal()[of_b])[some]
-            for end, sign, x, y in ((high, 1, of_a[some], of_b[some]), (low, -1, of_b[some], of_a[some])):
+            m, beside = (
+                np.full(len(some), float(algorithm.m[q])),
+                (beside_a - shared.diagonal()[of_b])[some],
+            )
+            for end, sign, x, y in (
+                (high, 1, of_a[some], of_b[some]),
+                (low, -1, of_b[some], of_a[some]),
+            ):
                 end[pair[some], q] = sign * largest_ratio(best.of(x), worst.of(y), m, beside)
-            pair, of_a, of_b, beside_a, beside_b = (x[is_shared] for x in (pair, of_a, of_b, beside_a, beside_b))
+            pair, of_a, of_b, beside_a, beside_b = (
+                x[is_shared] for x in (pair, of_a, of_b, beside_a, beside_b)
+            )
         largest = algorithm.extreme(runs, one, None)
         keys = np.concatenate([(of_a << 32) + beside_a, (of_b << 32) + beside_b])
         keys, where = np.unique(keys, return_inverse=True)
         each = runs.only(keys >> 32)
-        smallest_a, smallest_b = np.split(algorithm.extreme(each, each.a, keys & 0xFFFFFFFF)[where], 2)
+        smallest_a, smallest_b = np.split(
+            algorithm.extreme(each, each.a, keys & 0xFFFFFFFF)[where], 2
+        )
         high[pair, q], low[pair, q] = largest[of_a] - smallest_b, smallest_a - largest[of_b]
     return low, high, exact
 
 
-def bounds_of_wins(pool: Pool, preference: Preference, places: Places, judgings: Judgings | None) -> WinBounds | None:
+def bounds_of_wins(
+    pool: Pool, preference: Preference, places: Places, judgings: Judgings | None
+) -> WinBounds | None:
     """Who can win between pairs of runs under some judging; None for a preference without a proven algorithm.
 
     Args:
@@ -186,7 +223,10 @@ def bounds_of_wins(pool: Pool, preference: Preference, places: Places, judgings:
     """
     if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
         return None
-    depth, rel = 0 if judgings is None else judgings.depth_of(preference), preference.rel_in(pool.judgments)
+    depth, rel = (
+        0 if judgings is None else judgings.depth_of(preference),
+        preference.rel_in(pool.judgments),
+    )
     if judgings is not None and judgings.max_rel is not None and judgings.max_rel < rel:
         depth = 0
     return WinBounds(*outcomes(pool, preference, places, depth), pool.judgments.m(rel) == 0)
@@ -214,7 +254,9 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
     mean_low, mean_high = low.mean(axis=1), high.mean(axis=1)
     larger = np.maximum(se_low, se_high)
     width = np.divide(mean_high - mean_low, larger, out=np.full(len(low), np.inf), where=larger > 0)
-    least, most = (np.full(len(low), -special.stdtrit(queries - 1, tail)) for tail in (alpha, alpha / 2))
+    least, most = (
+        np.full(len(low), -special.stdtrit(queries - 1, tail)) for tail in (alpha, alpha / 2)
+    )
     for _ in range(60):  # bisection: the probability rises with c
         c = (least + most) / 2
         enough = special.stdtr(queries - 1, c + width) - special.stdtr(queries - 1, -c) >= 1 - alpha
@@ -284,23 +326,32 @@ def judgment_bounds(
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
     ends = {name: np.full((2, len(judgments)), np.nan) for name in parsed}
     ends |= {name: np.stack([found.low[0], found.high[0]]) for name, found in bounds.items()}
-    columns = [settled(both, np.abs(both).max(axis=0)) for both in ends.values()]  # 0 where only rounding keeps from it
+    columns = [
+        settled(both, np.abs(both).max(axis=0)) for both in ends.values()
+    ]  # 0 where only rounding keeps from it
     names = pd.MultiIndex.from_product([list(parsed), ["low", "high"]], names=["measure", "bound"])
-    table = pd.DataFrame(np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names)
+    table = pd.DataFrame(
+        np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names
+    )
     lacking = [name for name in parsed if name not in bounds]
     table.attrs.update({"depth": depth, "unretrieved": unretrieved, "no_algorithm": lacking})
     return table
 
 
 def bounds_by_measure(
-    pool: Pool, measures: Mapping[str, IRMeasure], values_of: Mapping[str, Floats], judgings: Judgings
+    pool: Pool,
+    measures: Mapping[str, IRMeasure],
+    values_of: Mapping[str, Floats],
+    judgings: Judgings,
 ) -> dict[str, ValueBounds]:
     """Bounds of the values of S runs by each measure that has a proven algorithm."""
     for measure in measures.values():
         judgings.depth_of(measure)
     known, every = {}, np.arange(len(pool.names))
     for name, measure in measures.items():
-        if (found := bounds_of_differences(pool, measure, values_of[name], every, judgings)) is not None:
+        if (
+            found := bounds_of_differences(pool, measure, values_of[name], every, judgings)
+        ) is not None:
             known[name] = found
     refuse_or_warn_of([name for name in measures if name not in known], len(measures))
     return known

@@ -105,10 +105,14 @@ def write_pool_page(
     ids = table[["query_id", "doc_id"]].to_numpy().tolist()
     places = table[ranks].astype(object).where(table[ranks].notna(), None).to_numpy().tolist()
     pool = {
-        "fingerprint": hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        "fingerprint": hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()[
+            :16
+        ],
         "runs": [str(column).removeprefix(_RANK) for column in ranks],
         "grades": [*(labels or ["not relevant"]), *[""] * max_rel][: max_rel + 1],
-        "queries": {query: of_queries[query] for query in table["query_id"].unique() if query in of_queries},
+        "queries": {
+            query: of_queries[query] for query in table["query_id"].unique() if query in of_queries
+        },
         "documents": [
             {"query": query, "doc": doc, "text": of_docs.get(doc), "ranks": place}
             for (query, doc), place in zip(ids, places, strict=True)
@@ -139,21 +143,33 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{os.fspath(path)}: there is no folder {str(folder)!r} to write into")
 
 
-def page_template(package: str, name: str, what: str, filters: Mapping[str, Any] | None = None, **options: Any) -> Any:
+def page_template(
+    package: str, name: str, what: str, filters: Mapping[str, Any] | None = None, **options: Any
+) -> Any:
     """The template ``name``.html of a package, which knows the version, and the style and the script beside it with their hashes.
 
     ``filters`` and ``options`` are of its environment; where Jinja2 is not installed, the error says that ``what`` needs it.
     """
     jinja2 = required("jinja2", what, "Jinja2", "report")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(package), autoescape=True, undefined=jinja2.StrictUndefined, **options
+        loader=jinja2.PackageLoader(package),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        **options,
     )
     environment.filters.update(filters or {})
     environment.globals["version"] = version("ir-lexirecall")
     for kind, ending in (("style", "css"), ("script", "js")):
-        asset = files(package).joinpath(f"templates/{name}.{ending}").read_text(encoding="utf-8").strip()
+        asset = (
+            files(package)
+            .joinpath(f"templates/{name}.{ending}")
+            .read_text(encoding="utf-8")
+            .strip()
+        )
         environment.globals[kind] = asset
-        environment.globals[f"{kind}_hash"] = b64encode(hashlib.sha256(asset.encode()).digest()).decode()
+        environment.globals[f"{kind}_hash"] = b64encode(
+            hashlib.sha256(asset.encode()).digest()
+        ).decode()
     return environment.get_template(f"{name}.html")
 
 
@@ -162,10 +178,15 @@ def _texts(
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Texts of documents and of queries, by their ids."""
     if isinstance(known := table.attrs.get("texts"), TextSources):
-        texts, queries = known.texts if texts is None else texts, known.queries if queries is None else queries
+        texts, queries = (
+            known.texts if texts is None else texts,
+            known.queries if queries is None else queries,
+        )
     if queries is None and isinstance(texts, Collection):
         queries = texts
-    sources = [load_collection(x) if isinstance(x, str) and x == DEMO else x for x in (texts, queries)]
+    sources = [
+        load_collection(x) if isinstance(x, str) and x == DEMO else x for x in (texts, queries)
+    ]
     of_docs = texts_of(sources[0], map(str, table["doc_id"]))
     return of_docs, texts_of(sources[1], map(str, table["query_id"].unique()), QUERIES)
 
@@ -188,13 +209,19 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
     if unknown:
-        raise ValueError(f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}")
+        raise ValueError(
+            f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}"
+        )
     with naming(name):
         both = Judgments.from_qrels(pl.concat([_rows(judgments), _rows(added)]))
     # Queries without any judged document stay.
-    query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[both.query]
+    query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[
+        both.query
+    ]
     both = replace(both, query_ids=judgments.query_ids, query=query)
-    kept = {name: getattr(judgments, name) for name in ("rules", "source", "threshold", "judged_only")}
+    kept = {
+        name: getattr(judgments, name) for name in ("rules", "source", "threshold", "judged_only")
+    }
     return replace(both, **kept).excluding(judgments.excluded)
 
 
@@ -219,12 +246,22 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     judged = [Judgments.from_qrels(_graded(source)) for source in (a, b)]
     first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in judged)
     if {*first["query_id"]}.isdisjoint(second["query_id"]):
-        raise ValueError("the two judges have no query in common; are these judgments of the same pool?")
-    both = first.merge(second, on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True)
+        raise ValueError(
+            "the two judges have no query in common; are these judgments of the same pool?"
+        )
+    both = first.merge(
+        second, on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True
+    )
     both = both.rename(columns={"relevance_a": "grade_a", "relevance_b": "grade_b"})
-    numbers = np.int64 if all(np.all(one.grade == np.round(one.grade)) for one in judged) else np.float64
-    differ = both["grade_a"].notna() & both["grade_b"].notna() & (both["grade_a"] != both["grade_b"])
-    agreed = both[~differ].assign(relevance=lambda rows: rows["grade_a"].fillna(rows["grade_b"]).astype(numbers))
+    numbers = (
+        np.int64 if all(np.all(one.grade == np.round(one.grade)) for one in judged) else np.float64
+    )
+    differ = (
+        both["grade_a"].notna() & both["grade_b"].notna() & (both["grade_a"] != both["grade_b"])
+    )
+    agreed = both[~differ].assign(
+        relevance=lambda rows: rows["grade_a"].fillna(rows["grade_b"]).astype(numbers)
+    )
     disputed = both[differ].astype({"grade_a": numbers, "grade_b": numbers}).reset_index(drop=True)
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
 
@@ -232,7 +269,9 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
 def _rows(judgments: Judgments) -> pl.DataFrame:
     """The judged documents and their grades, a row each."""
     query_id = pl.Series(judgments.query_ids, dtype=pl.String).gather(judgments.query)
-    return pl.DataFrame({"query_id": query_id, "doc_id": judgments.doc_id, "relevance": judgments.grade})
+    return pl.DataFrame(
+        {"query_id": query_id, "doc_id": judgments.doc_id, "relevance": judgments.grade}
+    )
 
 
 def _graded(source: QrelsLike) -> QrelsLike:
@@ -244,12 +283,18 @@ def _graded(source: QrelsLike) -> QrelsLike:
     with naming(path):
         try:
             table = pl.read_csv(path, columns=columns, infer_schema=False)
-        except pl.exceptions.PolarsError:  # another CSV file, of which the reader of qrels knows more
+        except (
+            pl.exceptions.PolarsError
+        ):  # another CSV file, of which the reader of qrels knows more
             return source
         known = table.filter(pl.col("relevance").str.strip_chars().fill_null("") != "")
         if not len(known):
             raise ValueError("no document in it has a grade; fill in the column 'relevance'")
     if left := len(table) - len(known):
         warn(f"{path}: {left} of {len(table)} documents have no grade yet and are left out")
-    numbers = known.with_columns(pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False))
-    return known if numbers["relevance"].null_count() else numbers  # the reader of qrels says which is none
+    numbers = known.with_columns(
+        pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False)
+    )
+    return (
+        known if numbers["relevance"].null_count() else numbers
+    )  # the reader of qrels says which is none

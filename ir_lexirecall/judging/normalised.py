@@ -12,7 +12,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ranges, ratio, running_sum
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ranges,
+    ratio,
+    running_sum,
+)
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.data.judgments import Judgments
@@ -94,17 +102,29 @@ class AveragePrecision:
         in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
         best, worst = self.sums(pairs, pairs.a, best=True), self.sums(pairs, pairs.b, best=False)
         is_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
-        exact = largest_ratio(best, worst, m, pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere)
+        exact = largest_ratio(
+            best, worst, m, pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
+        )
         shared = pairs.count(in_a & in_b) > 0
         apart_from_b = is_open - worst.most + pairs.elsewhere
-        high = largest_ratio(best, None, m, np.zeros_like(is_open)) + largest_ratio(None, worst, m, apart_from_b)
-        apart = pairs.count((pairs.a.rank != pairs.b.rank) & (pairs.is_open | (pairs.grade >= self.rel))) > 0
+        high = largest_ratio(best, None, m, np.zeros_like(is_open)) + largest_ratio(
+            None, worst, m, apart_from_b
+        )
+        apart = (
+            pairs.count(
+                (pairs.a.rank != pairs.b.rank) & (pairs.is_open | (pairs.grade >= self.rel))
+            )
+            > 0
+        )
         movable = apart & ((is_open > 0) | (pairs.elsewhere > 0))
         return np.where(movable, np.where(shared, high, exact), pairs.difference), ~(shared & apart)
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
         """Largest AP of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
-        sums, m = self.sums(pairs, one, best=outside is None), self.m[pairs.query].astype(np.float64)
+        sums, m = (
+            self.sums(pairs, one, best=outside is None),
+            self.m[pairs.query].astype(np.float64),
+        )
         if outside is None:
             return largest_ratio(sums, None, m, np.zeros(len(pairs), dtype=np.int64))
         return -largest_ratio(None, sums, m, outside)
@@ -117,7 +137,9 @@ class AveragePrecision:
         i = running_sum(case, fixed.astype(np.float64))  # relevant judged documents down to here
         of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(pairs))
         precision = np.bincount(case, weights=inverse * fixed, minlength=len(pairs))
-        below = precision[case] - running_sum(case, inverse * fixed)  # of judged documents further down
+        below = precision[case] - running_sum(
+            case, inverse * fixed
+        )  # of judged documents further down
         u = np.flatnonzero(is_open)
         if not best:
             u = u[::-1][np.argsort(case[u][::-1], kind="stable")]  # the last one of each case first
@@ -150,7 +172,9 @@ class NestedLexirecall:
         high = self.extreme(pairs, pairs.a, None) - self.extreme(pairs, pairs.b, outside)
         apart = pairs.alone | (pairs.count((a | b) & (pairs.a.rank != pairs.b.rank)) > 0)
         movable = ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)) & apart
-        return np.where(movable, high, pairs.difference), np.full(len(pairs), pairs.alone) | ~movable
+        return np.where(movable, high, pairs.difference), np.full(
+            len(pairs), pairs.alone
+        ) | ~movable
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
         """Largest LR of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
@@ -205,8 +229,12 @@ def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
     placements = log_binomial(np.maximum(last, 1) - 1, np.maximum(r, 1) - 1.0)
     counts = (level < r[case]) & (rank > level)  # C(p_i - 1, i) is 0 where p_i = i
     case, rank, level = case[counts], rank[counts], level[counts]
-    better = np.bincount(case, np.exp(log_binomial(rank - 1, level) - placements[case]), minlength=len(r))
-    return np.where(r > 0, (r + r / (np.maximum(last, 1) - 1 + better + np.exp(-placements))) / (m + 1), 0.0)
+    better = np.bincount(
+        case, np.exp(log_binomial(rank - 1, level) - placements[case]), minlength=len(r)
+    )
+    return np.where(
+        r > 0, (r + r / (np.maximum(last, 1) - 1 + better + np.exp(-placements))) / (m + 1), 0.0
+    )
 
 
 @dataclass(frozen=True)
@@ -246,7 +274,9 @@ class Normalised:
         prefix[case, position_in_segment(case) + 1] = gained
         prefix = np.cumsum(prefix[some], axis=1)
         gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
-        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[some]  # of the numerator, moved by no choice
+        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[
+            some
+        ]  # of the numerator, moved by no choice
         gains = self.gain(np.arange(self.max_rel + 1.0))
         steps, ideal = np.diff(gains), self._ideals(pairs.query[some], prefix.shape[1], gains)
         nothing = ideal[:, :, 0].sum(axis=1) <= 0
@@ -255,15 +285,21 @@ class Normalised:
             """Ratio of the choice with the largest numerator - guess x ideal."""
             row, sums = np.arange(len(at))[:, None], prefix[at]
             numerator, denominator = np.zeros_like(sums), np.zeros_like(sums)
-            for j in reversed(range(len(steps))):  # s_j is at least s_(j+1): the best of those up to s_j
+            for j in reversed(
+                range(len(steps))
+            ):  # s_j is at least s_(j+1): the best of those up to s_j
                 numerator = numerator + steps[j] * sums
                 denominator = denominator + ideal[at, j]
                 worth = numerator - guess[:, None] * denominator
                 if j == 0:
-                    worth[nothing[at], 0] = -np.inf  # no relevant document at all: there is no ratio
+                    worth[
+                        nothing[at], 0
+                    ] = -np.inf  # no relevant document at all: there is no ratio
                     break
                 highest = np.maximum.accumulate(worth, axis=1)
-                is_new = np.r_["1", np.ones((len(worth), 1), dtype=bool), worth[:, 1:] > highest[:, :-1]]
+                is_new = np.r_[
+                    "1", np.ones((len(worth), 1), dtype=bool), worth[:, 1:] > highest[:, :-1]
+                ]
                 best = np.maximum.accumulate(np.where(is_new, np.arange(worth.shape[1]), 0), axis=1)
                 numerator, denominator = numerator[row, best], denominator[row, best]
             chosen = row[:, 0], worth.argmax(axis=1)
@@ -288,7 +324,9 @@ class Normalised:
         out = np.zeros((len(queries), len(gains) - 1, sizes))
         s = np.arange(sizes)
         for low, high in pairwise(edges.tolist()):
-            above = np.bincount(self.judgments.query[judged_gain >= high], minlength=int(queries.max()) + 1)[queries]
+            above = np.bincount(
+                self.judgments.query[judged_gain >= high], minlength=int(queries.max()) + 1
+            )[queries]
             j = int(np.searchsorted(gains, high)) - 1
             out[:, j] += (high - low) * total[np.minimum(above[:, None] + s, k)]
         return out[row]

@@ -12,7 +12,12 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings, bounded
-from ir_lexirecall.judging.bounds import ValueBounds, WinBounds, bounds_of_differences, bounds_of_wins
+from ir_lexirecall.judging.bounds import (
+    ValueBounds,
+    WinBounds,
+    bounds_of_differences,
+    bounds_of_wins,
+)
 from ir_lexirecall.judging.ranking_pairs import Places, Weight, weighed
 from ir_lexirecall.judging.sums_and_cascades import WeightedSum
 from ir_lexirecall.preferences.naming import Preference
@@ -51,40 +56,57 @@ def decides(
     """
     weight, not_additive = _weight(criterion, pool.judgments, judgings)
     rank, shallow = pool.ranks_within(judgings.depth_of(criterion), criterion.params.get("cutoff"))
-    w = np.stack([weighed(weight, r, n) for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)])
+    w = np.stack(
+        [weighed(weight, r, n) for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)]
+    )
     # Which pairs are open on which queries, shape ``(P, Q)``. By a preference: either run can win, or one can and they tie today. By a
     # measure: the mean's sign can change, and the query can still move it. Without bounds: wherever there are unjudged documents.
     a, b = places
     is_open = np.ones((len(a), len(pool.judgments)), dtype=bool)
     if isinstance(criterion, Preference):
-        wins, today = (bounds_of_wins(pool, criterion, places, possible) for possible in (judgings, None))
+        wins, today = (
+            bounds_of_wins(pool, criterion, places, possible) for possible in (judgings, None)
+        )
         if wins is not None and today is not None:
             a_can, b_can, tied = wins.high > 0, wins.low < 0, (today.high <= 0) & (today.low >= 0)
             is_open = (a_can & b_can) | (tied & (a_can | b_can))
     else:
         assert values is not None
         if (bounds := bounds_of_differences(pool, criterion, values, places, judgings)) is not None:
-            is_open = (can_change(bounds) if moving is None else moving)[:, None] & (bounds.low < bounds.high)
+            is_open = (can_change(bounds) if moving is None else moving)[:, None] & (
+                bounds.low < bounds.high
+            )
     total, concerns = np.zeros((2, len(pool.query)))
     unjudged = np.flatnonzero(~pool.is_judged)
     ends = np.searchsorted(pool.query[unjudged], np.arange(len(pool.judgments) + 1))
     has = rank > 0
     for q in np.flatnonzero(is_open.any(axis=0) & (ends[1:] > ends[:-1])).tolist():
         row = unjudged[ends[q] : ends[q + 1]]
-        w_here, rank_here, top, has_here = w[:, row], rank[:, row], shallow[:, row], has[:, row] | shallow[:, row]
+        w_here, rank_here, top, has_here = (
+            w[:, row],
+            rank[:, row],
+            shallow[:, row],
+            has[:, row] | shallow[:, row],
+        )
         beside = np.zeros((len(w), len(w)), dtype=np.float32)
         beside[a[is_open[:, q]], b[is_open[:, q]]] = beside[b[is_open[:, q]], a[is_open[:, q]]] = 1
-        lacking = beside @ (~has_here).astype(np.float32)  # open pairs of a run with one that has not got the document
+        lacking = beside @ (~has_here).astype(
+            np.float32
+        )  # open pairs of a run with one that has not got the document
         lacking = np.where(top & (has[:, row] | not_additive), lacking, 0.0).astype(np.float64)
         total[row], concerns[row] = (lacking * w_here).sum(axis=0), lacking.sum(axis=0)
-        for first in np.unique(a[is_open[:, q]]).tolist():  # beside all others at once, of documents that it has
+        for first in np.unique(
+            a[is_open[:, q]]
+        ).tolist():  # beside all others at once, of documents that it has
             others = b[is_open[:, q] & (a == first)]
             column = np.flatnonzero(has_here[first])
             here = np.ix_(others, column)
             counts = has_here[here] & (top[here] | top[first, column])
             move = np.where(counts, np.abs(w_here[here] - w_here[first, column]), 0.0)
             total[row[column]] += move.sum(axis=0)
-            differ = counts if not_additive else counts & (rank_here[here] != rank_here[first, column])
+            differ = (
+                counts if not_additive else counts & (rank_here[here] != rank_here[first, column])
+            )
             concerns[row[column]] += differ.sum(axis=0)
     return total, concerns
 
@@ -94,14 +116,18 @@ def can_change(bounds: ValueBounds) -> Bools:
     return (bounds.low.mean(axis=1) <= 0) & (bounds.high.mean(axis=1) >= 0)
 
 
-def _weight(criterion: IRMeasure | Preference, judgments: Judgments, judgings: Judgings) -> tuple[Weight, bool]:
+def _weight(
+    criterion: IRMeasure | Preference, judgments: Judgments, judgings: Judgings
+) -> tuple[Weight, bool]:
     """w, and whether what a document adds depends on other documents."""
 
     def power(exponent: float) -> Weight:
         return lambda rank, retrieved: rank.astype(np.float64) ** exponent
 
     if isinstance(criterion, Preference):
-        paired = "rpp" in criterion.NAME  # a document at the same rank in both shifts the levels that are compared
+        paired = (
+            "rpp" in criterion.NAME
+        )  # a document at the same rank in both shifts the levels that are compared
         return (power(-1), paired) if "lexiprecision" in criterion.NAME else (power(0), paired)
     known = bounded(criterion, judgments, judgings)
     if known is not None and isinstance(known.algorithm, WeightedSum):
@@ -131,8 +157,14 @@ def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.
     """
     row = first_to_judge(pool, n, decides, concerns)
     rank = pool.rank[:, row]
-    columns: dict[str, Any] = {"query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()]}
-    columns |= {"doc_id": pool.doc_id.gather(row).to_list(), "decides": decides[row], "runs": (rank > 0).sum(axis=0)}
+    columns: dict[str, Any] = {
+        "query_id": [pool.judgments.query_ids[q] for q in pool.query[row].tolist()]
+    }
+    columns |= {
+        "doc_id": pool.doc_id.gather(row).to_list(),
+        "decides": decides[row],
+        "runs": (rank > 0).sum(axis=0),
+    }
     for name, of_run in zip(pool.names, rank, strict=True):
         columns[f"rank_{name}"] = pd.arrays.IntegerArray(of_run.astype(np.int64), of_run == 0)
     return pd.DataFrame(columns)
@@ -158,7 +190,9 @@ class Unjudged:
         self.judgments: Judgments = pool.judgments
         self.in_short: Judgments = pool.judgments  # as good as all for choosing an algorithm
         self.names: list[str] = pool.names
-        self.deepest: Ints = pool.retrieved.max(axis=1, initial=0)  # documents of each run's longest ranking, (S,)
+        self.deepest: Ints = pool.retrieved.max(
+            axis=1, initial=0
+        )  # documents of each run's longest ranking, (S,)
 
     def documents(self, depth: int) -> tuple[int, Ints]:
         """How many documents can matter, all runs together and each one ``(S,)``: with a gain, or unjudged down to ``depth`` of any run."""
@@ -171,16 +205,25 @@ class Unjudged:
         """Whether none is unjudged."""
         return bool(self.pool.is_judged.all())
 
-    def wins(self, preference: Preference, places: Places, judgings: Judgings | None) -> WinBounds | None:
+    def wins(
+        self, preference: Preference, places: Places, judgings: Judgings | None
+    ) -> WinBounds | None:
         """See ``bounds_of_wins``."""
         return bounds_of_wins(self.pool, preference, places, judgings)
 
-    def differences(self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings) -> ValueBounds | None:
+    def differences(
+        self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings
+    ) -> ValueBounds | None:
         """See ``bounds_of_differences``."""
         return bounds_of_differences(self.pool, measure, values, places, judgings)
 
     def to_judge(
-        self, what: IRMeasure | Preference, n: int, places: Places, judgings: Judgings, values: Floats | None
+        self,
+        what: IRMeasure | Preference,
+        n: int,
+        places: Places,
+        judgings: Judgings,
+        values: Floats | None,
     ) -> pd.DataFrame:
         """See ``to_judge_table``."""
         return to_judge_table(self.pool, n, *decides(self.pool, what, places, judgings, values))

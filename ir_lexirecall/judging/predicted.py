@@ -76,7 +76,10 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     p = np.maximum(2 * special.stdtr(n - 2, -t), np.where(estimate == 0, 1.0, 2.0 ** (1 - n)))
     low, high = estimate - half, estimate + half
     held = p > alpha  # then the interval holds 0, too
-    low, high = np.where(held, np.minimum(low, 0.0), low), np.where(held, np.maximum(high, 0.0), high)
+    low, high = (
+        np.where(held, np.minimum(low, 0.0), low),
+        np.where(held, np.maximum(high, 0.0), high),
+    )
     return PredictionPowered(estimate, low, high, p, rho, n_effective, error)
 
 
@@ -89,15 +92,27 @@ def with_people_alone(
     they spread, and ten wins out of ten would give a point. The hull of two intervals leaves out 0 where both do, on the same side.
     """
     least, most = (-np.inf, np.inf) if bounds is None else bounds
-    estimate, low, high = (np.clip(x, least, most) for x in (result.estimate, result.low, result.high))
+    estimate, low, high = (
+        np.clip(x, least, most) for x in (result.estimate, result.low, result.high)
+    )
     coarse = of_one_magnitude(d) | (bounds is not None)
     agree = np.where(estimate * alone.estimate > 0, np.maximum(result.p, alone.p), 1.0)
-    low, high = np.where(coarse, np.minimum(low, alone.low), low), np.where(coarse, np.maximum(high, alone.high), high)
-    return replace(result, estimate=estimate, low=low, high=high, p=np.where(coarse, agree, result.p))
+    low, high = (
+        np.where(coarse, np.minimum(low, alone.low), low),
+        np.where(coarse, np.maximum(high, alone.high), high),
+    )
+    return replace(
+        result, estimate=estimate, low=low, high=high, p=np.where(coarse, agree, result.p)
+    )
 
 
 def powered_margin_test(
-    result: PredictionPowered, d: Floats, alone: MarginTest, bounds: Bounds | None, sign: int, margin: float
+    result: PredictionPowered,
+    d: Floats,
+    alone: MarginTest,
+    bounds: Bounds | None,
+    sign: int,
+    margin: float,
 ) -> MarginTest:
     """One-sided tests of the estimates against 0 and a margin, by t of n - 2 degrees of freedom; ``sign`` -1: smaller is better.
 
@@ -116,7 +131,9 @@ def powered_margin_test(
 
     not_worse = above(sign, margin, alone.not_worse)
     within = np.maximum(not_worse, above(-sign, margin, alone.within))
-    return MarginTest(above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within)
+    return MarginTest(
+        above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within
+    )
 
 
 def _centred(x: Floats) -> tuple[Floats, Floats]:
@@ -167,7 +184,11 @@ def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
     array([ 1.  ,  0.25, 94.96])
     """
     wins, losses = wins.astype(np.float64), losses.astype(np.float64)
-    log_e = (wins + losses) * np.log(2) + special.betaln(wins + 0.5, losses + 0.5) - special.betaln(0.5, 0.5)
+    log_e = (
+        (wins + losses) * np.log(2)
+        + special.betaln(wins + 0.5, losses + 0.5)
+        - special.betaln(0.5, 0.5)
+    )
     return np.exp(np.minimum(log_e, 700.0))  # beyond, a float would overflow
 
 
@@ -187,7 +208,9 @@ def e_holm(e: Floats) -> Floats:
     order = np.argsort(e, axis=0, kind="stable")
     rising = np.take_along_axis(e, order, axis=0)
     least, smaller = rising.copy(), np.zeros_like(rising[:1])
-    for j in range(len(e) - 1):  # together with the j + 1 smallest ones; a larger one only lifts the mean
+    for j in range(
+        len(e) - 1
+    ):  # together with the j + 1 smallest ones; a larger one only lifts the mean
         smaller = smaller + rising[j]
         least[j + 1 :] = np.minimum(least[j + 1 :], (rising[j + 1 :] + smaller) / (j + 2))
     out = np.empty_like(least)
@@ -195,7 +218,9 @@ def e_holm(e: Floats) -> Floats:
     return out
 
 
-def sequential_signs(x: Floats, alpha: float = 0.05, seed: int = 0, *, correct: bool = True) -> SequentialSigns:
+def sequential_signs(
+    x: Floats, alpha: float = 0.05, seed: int = 0, *, correct: bool = True
+) -> SequentialSigns:
     """Look at queries in random order and stop where the sign test is decided: e >= 1 / alpha, corrected. Ties say nothing.
 
     ``x`` are differences or preferences of P pairs on Q queries, shape ``(P, Q)``; ``alpha`` is the probability that any pair without
@@ -211,9 +236,13 @@ def sequential_signs(x: Floats, alpha: float = 0.05, seed: int = 0, *, correct: 
     check_number("alpha", alpha, above=0, below=1)
     order = np.random.default_rng(seed).permutation(x.shape[1])
     # Before the first query there is no evidence: e = 1.
-    wins, losses = (np.cumsum(np.pad(ahead[:, order], ((0, 0), (1, 0))), axis=1) for ahead in (x > 0, x < 0))
+    wins, losses = (
+        np.cumsum(np.pad(ahead[:, order], ((0, 0), (1, 0))), axis=1) for ahead in (x > 0, x < 0)
+    )
     e = e_value(wins, losses)
     adjusted = e_holm(e) if correct else e
     decided_after = (adjusted >= 1 / alpha).argmax(axis=1)
     then = np.arange(len(x)), np.where(decided_after > 0, decided_after, x.shape[1])
-    return SequentialSigns(decided_after, np.sign(wins[then] - losses[then]), e[then], adjusted[then])
+    return SequentialSigns(
+        decided_after, np.sign(wins[then] - losses[then]), e[then], adjusted[then]
+    )

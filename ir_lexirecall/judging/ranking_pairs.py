@@ -35,7 +35,9 @@ class Retrieved:
     rank: Ranks  # of each of the N documents, 0: not retrieved, shape ``(N,)``
     documents: Ints  # how many it retrieved in all, shape ``(C,)``
     value: Floats  # what the measure says of it today, shape ``(C,)``
-    is_nothing: bool = False  # whether it is no ranking at all, and its value 0: the other's value is bounded
+    is_nothing: bool = (
+        False  # whether it is no ranking at all, and its value 0: the other's value is bounded
+    )
 
     @property
     def has(self) -> Bools:
@@ -44,7 +46,9 @@ class Retrieved:
 
     def only(self, row: Ints, cases: Ints) -> Retrieved:
         """What it has of some documents, and is worth in some cases."""
-        return replace(self, rank=self.rank[row], documents=self.documents[cases], value=self.value[cases])
+        return replace(
+            self, rank=self.rank[row], documents=self.documents[cases], value=self.value[cases]
+        )
 
     @classmethod
     def nothing(cls, ranks: Ranks, cases: int) -> Retrieved:
@@ -66,11 +70,20 @@ class RankingPairs:
     is_open: Bools  # whether it is open
     grade: Floats  # its grade, 0 for unjudged ones
     query: Ints  # query of each case, shape ``(C,)``
-    elsewhere: Ints  # relevant documents of each case, at most, that neither retrieved, shape ``(C,)``
+    elsewhere: (
+        Ints  # relevant documents of each case, at most, that neither retrieved, shape ``(C,)``
+    )
 
     @classmethod
     def blocks(
-        cls, pool: Pool, a: Ints, b: Ints | None, values: Floats, depth: Depth, cutoff: Depth, unretrieved: int = 0
+        cls,
+        pool: Pool,
+        a: Ints,
+        b: Ints | None,
+        values: Floats,
+        depth: Depth,
+        cutoff: Depth,
+        unretrieved: int = 0,
     ) -> Iterator[tuple[slice, RankingPairs]]:
         """The cases of pairs of runs on all queries, some pairs at a time: case ``p * Q + q``; see ``bounds_of_differences``.
 
@@ -83,11 +96,18 @@ class RankingPairs:
             both = [a[some]] if b is None else [a[some], b[some]]
             pair, row = np.nonzero(reduce(or_, [seen[runs] for runs in both]))
             sides = [
-                Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel()) for runs in both
+                Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel())
+                for runs in both
             ]
-            case, query = pair * queries + pool.query[row], np.tile(np.arange(queries), len(both[0]))
+            case, query = (
+                pair * queries + pool.query[row],
+                np.tile(np.arange(queries), len(both[0])),
+            )
             other = Retrieved.nothing(sides[0].rank, len(query)) if b is None else sides[1]
-            is_open, elsewhere = reduce(or_, [top[runs[pair], row] for runs in both]), np.full(len(query), unretrieved)
+            is_open, elsewhere = (
+                reduce(or_, [top[runs[pair], row] for runs in both]),
+                np.full(len(query), unretrieved),
+            )
             yield some, cls(case, sides[0], other, is_open, pool.grade[row], query, elsewhere)
 
     def __len__(self) -> int:
@@ -102,7 +122,10 @@ class RankingPairs:
         first, end = (np.searchsorted(self.case, cases, side=side) for side in ("left", "right"))
         row = ranges(first, end)
         a, b = self.a.only(row, cases), self.b.only(row, cases)
-        case, of_rows = np.repeat(np.arange(len(cases)), end - first), (self.is_open[row], self.grade[row])
+        case, of_rows = (
+            np.repeat(np.arange(len(cases)), end - first),
+            (self.is_open[row], self.grade[row]),
+        )
         return RankingPairs(case, a, b, *of_rows, self.query[cases], self.elsewhere[cases])
 
     @property

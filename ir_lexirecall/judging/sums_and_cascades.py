@@ -8,8 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, ratio
-from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Retrieved, Weight, segment_max
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ratio,
+)
+from ir_lexirecall.judging.ranking_pairs import (
+    Gain,
+    Largest,
+    RankingPairs,
+    Retrieved,
+    Weight,
+    segment_max,
+)
 from ir_lexirecall.measures.discounts import Discount, cwl, expected_reciprocal_rank
 
 
@@ -28,7 +42,9 @@ class WeightedSum:
     def __call__(self, pairs: RankingPairs) -> Largest:
         moves = np.where(pairs.is_open, pairs.moves(self.weight), 0.0)
         gain = self.top * np.maximum(-moves if self.falls else moves, 0)
-        return pairs.difference + per_query_sum(pairs.case, gain, len(pairs)), np.ones(len(pairs), dtype=bool)
+        return pairs.difference + per_query_sum(pairs.case, gain, len(pairs)), np.ones(
+            len(pairs), dtype=bool
+        )
 
 
 def recall(rel: float, m: Ints, pairs: RankingPairs) -> Largest:
@@ -50,7 +66,9 @@ def recall(rel: float, m: Ints, pairs: RankingPairs) -> Largest:
     m = m[pairs.query] + x + np.where(most < 0, z, 0)
     high = ratio(most, m)
     # Where no document could move it, the value is today's, to the last bit.
-    return np.where((x == 0) & ((most >= 0) | (z == 0)), pairs.difference, high), np.ones(len(pairs), dtype=bool)
+    return np.where((x == 0) & ((most >= 0) | (z == 0)), pairs.difference, high), np.ones(
+        len(pairs), dtype=bool
+    )
 
 
 def shares_of_top(weight: Weight, top: float, of_query: Floats, pairs: RankingPairs) -> Largest:
@@ -64,7 +82,9 @@ def shares_of_top(weight: Weight, top: float, of_query: Floats, pairs: RankingPa
         of_query: T of each query.
     """
     moves, today = pairs.moves(weight), of_query[pairs.query]
-    fixed = per_query_sum(pairs.case, np.where(pairs.is_open, 0.0, np.maximum(pairs.grade, 0)) * moves, len(pairs))
+    fixed = per_query_sum(
+        pairs.case, np.where(pairs.is_open, 0.0, np.maximum(pairs.grade, 0)) * moves, len(pairs)
+    )
     gain = per_query_sum(pairs.case, np.where(pairs.is_open, np.maximum(moves, 0), 0.0), len(pairs))
     nothing = np.where(pairs.elsewhere > 0, 0.0, -np.inf)  # to pay for one that neither retrieved
     cheapest = np.minimum(segment_max(pairs.case[pairs.is_open], moves[pairs.is_open], nothing), 0)
@@ -107,13 +127,17 @@ def last(exposure: Callable[[Floats], Floats], rel: float, m: Ints, pairs: Ranki
             continue
         # Rank of the last relevant judged document, infinite where one is not retrieved.
         relevant = ~pairs.is_open & (pairs.grade >= rel) & one.has
-        judged = segment_max(pairs.case[relevant], one.rank[relevant].astype(np.float64), np.zeros(len(pairs)))
+        judged = segment_max(
+            pairs.case[relevant], one.rank[relevant].astype(np.float64), np.zeros(len(pairs))
+        )
         judged = np.where(pairs.count(relevant) < m[pairs.query], np.inf, judged)
         at = np.where(one.has, one.rank, np.inf)[pairs.is_open]
         value += sign * exposure(np.maximum(at, judged[case]))
         bottom += sign * lowest
     high = segment_max(case, value, pairs.difference)
-    return np.where(pairs.elsewhere > 0, np.maximum(high, bottom), high), np.ones(len(pairs), dtype=bool)
+    return np.where(pairs.elsewhere > 0, np.maximum(high, bottom), high), np.ones(
+        len(pairs), dtype=bool
+    )
 
 
 def cascade(gain: Gain, best: float, pairs: RankingPairs) -> Largest:
@@ -128,7 +152,9 @@ def cascade(gain: Gain, best: float, pairs: RankingPairs) -> Largest:
     def err(one: Retrieved, r: Floats, which: Bools) -> Floats:
         """ERR of one ranking of some cases."""
         row = pairs.in_order(one, (r > 0) & which[pairs.case])
-        return expected_reciprocal_rank(pairs.case[row], one.rank[row].astype(np.int64), r[row], len(pairs))
+        return expected_reciprocal_rank(
+            pairs.case[row], one.rank[row].astype(np.int64), r[row], len(pairs)
+        )
 
     in_a, in_b = pairs.a.has, pairs.b.has
     shared = np.flatnonzero(pairs.shared)
@@ -150,7 +176,9 @@ def cascade(gain: Gain, best: float, pairs: RankingPairs) -> Largest:
     return np.where(movable, high, pairs.difference), is_exact
 
 
-def expected_utility(gain: Gain, best: float, discount: Discount, end: float, pairs: RankingPairs) -> Largest:
+def expected_utility(
+    gain: Gain, best: float, discount: Discount, end: float, pairs: RankingPairs
+) -> Largest:
     """sum V r / sum V with V(i) = B(i) times the product of (1 - r_j) over j < i, and B falling: CWL_ERR8 to 11, NERR8 to 11.
 
     A larger r_i adds at least as much to sum V r as it hides further down, and shortens sum V: the value rises with every gain. Open
@@ -170,4 +198,6 @@ def expected_utility(gain: Gain, best: float, discount: Discount, end: float, pa
     r = np.where(pairs.is_open, 0.0, gain(pairs.grade))
     high = value(pairs.a, np.where(pairs.is_open, best, r)) - value(pairs.b, r)
     in_a, in_b = (one.has & (one.rank <= end) & pairs.is_open for one in (pairs.a, pairs.b))
-    return np.where(pairs.count(in_a | in_b) > 0, high, pairs.difference), pairs.count(in_a & in_b) == 0
+    return np.where(pairs.count(in_a | in_b) > 0, high, pairs.difference), pairs.count(
+        in_a & in_b
+    ) == 0

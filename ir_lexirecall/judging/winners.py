@@ -18,7 +18,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, common, per_query_sum, position_in_segment, row_blocks
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    common,
+    per_query_sum,
+    position_in_segment,
+    row_blocks,
+)
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs
@@ -38,7 +46,9 @@ WEIGHTS: dict[str, Callable[[Floats], Floats]] = {  # of recall levels
 }
 
 
-def outcomes(pool: Pool, preference: Preference, places: Places, depth: int | None) -> tuple[Outcomes, Outcomes, Bools]:
+def outcomes(
+    pool: Pool, preference: Preference, places: Places, depth: int | None
+) -> tuple[Outcomes, Outcomes, Bools]:
     """What runs make of others under the worst and the best judging, and whether who can win is exact; shape ``(P, Q)`` each.
 
     1: it wins; 0: it ties (by a recall-paired preference: it does not win, and may tie); -1: it loses.
@@ -55,7 +65,9 @@ def outcomes(pool: Pool, preference: Preference, places: Places, depth: int | No
     if preference.NAME in WEIGHTS:
         weight, nothing = WEIGHTS[preference.NAME], np.zeros((len(pool.rank), queries))
         for some, pairs in RankingPairs.blocks(pool, a, b, nothing, depth=depth, cutoff=cutoff):
-            (high, known), (low, known_too) = (_by_levels(each, rel, weight) for each in (pairs, pairs.swapped()))
+            (high, known), (low, known_too) = (
+                _by_levels(each, rel, weight) for each in (pairs, pairs.swapped())
+            )
             worst[some], best[some] = -low.reshape(-1, queries), high.reshape(-1, queries)
             is_exact[some] = (known & known_too).reshape(-1, queries)
         return worst, best, is_exact
@@ -71,10 +83,16 @@ def outcomes(pool: Pool, preference: Preference, places: Places, depth: int | No
 class _Order:
     """The documents of every run that may be relevant, in the order of the walk: lexicographic recall's is ``from_the_end``."""
 
-    def __init__(self, pool: Pool, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool) -> None:
-        self.pool = pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
+    def __init__(
+        self, pool: Pool, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool
+    ) -> None:
+        self.pool = pool = pool.only(
+            np.where(pool.is_judged, pool.grade >= rel, pool.within(depth))
+        )
         self.from_the_end = from_the_end
-        self.relevant: Bools = pool.is_judged & (pool.grade >= rel)  # judged documents that are, shape ``(N,)``
+        self.relevant: Bools = pool.is_judged & (
+            pool.grade >= rel
+        )  # judged documents that are, shape ``(N,)``
         # Whether each run has them where open ones stand, and within the cutoff, shape ``(S, N)``.
         rank, self.is_open = pool.ranks_within(depth, cutoff)
         self.seen: Bools = rank > 0
@@ -93,7 +111,9 @@ class _Order:
 
     def walk(self, a: Ints, b: Ints, best: Outcomes) -> Outcomes:
         """What runs ``a`` make of runs ``b`` under the best judging, shape ``(P, Q)``, where ``best`` has 0; else that."""
-        decided = np.zeros((len(a), len(self.relevant)), dtype=np.int8)  # 1 + what is known of open documents by now
+        decided = np.zeros(
+            (len(a), len(self.relevant)), dtype=np.int8
+        )  # 1 + what is known of open documents by now
         some = self.start < self.end
         pair, query = np.nonzero((best == 0) & (some[a] | some[b]))
         place = [self.start[s[pair], query] for s in (a, b)]
@@ -112,13 +132,17 @@ class _Order:
                 if self.from_the_end:
                     said = np.where(in_a & ~in_b, _YES, np.where(in_b & ~in_a, _NO, said))
                 is_open = self.is_open[a[pair], r] | self.is_open[b[pair], r]
-                known.append(np.where(h, np.where(is_open, said, self.relevant[r]), _NO).astype(np.int8))
+                known.append(
+                    np.where(h, np.where(is_open, said, self.relevant[r]), _NO).astype(np.int8)
+                )
             differ = row[0] != row[1]
             ahead_here = differ & (known[loser] != _YES) & (known[winner] != _NO)
             behind = differ & (known[loser] == _YES) & (known[winner] == _NO)
             # Alike from here on: an open document beside a known one has to be as that one.
             for one, other in ((0, 1), (1, 0)):
-                forced = np.flatnonzero(differ & ~ahead_here & (known[one] == _OPEN) & (known[other] != _OPEN))
+                forced = np.flatnonzero(
+                    differ & ~ahead_here & (known[one] == _OPEN) & (known[other] != _OPEN)
+                )
                 decided[pair[forced], row[one][forced]] = 1 + known[other][forced]
             best[pair[ahead_here], query[ahead_here]] = 1
             best[pair[behind], query[behind]] = -1
@@ -133,11 +157,15 @@ class _Order:
 
         At best, what is open and that A alone has is relevant, and what B alone has is not.
         """
-        (left, place_a), (right, place_b) = (np.unique(runs, return_inverse=True) for runs in (a, b))
+        (left, place_a), (right, place_b) = (
+            np.unique(runs, return_inverse=True) for runs in (a, b)
+        )
         unjudged = np.flatnonzero(~self.pool.is_judged)
         ends = np.searchsorted(self.pool.query[unjudged], np.arange(len(self.pool.judgments) + 1))
         worst, best = np.zeros((2, len(a), len(ends) - 1), dtype=np.int8)
-        for q, (first, end) in enumerate(pairwise(ends.tolist())):  # all pairs at once, by products of matrices
+        for q, (first, end) in enumerate(
+            pairwise(ends.tolist())
+        ):  # all pairs at once, by products of matrices
             row = unjudged[first:end]
             seen, is_open = self.seen[:, row], self.is_open[:, row]
             mine, lost, deep = seen & is_open, is_open & ~seen, seen & ~is_open
@@ -154,7 +182,9 @@ class _Order:
         return worst, best
 
 
-def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]) -> tuple[Outcomes, Bools]:
+def _by_levels(
+    pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]
+) -> tuple[Outcomes, Bools]:
     """What A makes of B at best by recall levels, and whether that is known to be reached; shape ``(C,)`` each."""
     count = pairs.count(pairs.shared)
     few = count <= _MOST_SHARED
@@ -164,7 +194,10 @@ def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Float
     sooner = pairs.a.rank < pairs.b.rank
     for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
         unknown = relaxed & ~win
-        win[unknown] = _outcome(pairs.only(np.flatnonzero(unknown)), rel, weight, choice[unknown[pairs.case]]) > 0
+        win[unknown] = (
+            _outcome(pairs.only(np.flatnonzero(unknown)), rel, weight, choice[unknown[pairs.case]])
+            > 0
+        )
     # Which of the first ``size`` shared documents are relevant, the last of them among these.
     for size in range(1, _MOST_SHARED + 1):
         unknown = relaxed & ~win & few & (count >= size)
@@ -177,7 +210,9 @@ def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Float
     return np.where(win | ~is_exact, 1, np.minimum(most, 0)).astype(np.int8), is_exact
 
 
-def _outcome(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats], choice: Bools | None) -> Outcomes:
+def _outcome(
+    pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats], choice: Bools | None
+) -> Outcomes:
     """What A makes of B if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
     relevant, shared = ~pairs.is_open & (pairs.grade >= rel), pairs.shared
     chosen = shared if choice is None else shared & choice
@@ -195,7 +230,9 @@ def _outcome(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]
         level = position_in_segment(case) + 1
         down_to = np.searchsorted(other, mine, side="right") - np.searchsorted(other >> 32, case)
         sooner = down_to < level  # the other has fewer than i documents down to this one's i-th
-        total += sign * per_query_sum(case[sooner], weight(level[sooner].astype(np.float64)), len(pairs))
+        total += sign * per_query_sum(
+            case[sooner], weight(level[sooner].astype(np.float64)), len(pairs)
+        )
         levels += np.bincount(case, minlength=len(pairs))
     scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
     return np.sign(settled(total, scale)).astype(np.int8)

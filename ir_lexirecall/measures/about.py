@@ -88,6 +88,8 @@ class About:
     source: str = ""  # where it comes from: a line of text, or the key of a source in ``descriptions/entries.ini``
     see_also: Sequence[str] = ()  # related names
     caption: str = ""  # what a table of its values says below
-    meanings: Mapping[str, str] = field(default_factory=dict)  # of parameters that the class describes badly
+    meanings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of parameters that the class describes badly
     title: str = ""  # the full name, where the class has none
     meaning: str = ""  # a sentence, where there is no class

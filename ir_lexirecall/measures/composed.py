@@ -35,7 +35,9 @@ _DEFAULTS = (
     "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else 1): 'any' is one rule "
     "for all three"
 )
-_DROPPED = "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
+_DROPPED = (
+    "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
+)
 _OF_MEANS = {
     "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or 'half' (above the middle "
     f"of it); {_DEFAULTS}"
@@ -60,7 +62,9 @@ class ComposedMeasure(Measure, register=False):
                 base = base(cutoff=k)
             check_parameters(base)
         except ValueError as error:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} cannot be used: {error}") from None
+            raise ValueError(
+                f"{self.NAME}: base={self['base']!r} cannot be used: {error}"
+            ) from None
         return base
 
     def check_together(self) -> None:
@@ -78,10 +82,16 @@ def _check_aspects(aspects: Any) -> bool:
     def is_scale(scale: Any) -> bool:
         if isinstance(scale, dict):
             embedded = list(scale.values())
-            return len(scale) > 0 and all(map(is_share, [*scale, *embedded])) and embedded == sorted(embedded)
+            return (
+                len(scale) > 0
+                and all(map(is_share, [*scale, *embedded]))
+                and embedded == sorted(embedded)
+            )
         return isinstance(scale, int) and not isinstance(scale, bool) and 1 <= scale <= _TOP_GRADE
 
-    return len(aspects) > 0 and all(isinstance(name, str) and is_scale(scale) for name, scale in aspects.items())
+    return len(aspects) > 0 and all(
+        isinstance(name, str) and is_scale(scale) for name, scale in aspects.items()
+    )
 
 
 _ASPECTS = Param(
@@ -125,7 +135,11 @@ class _AspectMeasure(ComposedMeasure, register=False):
             if len(off):
                 doc = int(off[0])
                 query_id = judgments.query_ids[judgments.query[doc]]
-                among = ", ".join(f"{g:g}" for g in grades) if len(grades) <= 6 else f"{grades[0]:g} to {grades[-1]:g}"
+                among = (
+                    ", ".join(f"{g:g}" for g in grades)
+                    if len(grades) <= 6
+                    else f"{grades[0]:g} to {grades[-1]:g}"
+                )
                 raise ValueError(
                     f"{self}: document {judgments.doc_id[doc]!r} of query {query_id!r} has the label {label[doc]:g} for the "
                     f"aspect {name!r}, whose labels are {among}{and_more(len(off) - 1)}"
@@ -177,16 +191,22 @@ class TOMA(_AspectMeasure):
     params: dict[str, Any] = {
         "cutoff": cutoff(),
         "aspects": _ASPECTS,
-        "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
+        "distance": Param(
+            str, "distance to the best tuple", default="euclidean", choices=DISTANCES
+        ),
         "base": BASE,
         "gate": Param(str, "aspect without which the others do not count"),
-        "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight"),
+        "binarize": _binarize(
+            "half", "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight"
+        ),
     }
 
     def check_together(self) -> None:
         super().check_together()
         if self["gate"] is not None and self["gate"] not in self["aspects"]:
-            raise ValueError(f"TOMA: gate={self['gate']!r} is not among the aspects {', '.join(self['aspects'])}")
+            raise ValueError(
+                f"TOMA: gate={self['gate']!r} is not among the aspects {', '.join(self['aspects'])}"
+            )
 
     def score(self, run: AlignedRun) -> Floats:
         positions, embedding = {}, {}
@@ -195,7 +215,9 @@ class TOMA(_AspectMeasure):
             scale = self["aspects"][name]
             embedded = [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
             embedding[name] = [Fraction(str(value)) for value in embedded]
-        weight, k = label_weights(embedding, positions, distance=self["distance"], gate=self["gate"])
+        weight, k = label_weights(
+            embedding, positions, distance=self["distance"], gate=self["gate"]
+        )
         threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
         return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
 
@@ -210,7 +232,9 @@ class _MeanMeasure(_AspectMeasure, register=False):
         "weights": Param(
             dict,
             "weight of each aspect (default: equal)",
-            check=lambda weights: all(map(is_share, weights.values())) and sum(weights.values()) > 0,
+            check=lambda weights: (
+                all(map(is_share, weights.values())) and sum(weights.values()) > 0
+            ),
             expects="a dict of aspect names to numbers of at least 0, not all 0",
         ),
         "binarize": _binarize(
@@ -329,7 +353,11 @@ class MM(_MeanMeasure):
 
 
 def label_weights(
-    embedding: Mapping[str, Sequence[Fraction]], labels: Mapping[str, Ints], *, distance: str, gate: str | None
+    embedding: Mapping[str, Sequence[Fraction]],
+    labels: Mapping[str, Ints],
+    *,
+    distance: str,
+    gate: str | None,
 ) -> tuple[Ints, int]:
     """The weight of each document's label tuple, and K, the number of distinct weights.
 
@@ -349,7 +377,9 @@ def label_weights(
         shares = [int((embedded[-1] - value) * unit) ** power for value in embedded]
         parts[a] = np.array(shares, dtype=np.int64 if max(shares) < 2**48 else object)
     merge: Any = np.maximum if distance == "chebyshev" else np.add
-    above = np.zeros(1, dtype=np.int64)  # distances of the tuples that are above the lowest label of the gate
+    above = np.zeros(
+        1, dtype=np.int64
+    )  # distances of the tuples that are above the lowest label of the gate
     for a, part in parts.items():
         labelled = part[1:] if a == gate else part
         if len(above) * len(labelled) > _MOST_TUPLES:
@@ -358,7 +388,9 @@ def label_weights(
                 "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
             )
         above = np.unique(merge.outer(above, np.unique(labelled)))
-    distinct = np.unique(np.concatenate([above, reduce(merge, [part[:1] for part in parts.values()])]))
+    distinct = np.unique(
+        np.concatenate([above, reduce(merge, [part[:1] for part in parts.values()])])
+    )
     is_lowest = gate is not None and labels[gate] == 0
     total = reduce(merge, [part[np.where(is_lowest, 0, labels[a])] for a, part in parts.items()])
     nearer = np.searchsorted(distinct, total)

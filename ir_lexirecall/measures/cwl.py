@@ -54,22 +54,37 @@ class _CWL(Measure, register=False):
     def score(self, run: AlignedRun) -> Utility:
         top, kind, judgments = self["max_rel"], self["gain"], run.judgments
         judgments.check_top_grade(top, str(self))
-        best = float(discounts.gain(np.array([float(top)]), top, kind)[0]) if self["unjudged"] == "best" else 0.0
+        best = (
+            float(discounts.gain(np.array([float(top)]), top, kind)[0])
+            if self["unjudged"] == "best"
+            else 0.0
+        )
         end = self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf
         queries, discount = len(judgments), self.discount()
         if not best and len(run.query) <= FEW and queries <= FEW:
             # A query without a relevant document scores 0, though grades between 0 and 1 have a gain.
             r = judgments.cached(
                 ("gain", top, kind),
-                lambda: np.where((judgments.m() > 0)[judgments.query], discounts.gain(judgments.grade, top, kind), 0.0),
+                lambda: np.where(
+                    (judgments.m() > 0)[judgments.query],
+                    discounts.gain(judgments.grade, top, kind),
+                    0.0,
+                ),
             )[run.doc]
             items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end)
         else:
             r = discounts.gain(run.grade, top, kind)
             if not best:  # else unjudged documents are relevant, where no judged one is, too
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
-            items, etu = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best))
-        return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
+            items, etu = discounts.cwl(
+                run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best)
+            )
+        return Utility(
+            value=etu / items,
+            expected_total_utility=etu,
+            expected_total_cost=items,
+            expected_items=items,
+        )
 
 
 _PHI = "persistence (0: only rank 1 is looked at)"  # the probability of going on
@@ -96,7 +111,10 @@ class CWL_ERR8(_CWL):
         plain="sum V(i) r_i / sum V(i), C(i) = 1 - r_i below rank k, 0 from k on",
         use="when users stop at the first satisfying document or at rank k, and effort must be counted as in all C/W/L measures",
         example=Example(
-            "CWL_ERR8(max_rel=1)@2", (1, 0), 1 / 3, "r_1 = 1/2: V = 1, 1/2, so (1 x 1/2) / (1 + 1/2) = 1/3."
+            "CWL_ERR8(max_rel=1)@2",
+            (1, 0),
+            1 / 3,
+            "r_1 = 1/2: V = 1, 1/2, so (1 x 1/2) / (1 + 1/2) = 1/3.",
         ),
         see_also=("CWL_ERR9", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR8"),
     )
@@ -124,7 +142,10 @@ class CWL_ERR9(_CWL):
         plain="sum V(i) r_i / sum V(i), C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on",
         use="like CWL_ERR8, for users who lose patience with every rank as well; the closest to ERR of the four",
         example=Example(
-            "CWL_ERR9(max_rel=1)@2", (1, 0), 2 / 5, "r_1 = 1/2: V = 1, 1/2 x 1/2, so (1/2) / (1 + 1/4) = 2/5."
+            "CWL_ERR9(max_rel=1)@2",
+            (1, 0),
+            2 / 5,
+            "r_1 = 1/2: V = 1, 1/2 x 1/2, so (1/2) / (1 + 1/4) = 2/5.",
         ),
         see_also=("CWL_ERR8", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR9"),
     )
@@ -160,7 +181,10 @@ class CWL_ERR10(_CWL):
         ),
         see_also=("CWL_RBP", "CWL_ERR8", "CWL_ERR9", "CWL_ERR11", "NERR10"),
     )
-    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.7, least=0, below=1), **GAIN_ON_SCALE}
+    params: dict[str, Any] = {
+        "phi": Param(float, _PHI, default=0.7, least=0, below=1),
+        **GAIN_ON_SCALE,
+    }
 
     def discount(self) -> discounts.Discount:
         return discounts.geometric(self["phi"])
@@ -226,10 +250,15 @@ class CWL_RBP(_CWL):
         plain="(1 - phi) sum of phi^(i-1) r_i, that is C(i) = phi, without end",
         symbols=f"{_SYMBOLS}; phi: persistence",
         use="rank-biased precision beside the ERR variants, with their gains: how much satisfaction changes",
-        example=Example("CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."),
+        example=Example(
+            "CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."
+        ),
         see_also=("CWL_ERR10", "RBP"),
     )
-    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.6, least=0, below=1), **GAIN_ON_SCALE}
+    params: dict[str, Any] = {
+        "phi": Param(float, _PHI, default=0.6, least=0, below=1),
+        **GAIN_ON_SCALE,
+    }
 
     def discount(self) -> discounts.Discount:
         return discounts.geometric(self["phi"])._replace(cascade=False)
@@ -263,7 +292,9 @@ class GERR(Measure):
         zero=_ZERO,
         ties=_TIES,
         use="ERR for any scale of grades, and its residual; for ir_measures' ERR take max_rel=4",
-        example=Example("GERR(max_rel=1)@2", (None, 1), 1 / 4, "r_2 = 1/2 at rank 2: (1/2) / 2 = 1/4."),
+        example=Example(
+            "GERR(max_rel=1)@2", (None, 1), 1 / 4, "r_2 = 1/2 at rank 2: (1/2) / 2 = 1/4."
+        ),
         source="chapelle2009",
         see_also=("ERR", "CWL_ERR9", "RR"),
     )

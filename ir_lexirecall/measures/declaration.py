@@ -105,7 +105,9 @@ class Parameterised:
         for name, param in self.SUPPORTED_PARAMS.items():
             value = self[name]
             if not param.validate(value):
-                problem = "is required" if value is None else f"must be {param.expects}, not {value!r}"
+                problem = (
+                    "is required" if value is None else f"must be {param.expects}, not {value!r}"
+                )
                 raise ValueError(f"{self.NAME}: {name} {problem} ({param.desc})")
         self.check_together()
         self.validated = True
@@ -168,7 +170,9 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
             return
         cls.NAME = cls.__dict__.get("NAME", cls.__name__)
         cls.PRETTY_NAME = cls.__dict__.get("PRETTY_NAME", cls.NAME)
-        cls.SHORT_DESC = cls.__dict__.get("SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0])
+        cls.SHORT_DESC = cls.__dict__.get(
+            "SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0]
+        )
         make_known(cls())
 
     @abstractmethod
@@ -209,7 +213,9 @@ def make_known(measure: Measure) -> None:
 
 def _is_one_of_ours(measure: IRMeasure) -> bool:
     """Whether a measure's class derives from ``Measure``, or did so before this module was imported afresh."""
-    return any(base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__)
+    return any(
+        base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -24,10 +24,17 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall._util.lazy import special
 
 MOST_HOPED_FOR = 1e300  # T of ``inverse_square``
-_TERMS_UNTIL_FADED = 90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
+_TERMS_UNTIL_FADED = (
+    90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
+)
 _MOST_TERMS = 10**6
 _ASYMPTOTIC = 64
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
+_BERNOULLI = (
+    1 / 6,
+    -1 / 30,
+    1 / 42,
+    -1 / 30,
+)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
 
 GAINS = ("exp", "linear")
 _LARGE = 1000  # from this top grade on, powers of 2 could leave the range of floats
@@ -74,10 +81,14 @@ class Discount(NamedTuple):
 UNIFORM = Discount(np.ones_like, lambda first, last: last - first + 1)
 """Equation 8: C(i) = 1 - r_i, hence B(i) = 1."""
 
-RECIPROCAL = Discount(lambda i: 1 / i, lambda first, last: special.digamma(last + 1) - special.digamma(first))
+RECIPROCAL = Discount(
+    lambda i: 1 / i, lambda first, last: special.digamma(last + 1) - special.digamma(first)
+)
 """Equation 9: C(i) = i / (i+1) (1 - r_i), hence B(i) = 1 / i; sums are harmonic numbers."""
 
-FIRST_RANK = Discount(lambda i: (i == 1).astype(np.float64), lambda first, last: (first == 1).astype(np.float64))
+FIRST_RANK = Discount(
+    lambda i: (i == 1).astype(np.float64), lambda first, last: (first == 1).astype(np.float64)
+)
 """Nobody goes on: B(1) = 1 and B(i) = 0 below, the limit of ``geometric`` and ``inverse_square`` at 0."""
 
 
@@ -110,7 +121,11 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
     >>> inverse_square_sum(1, np.array([1.0, 1e8]), np.array([np.inf, 2.0]))
     array([1.64493407e+00, 1.99999998e-16])
     """
-    total, large, scale = np.zeros(np.shape(start)), start >= _ASYMPTOTIC, np.broadcast_to(scale, np.shape(start))
+    total, large, scale = (
+        np.zeros(np.shape(start)),
+        start >= _ASYMPTOTIC,
+        np.broadcast_to(scale, np.shape(start)),
+    )
     if large.any():
         a, n, c = start[large], terms[large], scale[large]
         b, endless = a + n, np.isinf(n)
@@ -132,7 +147,9 @@ def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> F
 Sums: TypeAlias = tuple[Floats, Floats]
 
 
-def cwl(query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, unjudged: Floats) -> Sums:
+def cwl(
+    query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, unjudged: Floats
+) -> Sums:
     """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
 
     Args:
@@ -150,7 +167,9 @@ def cwl(query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, u
     # Between the document before and this one stands a stretch of unjudged documents.
     before = shifted_within_segment(query, i, 0)
     stretch = i - before - 1
-    q = 1 - unjudged if discount.cascade else np.ones(queries)  # what an unjudged document leaves of S
+    q = (
+        1 - unjudged if discount.cascade else np.ones(queries)
+    )  # what an unjudged document leaves of S
     stays = 1 - r if discount.cascade else np.ones_like(r)
     after = running_product(query, q[query] ** stretch * stays)  # S right after each document
     s_before = shifted_within_segment(query, after, 1)
@@ -168,12 +187,18 @@ def cwl(query: Ints, rank: Ints, r: Floats, discount: Discount, *, end: float, u
     return sum_v, sum_vr
 
 
-def cwl_of_few(query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float) -> Sums:
+def cwl_of_few(
+    query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float
+) -> Sums:
     """``cwl`` of a handful of documents, for unjudged documents without gain: the same operations, row by row.
 
     Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose powers may have other bits.
     """
-    rows = [row for row in zip(query.tolist(), rank.tolist(), r.tolist(), strict=True) if row[2] and row[1] <= end]
+    rows = [
+        row
+        for row in zip(query.tolist(), rank.tolist(), r.tolist(), strict=True)
+        if row[2] and row[1] <= end
+    ]
     last, s = [0.0] * queries, [1.0] * queries  # where each query is, and S right after
     first, length = [], []  # of the stretches of unjudged documents between them
     for q, i, _ in rows:
@@ -193,14 +218,19 @@ def cwl_of_few(query: Ints, rank: Ints, r: Floats, queries: int, discount: Disco
         if discount.cascade:
             s[q] *= 1 - r_i
     tails = zip(sum_unjudged, s, stretches[len(rows) :], sum_judged, strict=True)
-    return np.array([(unjudged + left * tail) + judged for unjudged, left, tail, judged in tails]), np.array(sum_vr)
+    return np.array(
+        [(unjudged + left * tail) + judged for unjudged, left, tail, judged in tails]
+    ), np.array(sum_vr)
 
 
 def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Floats:
     """Sum of B(first + j) q^j for j = 0..length-1; closed for q = 1, else until q^j is beyond a float's reach."""
     total = np.where(q < 1, 0.0, _undisturbed(discount, first, length))
     fading = np.flatnonzero((q < 1) & (length > 0))
-    if np.minimum(length[fading], _TERMS_UNTIL_FADED / (1 - q[fading])).max(initial=0) > _MOST_TERMS:
+    if (
+        np.minimum(length[fading], _TERMS_UNTIL_FADED / (1 - q[fading])).max(initial=0)
+        > _MOST_TERMS
+    ):
         raise ValueError(
             f"the gain of unjudged documents, {1 - q.max(where=q < 1, initial=0):.3g}, is too small to sum up: raise max_rel, or "
             "take unjudged='worst'"

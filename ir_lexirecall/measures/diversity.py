@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ir_measures
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio, sum_before
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ratio,
+    sum_before,
+)
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.composed import BASE, ComposedMeasure
@@ -193,7 +200,9 @@ class EU(DiversityMeasure):
         aspects = judgments.aspects
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, k)
         r = discounts.gain(grade, top_grades(self, judgments)[pair], self["gain"])
-        utility = novel_utility(judgments, pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"])
+        utility = novel_utility(
+            judgments, pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"]
+        )
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
         i = np.arange(1, int(looked_at.max(initial=0)) + 1)
         # Sum of 1 / (1 + log2 i) for i = 1..looked_at.
@@ -249,7 +258,9 @@ class CT(DiversityMeasure):
     params: dict[str, Any] = {
         "cutoff": cutoff(),
         "alpha": ALPHA,
-        "saturation": Param(float, "sum of gains from which on a subtopic is full", default=1, above=0),
+        "saturation": Param(
+            float, "sum of gains from which on a subtopic is full", default=1, above=0
+        ),
         **GAIN_OF_ASPECTS,
     }
 
@@ -262,7 +273,9 @@ class CT(DiversityMeasure):
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
         units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
         full = sum_before(pair, units) / scale >= self["saturation"]
-        return novel_utility(judgments, pair, np.where(full, 0.0, aspects.weight[pair] * r / rank), self["alpha"])
+        return novel_utility(
+            judgments, pair, np.where(full, 0.0, aspects.weight[pair] * r / rank), self["alpha"]
+        )
 
 
 class SRR(DiversityMeasure):
@@ -299,7 +312,9 @@ class SRR(DiversityMeasure):
         covered = coverage(run, self["rel"], self["cutoff"])
         first = position_in_segment(covered.subtopic) == 0
         query, last = covered.query[first], np.zeros(len(covered.subtopics))
-        np.maximum.at(last, query, covered.rank[first])  # rank at which the last subtopic is covered
+        np.maximum.at(
+            last, query, covered.rank[first]
+        )  # rank at which the last subtopic is covered
         return ratio(np.bincount(query, minlength=len(last)) == covered.subtopics, last)
 
 
@@ -328,7 +343,9 @@ class IA(ComposedMeasure, DiversityMeasure):
         zero="the base is 0 for every subtopic",
         ties="where the base ties on every subtopic",
         use="to make any measure intent-aware: an average user, whose intent is one of the subtopics",
-        example=Example("IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."),
+        example=Example(
+            "IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."
+        ),
         source="agrawal2009",
         see_also=("AP_IA", "ERR_IA", "D_nDCG"),
     )
@@ -340,7 +357,9 @@ class IA(ComposedMeasure, DiversityMeasure):
         counted = np.flatnonzero(aspects.weight > 0)
         place = np.full(len(aspects.query), -1)
         place[counted] = position_in_segment(aspects.query[counted])
-        for some in range(int(place.max(initial=-1)) + 1):  # the first aspect of all queries, then the second, ...
+        for some in range(
+            int(place.max(initial=-1)) + 1
+        ):  # the first aspect of all queries, then the second, ...
             row = np.flatnonzero(place[aspects.aspect] == some)
             judged = aspects.doc[row]
             number = np.full(len(judgments.query), -1)
@@ -349,7 +368,12 @@ class IA(ComposedMeasure, DiversityMeasure):
             keep = doc >= 0
             alone = of_one_aspect.of_documents(judged).with_grades(aspects.grade[row])
             ranking = replace(
-                run, judgments=alone, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], ties=None
+                run,
+                judgments=alone,
+                query=run.query[keep],
+                doc=doc[keep],
+                rank=run.rank[keep],
+                ties=None,
             )
             pair = np.flatnonzero(place == some)
             query = aspects.query[pair]

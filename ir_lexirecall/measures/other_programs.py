@@ -23,7 +23,15 @@ from ir_lexirecall._util.arrays import (
 )
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.declaration import Utility
-from ir_lexirecall.measures.trec_eval import UNLIMITED, Score, computes, cutoff_of, log2_of_next, number, optional
+from ir_lexirecall.measures.trec_eval import (
+    UNLIMITED,
+    Score,
+    computes,
+    cutoff_of,
+    log2_of_next,
+    number,
+    optional,
+)
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -40,7 +48,9 @@ GDEVAL_MAX_REL = 4
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
     """Documents with a judgment among the first k, over how many these are."""
     k = cutoff_of(measure)
-    return ratio(np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k))
+    return ratio(
+        np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k)
+    )
 
 
 @computes(BY_OTHERS, "ERR")
@@ -72,12 +82,16 @@ def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
     return np.maximum(np.maximum(run.grade, 0) - low, 0) / (high - low)
 
 
-def _utility(utility: Floats, items: Floats, beyond: float | NDArray[Any], gained: Floats) -> Utility:
+def _utility(
+    utility: Floats, items: Floats, beyond: float | NDArray[Any], gained: Floats
+) -> Utility:
     """Sums of V r and of V down to rank 1,000, as cwl_eval counts them.
 
     It leaves the users out of the total utility and cost who would look at rank 1,001, V(1001) = ``beyond``, and have ``gained``.
     """
-    return Utility(utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items)
+    return Utility(
+        utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items
+    )
 
 
 def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
@@ -107,7 +121,9 @@ def _insq(measure: Measure, run: AlignedRun) -> Utility:
 @computes(BY_OTHERS, "INST")
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
-    t = number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
+    t = number(
+        measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR
+    )  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -121,7 +137,9 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     c = 2 * t - 1 - shifted_within_segment(query, total, 0)
     b = np.maximum(first, 1) + c
     v = running_product(query, (b / (rank + c)) ** 2)
-    between = shifted_within_segment(query, v, 1) * discounts.inverse_square_sum(b, first + 1 + c, rank - first - 1.0)
+    between = shifted_within_segment(query, v, 1) * discounts.inverse_square_sum(
+        b, first + 1 + c, rank - first - 1.0
+    )
     last = rank > PROGRAM_DEPTH
     items = per_query_sum(query, np.where(last, 0.0, v) + between, queries)
     return _utility(per_query_sum(query, v * gain, queries), items, v[last], total[last])
@@ -238,7 +256,9 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
             return 1 / np.log2(rank + 1.0)
         return 1 / rank if "ERR" in measure.NAME else beta ** (rank - 1.0)
 
-    gain = (1 - alpha) ** position_in_segment(covered.subtopic)  # to the power of earlier documents about the subtopic
+    gain = (1 - alpha) ** position_in_segment(
+        covered.subtopic
+    )  # to the power of earlier documents about the subtopic
     total = per_query_sum(covered.query, discount(covered.rank) * gain, queries)
     if measure.NAME in _NORMALIZED:
 
@@ -256,8 +276,16 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
         return ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
     if k == 1:
         return total
-    if k > _MOST_RANKS:  # sum up what is not too small to change the sum: no later discount is larger than the first
-        fading = ceil(log(2.0**-60 * alpha) / log(1 - alpha)) if 0 < alpha < 1 else inf if alpha == 0 else 1
+    if (
+        k > _MOST_RANKS
+    ):  # sum up what is not too small to change the sum: no later discount is larger than the first
+        fading = (
+            ceil(log(2.0**-60 * alpha) / log(1 - alpha))
+            if 0 < alpha < 1
+            else inf
+            if alpha == 0
+            else 1
+        )
         if fading > _MOST_RANKS:
             raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
         k = int(fading)
@@ -304,10 +332,14 @@ def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
 def subtopic_recall(covered: Coverage) -> Floats:
     """Subtopics with a retrieved relevant document, over those with a relevant document."""
     first = position_in_segment(covered.subtopic) == 0
-    return ratio(np.bincount(covered.query[first], minlength=len(covered.subtopics)), covered.subtopics)
+    return ratio(
+        np.bincount(covered.query[first], minlength=len(covered.subtopics)), covered.subtopics
+    )
 
 
-def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats) -> Floats:
+def greedy_ideal(
+    doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats
+) -> Floats:
     """Sum over ranks of discount x gain for the greedy ideal ranking of each query, shape ``(Q,)``.
 
     At every rank it takes the document of the largest sum of (1 - alpha)^c over its subtopics, c = number of documents

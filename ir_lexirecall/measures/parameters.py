@@ -45,7 +45,11 @@ class Param(ParamInfo):  # type: ignore[misc]
     also: tuple[type, ...] = ()
 
     def __post_init__(self) -> None:
-        self.types: tuple[type, ...] = (self.dtype, *self.also, *((int,) if self.dtype is float else ()))
+        self.types: tuple[type, ...] = (
+            self.dtype,
+            *self.also,
+            *((int,) if self.dtype is float else ()),
+        )
         if self.expects:
             return
         if self.choices is not NOT_PROVIDED:
@@ -53,9 +57,18 @@ class Param(ParamInfo):  # type: ignore[misc]
         elif (self.above, self.below) == (0, 1):
             self.expects = "a number between 0 and 1 (both excluded)"
         else:
-            ends = {"above": self.above, "of at least": self.least, "below": self.below, "at most": self.most}
-            said = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
-            self.expects = f"{'an integer' if self.dtype is int else 'a number'} {said}" if said else self.kind
+            ends = {
+                "above": self.above,
+                "of at least": self.least,
+                "below": self.below,
+                "at most": self.most,
+            }
+            said = " and ".join(
+                f"{words} {end:g}" for words, end in ends.items() if end is not None
+            )
+            self.expects = (
+                f"{'an integer' if self.dtype is int else 'a number'} {said}" if said else self.kind
+            )
 
     @property
     def kind(self) -> str:
@@ -67,15 +80,21 @@ class Param(ParamInfo):  # type: ignore[misc]
         """Whether a value is of the right type and in range; None stands for no value."""
         if value is None:
             return not self.required
-        if not isinstance(value, self.types) or (isinstance(value, bool) and self.dtype is not bool):
+        if not isinstance(value, self.types) or (
+            isinstance(value, bool) and self.dtype is not bool
+        ):
             return False
         if self.dtype is float and not _is_float(value):
             return False
         if self.choices is not NOT_PROVIDED and value not in self.choices:
             return False
         x: Any = value
-        too_small = (self.above is not None and x <= self.above) or (self.least is not None and x < self.least)
-        too_large = (self.below is not None and x >= self.below) or (self.most is not None and x > self.most)
+        too_small = (self.above is not None and x <= self.above) or (
+            self.least is not None and x < self.least
+        )
+        too_large = (self.below is not None and x >= self.below) or (
+            self.most is not None and x > self.most
+        )
         return not too_small and not too_large and (self.check is None or self.check(value))
 
 
@@ -93,13 +112,17 @@ def _is_float(value: Any) -> bool:
 def cutoff(required: bool = False) -> Param:
     """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``. ``required``: whether it must be given."""
     expects = "an integer of at least 1 and below 2^63"
-    return Param(int, "ranking cutoff threshold", required=required, least=1, below=2**63, expects=expects)
+    return Param(
+        int, "ranking cutoff threshold", required=required, least=1, below=2**63, expects=expects
+    )
 
 
 def rel(default: float | None = 1) -> Param:
     """``rel``: the smallest grade that counts as relevant; without a ``default`` that of the collection."""
     of_collection = "" if default is not None else " (default: the collection's own, else 1)"
-    return Param(float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0)
+    return Param(
+        float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0
+    )
 
 
 def is_share(value: Any) -> bool:
@@ -107,18 +130,24 @@ def is_share(value: Any) -> bool:
     return is_number(value) and _is_float(value) and value >= 0
 
 
-JUDGED_ONLY = Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
+JUDGED_ONLY = Param(
+    bool, "ignore returned documents that do not have relevance judgments", default=False
+)
 """Every measure has it; what scores measures applies it."""
 
 _IN_COLLECTION = "an integer of at least 1 and at most 2^53"
-COLLECTION_SIZE = Param(int, "documents in the collection", least=1, most=2**53, expects=_IN_COLLECTION)
+COLLECTION_SIZE = Param(
+    int, "documents in the collection", least=1, most=2**53, expects=_IN_COLLECTION
+)
 """``n``."""
 
 _KINDS = "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel"
 _GAIN = {"gain": Param(str, _KINDS, default="exp", choices=GAINS)}
 _UNJUDGED = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
 
-GAIN_OF_ASPECTS = _GAIN | {"max_rel": Param(float, "top grade (default: of the query and aspect)", above=0)}
+GAIN_OF_ASPECTS = _GAIN | {
+    "max_rel": Param(float, "top grade (default: of the query and aspect)", above=0)
+}
 """``gain`` and ``max_rel``: how a grade for an aspect becomes a gain in [0, 1]."""
 
 GAIN_ON_SCALE = {

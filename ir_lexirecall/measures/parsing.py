@@ -44,7 +44,9 @@ def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
         return dict(measures)
     several = [measures] if isinstance(measures, (str, IRMeasure, type)) else measures
     if not isinstance(several, Iterable):
-        raise ValueError(f"expected a measure such as TSE or 'nDCG@10', or several in a list, got {shown(measures)}")
+        raise ValueError(
+            f"expected a measure such as TSE or 'nDCG@10', or several in a list, got {shown(measures)}"
+        )
     return {str(measure): measure for measure in several}
 
 
@@ -75,11 +77,15 @@ def parse_one(measure: MeasureLike) -> IRMeasure:
         raise
     except ValueError as error:
         if hint := _from_trec_eval(measure):
-            raise ValueError(f"unknown measure {shown(measure)}; trec_eval's {measure} {hint}") from None
+            raise ValueError(
+                f"unknown measure {shown(measure)}; trec_eval's {measure} {hint}"
+            ) from None
         if isinstance(error, UnknownMeasure):
             raise ValueError(f"{error}{_hint(measure)}") from None
         several = re.search(r"[\w)]\s*[\s,]\s*\w", re.sub(r"\([^)]*\)", "()", measure))
-        raise ValueError(f"{error}; give several measures as a list" if several else str(error)) from None
+        raise ValueError(
+            f"{error}; give several measures as a list" if several else str(error)
+        ) from None
 
 
 def known_measure(name: str) -> IRMeasure | None:
@@ -99,7 +105,9 @@ def known_measure(name: str) -> IRMeasure | None:
 
 def _from_trec_eval(text: str) -> str:
     """What one of trec_eval's names, such as ``ndcg_cut_10`` or ``ndcg_cut``, is called here; empty for other texts."""
-    known = equivalent(text) or next((one for one in EQUIVALENTS if one.name in (f"{text}_K", f"{text}_X")), None)
+    known = equivalent(text) or next(
+        (one for one in EQUIVALENTS if one.name in (f"{text}_K", f"{text}_X")), None
+    )
     if known is None:
         return ""
     if not known.measure:
@@ -114,7 +122,9 @@ def _hint(text: str) -> str:
     name, rest = re.match(r"(\w*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
     names = {key: key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
-    known = {key.lower(): key for key in sorted(names, key=lambda key: key not in REGISTRY)}  # ours first
+    known = {
+        key.lower(): key for key in sorted(names, key=lambda key: key not in REGISTRY)
+    }  # ours first
     cut = re.fullmatch(r"(.*?)_?(\d+)", name.lower())
     if cut and cut[1] in known and not rest:
         return f"; did you mean {names[known[cut[1]]]}@{cut[2]}?"
@@ -131,7 +141,9 @@ def check_parameters(measure: IRMeasure) -> None:
     unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
     if unknown:  # such a measure cannot even be printed
         known = ", ".join(measure.SUPPORTED_PARAMS) or "none"
-        raise UnknownParameter(f"{measure.__name__} has no parameter {unknown[0]!r}; it has {known}")
+        raise UnknownParameter(
+            f"{measure.__name__} has no parameter {unknown[0]!r}; it has {known}"
+        )
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
             raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import FEW, Floats, Ints, geometric_sum, per_query_sum, product_before
+from ir_lexirecall._util.arrays import (
+    FEW,
+    Floats,
+    Ints,
+    geometric_sum,
+    per_query_sum,
+    product_before,
+)
 from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.about import About, Example
@@ -63,7 +70,10 @@ class RBU(DiversityMeasure):
             "have several gains"
         },
         example=Example(
-            "RBU(p=1,e=0.05)", BOTH, 0.4, "r = 1/2, w = 1/2 for either subtopic: 1/4 + 1/4 - 2 x 0.05 = 0.4."
+            "RBU(p=1,e=0.05)",
+            BOTH,
+            0.4,
+            "r = 1/2, w = 1/2 for either subtopic: 1/4 + 1/4 - 2 x 0.05 = 0.4.",
         ),
         source="amigo2018",
         see_also=("ERR_IA", "alpha_nDCG", "EU", "RBP"),
@@ -85,8 +95,16 @@ class RBU(DiversityMeasure):
             warn(ONE_ASPECT)
 
     def value_range(self) -> tuple[float, float]:
-        p, k, scale = self["p"], self["cutoff"], (1 - self["p"]) / self["p"] if self["normalize"] else 1.0
-        longest = (inf if k is None else k) if p == 1 else p * (1 - p ** (inf if k is None else k)) / (1 - p)
+        p, k, scale = (
+            self["p"],
+            self["cutoff"],
+            (1 - self["p"]) / self["p"] if self["normalize"] else 1.0,
+        )
+        longest = (
+            (inf if k is None else k)
+            if p == 1
+            else p * (1 - p ** (inf if k is None else k)) / (1 - p)
+        )
         return -self["e"] * longest * scale if self["e"] else 0.0, p * scale
 
     def score(self, run: AlignedRun) -> Floats:
@@ -104,22 +122,35 @@ class RBU(DiversityMeasure):
                 order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
                 row, rank, pair = row[order], rank[order], pair[order]
             r = discounts.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
-            worth = p ** rank.astype(np.float64) * aspects.weight[pair] * r * product_before(pair, 1 - r)
+            worth = (
+                p ** rank.astype(np.float64)
+                * aspects.weight[pair]
+                * r
+                * product_before(pair, 1 - r)
+            )
             value = per_query_sum(aspects.query[pair], worth, len(judgments))
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
-        value = value - self["e"] * (p * geometric_sum(p, looked_at.astype(np.float64)))  # p^1 + p^2 + ...
-        return np.where(judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0)
+        value = value - self["e"] * (
+            p * geometric_sum(p, looked_at.astype(np.float64))
+        )  # p^1 + p^2 + ...
+        return np.where(
+            judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0
+        )
 
     def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
         """The gain of a handful of documents, by the same operations as that of many, row by row."""
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
             ("gain of aspects", top, kind),
-            lambda: discounts.gain(aspects.grade, top_grades(self, judgments)[aspects.aspect], kind),
+            lambda: discounts.gain(
+                aspects.grade, top_grades(self, judgments)[aspects.aspect], kind
+            ),
         )
         pair, weight = aspects.aspect[row], aspects.weight.tolist()
         p_i = self["p"] ** rank.astype(np.float64)
-        rows = list(zip(pair.tolist(), rank.tolist(), gain[row].tolist(), p_i.tolist(), strict=True))
+        rows = list(
+            zip(pair.tolist(), rank.tolist(), gain[row].tolist(), p_i.tolist(), strict=True)
+        )
         if len(weight) > 1:
             rows.sort(key=itemgetter(0))  # within a pair, ranks rise already
         value, novelty = [0.0] * len(judgments), [1.0] * len(weight)

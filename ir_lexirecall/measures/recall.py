@@ -80,7 +80,9 @@ class TSE(_Recall):
         zero="a relevant document is missing (with n, the value is e(n) instead), or the query has none",
         ties="the last relevant document stands at the same rank, whatever the others do; all rankings that miss one, without n",
         use="when a user needs every relevant document: reviews, patents, law; and to see the worst-off user or provider",
-        example=Example("TSE", (1, 0, 0, 1), 1 / 4, "The last relevant document has rank 4: e(4) = 1/4."),
+        example=Example(
+            "TSE", (1, 0, 0, 1), 1 / 4, "The last relevant document has rank 4: e(4) = 1/4."
+        ),
         source="diaz2026",
         see_also=("LexiRecall", "SL3", "RE", "R", "RR"),
     )
@@ -106,7 +108,9 @@ class TSE(_Recall):
 
     def check_together(self) -> None:
         if self["exposure"] == "linear" and self["n"] is None:
-            raise ValueError(f"{self}: exposure='linear' needs n, the number of documents in the collection")
+            raise ValueError(
+                f"{self}: exposure='linear' needs n, the number of documents in the collection"
+            )
 
     def score(self, run: AlignedRun) -> Floats:
         n, k = self["n"], self["cutoff"]
@@ -125,7 +129,9 @@ class TSE(_Recall):
         if self["normalize"]:
             worst = e(np.array([end]))
             span = e(m[some].astype(np.float64)) - worst
-            value[some] = np.divide(value[some] - worst, span, out=np.ones(len(span)), where=span != 0)
+            value[some] = np.divide(
+                value[some] - worst, span, out=np.ones(len(span)), where=span != 0
+            )
         return value
 
 
@@ -182,7 +188,9 @@ class LexiRecall(_Recall):
             choices=("nested", "weighted"),
         ),
         "n": COLLECTION_SIZE,
-        "eps": Param(float, "of the form 'weighted': Delta = 1/(n+eps)", default=0.5, above=0, below=1),
+        "eps": Param(
+            float, "of the form 'weighted': Delta = 1/(n+eps)", default=0.5, above=0, below=1
+        ),
     }
 
     def about(self) -> About:
@@ -212,7 +220,9 @@ class LexiRecall(_Recall):
 
     def check_together(self) -> None:
         if self["form"] == "weighted" and self["n"] is None:
-            raise ValueError(f"{self}: form='weighted' needs n, the number of documents in the collection")
+            raise ValueError(
+                f"{self}: form='weighted' needs n, the number of documents in the collection"
+            )
 
     def score(self, run: AlignedRun) -> Floats:
         if self["form"] == "nested":
@@ -254,14 +264,18 @@ class SL3(_SearchLength):
         zero="the ideal ranking, or a query without relevant documents",
         ties="the last relevant document stands at the same rank",
         use="when effort counts in documents: nonrelevant ones that a user passes to find everything; give n",
-        example=Example("SL3", (1, 0, 0, 1), 2.0, "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2."),
+        example=Example(
+            "SL3", (1, 0, 0, 1), 2.0, "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2."
+        ),
         source="cooper1968",
         see_also=("RE", "TSE"),
     )
 
     def score(self, run: AlignedRun) -> Floats:
         found, n = self.in_collection(run), self["n"]
-        return np.where(found.r == found.m, found.p_r, np.inf if n is None else n) - found.m.astype(np.float64)
+        return np.where(found.r == found.m, found.p_r, np.inf if n is None else n) - found.m.astype(
+            np.float64
+        )
 
 
 class RE(_SearchLength):
@@ -287,7 +301,12 @@ class RE(_SearchLength):
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
         use="when effort counts on average over the relevant documents, not for the last one; give n",
-        example=Example("RE", (1, 0, 0, 1), 1.0, "Mean rank (1 + 4)/2 = 2.5, ideal (1 + 2)/2 = 1.5: 2.5 - 1.5 = 1."),
+        example=Example(
+            "RE",
+            (1, 0, 0, 1),
+            1.0,
+            "Mean rank (1 + 4)/2 = 2.5, ideal (1 + 2)/2 = 1.5: 2.5 - 1.5 = 1.",
+        ),
         source="rocchio1966",
         see_also=("SL3", "TSE", "AP"),
     )
@@ -296,7 +315,9 @@ class RE(_SearchLength):
         found, n = self.in_collection(run), self["n"]
         m, u = found.m, found.m - found.r
         bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
-        return ratio(per_query_sum(found.query, found.rank, len(m)) + bottom, m) - np.where(m > 0, (m + 1) / 2, 0.0)
+        return ratio(per_query_sum(found.query, found.rank, len(m)) + bottom, m) - np.where(
+            m > 0, (m + 1) / 2, 0.0
+        )
 
 
 def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
@@ -324,7 +345,9 @@ def nested(found: Relevant) -> Floats:
         term[last] = 0
         placements = _binomials(rank[last] - 1, r[left] - 1)
         with np.errstate(over="ignore", invalid="ignore"):
-            p_star = (rank[last] - 1) * placements + np.add.reduceat(term, first) + 1  # p* times `placements`
+            p_star = (
+                (rank[last] - 1) * placements + np.add.reduceat(term, first) + 1
+            )  # p* times `placements`
             above, below = r[left] * (p_star + placements), (m[left] + 1) * p_star
             value[left] = above / below
             left = left[~((above < _EXACT) & (below < _EXACT))]

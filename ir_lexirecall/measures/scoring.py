@@ -93,9 +93,15 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     if isinstance(measure, Measure):
         result = measure.score(run.condensed() if measure["judged_only"] else run)
         array, queries = result.value if isinstance(result, Utility) else result, len(run.judgments)
-        if not isinstance(array, np.ndarray) or array.shape != (queries,) or array.dtype.kind not in "fiu":  # a user's
+        if (
+            not isinstance(array, np.ndarray)
+            or array.shape != (queries,)
+            or array.dtype.kind not in "fiu"
+        ):  # a user's
             shape = getattr(array, "shape", type(array).__name__)
-            raise ValueError(f"{measure}: score must give an array of {queries} numbers, one per query, not {shape}")
+            raise ValueError(
+                f"{measure}: score must give an array of {queries} numbers, one per query, not {shape}"
+            )
         return result
     if is_standard(measure):
         return _STANDARD[type(measure)](measure, run)
@@ -121,7 +127,9 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
     """One number from the values of all queries, as the measure's own aggregator makes it, added up in their order."""
     aggregator = measure.aggregator()
     if type(aggregator) in (MeanAgg, SumAgg) and len(per_query):
-        total = float(np.cumsum(per_query)[-1]) if len(per_query) > 1 else float(per_query[0])  # one by one, as they do
+        total = (
+            float(np.cumsum(per_query)[-1]) if len(per_query) > 1 else float(per_query[0])
+        )  # one by one, as they do
         return total / len(per_query) if type(aggregator) is MeanAgg else total
     for value in per_query.tolist():
         aggregator.add(value)
@@ -154,19 +162,27 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
             f"{measure} needs every document of the rankings, {run.depth.sum():,} in all, but is computed for at most "
             f"{_MOST_DOCUMENTS:,}"
         )
-    names = [f"judged-{row}" for row in range(len(judgments.query))]  # no name of an unjudged document
+    names = [
+        f"judged-{row}" for row in range(len(judgments.query))
+    ]  # no name of an unjudged document
     renamed = replace(judgments, docs=names)
     stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
     try:
         metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), stand_in)
         by_query = {metric.query_id: metric.value for metric in metrics}
     except (ArithmeticError, CalledProcessError) as error:
-        raise ValueError(f"{measure}: ir_measures' provider cannot compute this: {error}") from error
-    return np.array([by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
+        raise ValueError(
+            f"{measure}: ir_measures' provider cannot compute this: {error}"
+        ) from error
+    return np.array(
+        [by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids],
+        dtype=np.float64,
+    )
 
 
 _STANDARD: dict[type[IRMeasure], Score] = {
-    type(getattr(ir_measures, name)): function for name, function in {**BY_TREC_EVAL, **BY_OTHERS}.items()
+    type(getattr(ir_measures, name)): function
+    for name, function in {**BY_TREC_EVAL, **BY_OTHERS}.items()
 }
 
 
@@ -186,8 +202,15 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
     0.75
     """
     known = measure.SUPPORTED_PARAMS
-    plain = all(name in ("rel", "cutoff") or value == known[name].default for name, value in measure.params.items())
-    return _OF_RANKS.get(type(measure).__module__.partition(".")[0] + "." + measure.NAME) if plain else None
+    plain = all(
+        name in ("rel", "cutoff") or value == known[name].default
+        for name, value in measure.params.items()
+    )
+    return (
+        _OF_RANKS.get(type(measure).__module__.partition(".")[0] + "." + measure.NAME)
+        if plain
+        else None
+    )
 
 
 def is_plain_ndcg(measure: IRMeasure) -> bool:

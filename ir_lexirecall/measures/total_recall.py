@@ -89,7 +89,9 @@ class _TotalRecall(Measure, register=False):
             )
         if not missing.any():
             return found, n
-        query = np.repeat(np.arange(len(n)), missing)  # of the missing ones, at ranks n - missing + 1, ..., n
+        query = np.repeat(
+            np.arange(len(n)), missing
+        )  # of the missing ones, at ranks n - missing + 1, ..., n
         at_end = (n - missing + 1)[query] + position_in_segment(query)
         rank = np.insert(found.rank, np.searchsorted(found.query, query, side="right"), at_end)
         return replace(found, query=np.repeat(np.arange(len(n)), found.m), rank=rank, r=found.m), n
@@ -124,7 +126,12 @@ class WSS(_TotalRecall):
         zero="as much is read as reading at random would take, or the query has no relevant documents",
         ties="the j-th relevant document stands at the same rank, whatever the others do",
         use="when reviewers stop at a known recall, and what counts is how much they need not read",
-        example=Example("WSS(n=10)", _RANKING, 0.55, "j = ceil(0.95 x 2) = 2, p_2 = 4: (10 - 4)/10 - 0.05 = 0.55."),
+        example=Example(
+            "WSS(n=10)",
+            _RANKING,
+            0.55,
+            "j = ceil(0.95 x 2) = 2, p_2 = 4: (10 - 4)/10 - 0.05 = 0.55.",
+        ),
         source="cohen2006",
         see_also=("LastRel", "ERF", "RecallLoss", "TSE"),
     )
@@ -174,7 +181,10 @@ class ATD(_TotalRecall):
         see_also=("RecallLoss", "RE", "LastRel"),
     )
     SMALLER_IS_BETTER: ClassVar[bool] = True
-    params: dict[str, Any] = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
+    params: dict[str, Any] = {
+        **_TotalRecall.params,
+        "normalize": Param(bool, "as a share of n", default=False),
+    }
 
     def value_range(self) -> tuple[float, float]:
         return UNIT if self["normalize"] else self.RANGE
@@ -225,7 +235,9 @@ class RecallLoss(_TotalRecall):
     def score(self, run: AlignedRun) -> Floats:
         found, n = self.positions(run)
         m = found.m.astype(np.float64)
-        area = m * (n + 1) - per_query_sum(found.query, found.rank, len(n))  # the sum of found(k) over k = 1..n
+        area = m * (n + 1) - per_query_sum(
+            found.query, found.rank, len(n)
+        )  # the sum of found(k) over k = 1..n
         return ratio(m * (n - (m - 1) / 2) - area, m * (n - m))
 
 
@@ -254,7 +266,9 @@ class LastRel(_TotalRecall):
         zero="the query has no relevant documents",
         ties="the last relevant document stands at the same rank",
         use="when everything must be found: how many documents are read until then; TSE is its reciprocal",
-        example=Example("LastRel(n=10)", _RANKING, 4.0, "The last of m = 2 relevant documents has rank 4."),
+        example=Example(
+            "LastRel(n=10)", _RANKING, 4.0, "The last of m = 2 relevant documents has rank 4."
+        ),
         source="kanoulas2017",
         see_also=("TSE", "SL3", "WSS"),
     )
@@ -290,7 +304,12 @@ class ERF(_TotalRecall):
         zero="as much is found as reading at random would find, or the query has no relevant documents",
         ties="as many relevant documents among the first floor(x n)",
         use="when a share of the collection can be read, and what counts is how much that finds",
-        example=Example("ERF(n=10)@0.1", _RANKING, 0.4, "One document is read, one of two is found: 1/2 - 0.1 = 0.4."),
+        example=Example(
+            "ERF(n=10)@0.1",
+            _RANKING,
+            0.4,
+            "One document is read, one of two is found: 1/2 - 0.1 = 0.4.",
+        ),
         see_also=("WSS", "R", "RecallLoss"),
     )
     AT_PARAM: ClassVar[str] = "x"

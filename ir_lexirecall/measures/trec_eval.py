@@ -25,7 +25,14 @@ import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, ratio
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ratio,
+)
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.measures.declaration import Utility
 
@@ -71,7 +78,11 @@ def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) 
     """A parameter that is a finite number between ``low`` and ``high``."""
     value = measure[name]
     if not (low <= value <= high and value < math.inf):
-        expected = f"a number of at least {low:g}" if high == math.inf else f"a number between {low:g} and {high:g}"
+        expected = (
+            f"a number of at least {low:g}"
+            if high == math.inf
+            else f"a number between {low:g} and {high:g}"
+        )
         raise ValueError(f"{measure}: {name} must be {expected}, not {value!r}")
     return float(value)
 
@@ -120,7 +131,9 @@ class Gains:
     def dcg(self, k: int | Ints, queries: int) -> Floats:
         """Sum of gain / log2(rank + 1) for each query, down to rank ``k``, or to its own."""
         deepest = k if isinstance(k, int) else k[self.query]
-        return per_query_sum(self.query, np.where(self.rank <= deepest, self._discounted, 0.0), queries)
+        return per_query_sum(
+            self.query, np.where(self.rank <= deepest, self._discounted, 0.0), queries
+        )
 
 
 def gains(run: AlignedRun, dcg: str) -> Gains:
@@ -128,7 +141,9 @@ def gains(run: AlignedRun, dcg: str) -> Gains:
 
     def ranked() -> Gains:
         row = np.flatnonzero(run.grade > 0)
-        return Gains(run.query[row], run.rank[row], _gain(dcg, run.grade[row], run.query[row], run.judgments))
+        return Gains(
+            run.query[row], run.rank[row], _gain(dcg, run.grade[row], run.query[row], run.judgments)
+        )
 
     return run.cached(("gains", dcg), ranked)
 
@@ -175,7 +190,9 @@ _READ_BY_PROGRAM: dict[str, Callable[[Any], bool]] = {
     "NumRel.rel": lambda value: bool(value == 1),
     **dict.fromkeys(("cutoff", "rel"), lambda value: type(value) is int and 1 <= value < 2**31),
     "dcg": lambda value: bool(value == "log2"),
-    "gains": lambda value: all(isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values()),
+    "gains": lambda value: all(
+        isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values()
+    ),
     "beta": lambda value: str(value).replace(".", "").isdigit(),
     "recall": lambda value: bool(0 <= value <= 1),
 }
@@ -201,7 +218,10 @@ def _at_k(measure: Measure, run: AlignedRun) -> Floats:
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
     found = relevant_of(measure, run)
-    return ratio(np.bincount(found.query[found.rank <= found.m[found.query]], minlength=len(found.m)), found.m)
+    return ratio(
+        np.bincount(found.query[found.rank <= found.m[found.query]], minlength=len(found.m)),
+        found.m,
+    )
 
 
 @computes(BY_TREC_EVAL, "AP")
@@ -233,9 +253,13 @@ def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
                 grade[judgments.grade == one] = gain
             return judgments.with_grades(grade)
 
-        run = replace(run, judgments=run.judgments.cached(("gains", frozenset(named.items())), mapped))
+        run = replace(
+            run, judgments=run.judgments.cached(("gains", frozenset(named.items())), mapped)
+        )
     judgments, ranking = run.judgments, ranking_of(measure, run)
-    best = judgments.cached(("ideal", dcg, k), lambda: ideal_gains(judgments, dcg).dcg(k, len(judgments)))
+    best = judgments.cached(
+        ("ideal", dcg, k), lambda: ideal_gains(judgments, dcg).dcg(k, len(judgments))
+    )
     return ratio(gains(ranking, dcg).dcg(k, len(judgments)), best)
 
 

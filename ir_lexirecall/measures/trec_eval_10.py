@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio, starts_segment
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    ratio,
+    starts_segment,
+)
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
@@ -21,7 +28,9 @@ from ir_lexirecall.measures.trec_eval import best_precision, cutoff_of, gains, i
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
-_about = partial(About, zero="no relevant document is retrieved, or the query has none", source="buckley2000")
+_about = partial(
+    About, zero="no relevant document is retrieved, or the query has none", source="buckley2000"
+)
 _RANKING = (1, 0, 0, 1)
 
 _VERSION = Param(
@@ -65,7 +74,9 @@ class IPrec_TE(_TrecEval):
         zero="fewer than c relevant documents are retrieved, or none",
         ties="the same best precision from relevant document c on",
         use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and ir_measures, IPrec",
-        example=Example("IPrec_TE@0.6", _RANKING, 1.0, "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4."),
+        example=Example(
+            "IPrec_TE@0.6", _RANKING, 1.0, "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4."
+        ),
         see_also=("IPrec", "ElevenPt", "AP"),
     )
     AT_PARAM: ClassVar[str] = "recall"
@@ -102,7 +113,10 @@ class ElevenPt(_TrecEval):
         ties="the same interpolated precision at all eleven recall points",
         use="to compare with papers that report the eleven-point average (trec_eval's 11pt_avg)",
         example=Example(
-            "ElevenPt", _RANKING, 9.5 / 11, "c = round(2 recall) is at most 1 up to 0.7: 8 x 1, then 3 x 2/4, over 11."
+            "ElevenPt",
+            _RANKING,
+            9.5 / 11,
+            "c = round(2 recall) is at most 1 up to 0.7: 8 x 1, then 3 x 2/4, over 11.",
         ),
         see_also=("AP", "IPrec_TE"),
     )
@@ -141,7 +155,9 @@ class RBP_TE(_TrecEval):
         zero="no document with a grade above 0 is retrieved, or the query has none",
         ties="the same sum; documents without a grade play no part",
         use="to compare with trec_eval 10's rbp; for one top grade of all queries, CWL_RBP; for binary judgments, RBP",
-        example=Example("RBP_TE(p=0.5)", _RANKING, 0.5 * (1 + 1 / 8), "(1 - 0.5)(1 + 0.5^3) = 0.5625."),
+        example=Example(
+            "RBP_TE(p=0.5)", _RANKING, 0.5 * (1 + 1 / 8), "(1 - 0.5)(1 + 0.5^3) = 0.5625."
+        ),
         source="moffat2008",
         see_also=("RBP", "CWL_RBP"),
     )
@@ -154,7 +170,9 @@ class RBP_TE(_TrecEval):
         keep = run.grade > 0
         query, rank = run.query[keep], run.rank[keep]
         weight = np.multiply.accumulate(np.r_[1.0, np.full(int(rank.max(initial=1)) - 1, p)])
-        return (1 - p) * per_query_sum(query, run.grade[keep] / top[query] * weight[rank - 1], queries)
+        return (1 - p) * per_query_sum(
+            query, run.grade[keep] / top[query] * weight[rank - 1], queries
+        )
 
 
 class RelP(_TrecEval):
@@ -179,14 +197,18 @@ class RelP(_TrecEval):
         symbols=f"{RANKS}; k: the cutoff, without one the number of documents retrieved",
         ties="as many relevant documents among the first k, in whatever order",
         use="when precision should reach 1 for queries with few relevant documents, too",
-        example=Example("RelP@1", _RANKING, 1.0, "One relevant document in the first 1, min(1, 2) = 1: 1/1."),
+        example=Example(
+            "RelP@1", _RANKING, 1.0, "One relevant document in the first 1, min(1, 2) = 1: 1/1."
+        ),
         see_also=("P", "R", "Rprec"),
     )
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"], self["cutoff"])
-        depth = run.depth if self["cutoff"] is None else np.full(len(found.m), float(self["cutoff"]))
+        depth = (
+            run.depth if self["cutoff"] is None else np.full(len(found.m), float(self["cutoff"]))
+        )
         return ratio(found.r, np.minimum(depth, found.m))
 
 
@@ -229,11 +251,15 @@ class Rndcg(_TrecEval):
     def score(self, run: AlignedRun) -> Floats:
         judgments, queries = run.judgments, len(run.judgments)
         ideal, actual = ideal_gains(judgments, "log2"), gains(run, "log2")
-        starts = starts_segment(ideal.query) | starts_segment(ideal.gain)  # the documents of a grade
+        starts = starts_segment(ideal.query) | starts_segment(
+            ideal.gain
+        )  # the documents of a grade
         last = np.flatnonzero(np.r_[starts, True])[1:] - 1
         query = ideal.query[last]
         level = position_in_segment(query)
-        ranks = np.zeros((int(level.max(initial=-1)) + 2, queries), dtype=np.int64)  # D of each query, filled up with 0
+        ranks = np.zeros(
+            (int(level.max(initial=-1)) + 2, queries), dtype=np.int64
+        )  # D of each query, filled up with 0
         ranks[level, query] = ideal.rank[last]  # c_1, c_2, ...
         c_L = np.bincount(ideal.query, minlength=queries)
         ranks[-1] = np.where((run.depth > c_L + 1) & (c_L > 0), run.depth, 0)
@@ -267,16 +293,25 @@ class nDCG_JK(_TrecEval):
         zero="no document of a grade above 0 among the first k, or the query has none",
         ties="the same grades at the same ranks; the first a ranks are alike",
         use="to follow older papers: the first a documents count in full",
-        example=Example("nDCG_JK(a=2)", (0, 1, 0, 1), 3 / 4, "DCG = 1/1 + 1/2 = 3/2; ideal 1 + 1 = 2: 3/4."),
+        example=Example(
+            "nDCG_JK(a=2)", (0, 1, 0, 1), 3 / 4, "DCG = 1/1 + 1/2 = 3/2; ideal 1 + 1 = 2: 3/4."
+        ),
         source="jarvelin2002",
         see_also=("nDCG", "SDCG"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "a": Param(float, "base of the logarithm", default=2, above=1)}
+    params: dict[str, Any] = {
+        "cutoff": cutoff(),
+        "a": Param(float, "base of the logarithm", default=2, above=1),
+    }
 
     def score(self, run: AlignedRun) -> Floats:
         queries, a, k = len(run.judgments), self["a"], cutoff_of(self)
         value, best = (
-            per_query_sum(one.query, np.where(one.rank <= k, one.gain * log_discount(one.rank, a), 0.0), queries)
+            per_query_sum(
+                one.query,
+                np.where(one.rank <= k, one.gain * log_discount(one.rank, a), 0.0),
+                queries,
+            )
             for one in (gains(run, "log2"), ideal_gains(run.judgments, "log2"))
         )
         return ratio(value, best)
@@ -306,7 +341,9 @@ class Unjudged(_TrecEval):
         zero="all of the first k documents are judged, or the ranking is empty",
         ties="as many unjudged documents among the first k",
         use="beside any measure of the first k documents: whether its value rests on judgments",
-        example=Example("Unjudged@4", (None, 1, None, 0), 0.5, "Two of the first four have no judgment: 2/4."),
+        example=Example(
+            "Unjudged@4", (None, 1, None, 0), 0.5, "Two of the first four have no judgment: 2/4."
+        ),
         source="moffat2008",
         see_also=("Judged", "P"),
     )
@@ -314,7 +351,9 @@ class Unjudged(_TrecEval):
 
     def score(self, run: AlignedRun) -> Floats:
         k = self["cutoff"]
-        judged = np.bincount(run.query[(run.rank <= k) & (run.grade >= 0)], minlength=len(run.depth))
+        judged = np.bincount(
+            run.query[(run.rank <= k) & (run.grade >= 0)], minlength=len(run.depth)
+        )
         return (np.minimum(run.depth, k) - judged) / float(k)
 
 

@@ -17,7 +17,12 @@ from ir_lexirecall.meta.checking import axioms, properties
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.made_up_rankings import SimulatedRankings, simulate_rankings
 from ir_lexirecall.meta.records import plot, summary
-from ir_lexirecall.meta.without_runs import balancing_index, interval_scale, orientation, tie_probabilities
+from ir_lexirecall.meta.without_runs import (
+    balancing_index,
+    interval_scale,
+    orientation,
+    tie_probabilities,
+)
 
 __all__ = [
     "SimulatedRankings",

@@ -23,7 +23,9 @@ from ir_lexirecall.plots.studies import Bars, Matrix
     Headline("share", "share of pairs of runs that tie on a query", "most", "least"),
     Bars(
         "How often runs tie, over all queries",
-        marks=lambda table: _with_shares(table.groupby("measure", sort=False)[["ties", "pairs"]].sum().reset_index()),
+        marks=lambda table: _with_shares(
+            table.groupby("measure", sort=False)[["ties", "pairs"]].sum().reset_index()
+        ),
     ),
     example="qrels.txt *.run -m LR R@1000 Rprec",
     runs=ON_RUNS,
@@ -78,7 +80,11 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
 @study(
     "Agreement of measures on which of two runs is better, query by query",
     Headline("agreement", "share of decisions that are the same", "most alike", "least alike"),
-    Matrix("Of the pairs that the row decides, how many the column decides alike", lowest=0, colours="Blues"),
+    Matrix(
+        "Of the pairs that the row decides, how many the column decides alike",
+        lowest=0,
+        colours="Blues",
+    ),
     example="qrels.txt *.run -m lexirecall TSE R@1000",
     runs=ON_RUNS,
 )
@@ -127,9 +133,13 @@ def agreement(self: Decisions) -> pd.DataFrame:
         shares = {
             "incomparable": int(undecided.sum()),
             "agreement": counts["agree"] / decided if decided else np.nan,
-            "agreement_with_ties": (counts["agree"] + counts["tied_both"]) / compared if compared else np.nan,
+            "agreement_with_ties": (counts["agree"] + counts["tied_both"]) / compared
+            if compared
+            else np.nan,
         }
-        rows.append({"measure_a": label_a, "measure_b": label_b, "decisions": a.size, **counts, **shares})
+        rows.append(
+            {"measure_a": label_a, "measure_b": label_b, "decisions": a.size, **counts, **shares}
+        )
     return recorded(pd.DataFrame(rows), "agreement", **self.provenance)
 
 
@@ -170,7 +180,9 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     if len({*map(str, self.labels.values())}) == 1:
         raise ValueError("at least 2 different measures are needed, not 1 by several labels")
     # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.
-    rising, falling = (np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32) for _ in range(2))
+    rising, falling = (
+        np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32) for _ in range(2)
+    )
     for label in self.labels:
         signs = self.signs(label)
         rising += signs > 0
@@ -183,7 +195,11 @@ def unanimity(self: Decisions) -> pd.DataFrame:
         no_fall = signs[falling == labels * (signs < 0)]
         no_rise = signs[rising == labels * (signs > 0)]
         unanimous = len(no_fall) + len(no_rise)
-        joint = float((no_fall > 0).sum() + (no_rise < 0).sum() + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2)
+        joint = float(
+            (no_fall > 0).sum()
+            + (no_rise < 0).sum()
+            + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             unanimity = np.log2(np.divide(joint / pairs, 0.5 * (unanimous / pairs)))
         rows.append((label, pairs, unanimous, joint, float(unanimity)))
@@ -306,7 +322,9 @@ def per_query_kendall(self: Decisions) -> pd.DataFrame:
     for a, b in combinations(signs, 2):
         tau = tau_b(signs[a], signs[b])
         tau = tau[~np.isnan(tau)]
-        mean, least, most = map(float, (tau.mean(), tau.min(), tau.max()) if len(tau) else (np.nan,) * 3)
+        mean, least, most = map(
+            float, (tau.mean(), tau.min(), tau.max()) if len(tau) else (np.nan,) * 3
+        )
         row = {"measure_a": a, "measure_b": b, "queries": len(tau)}
         rows.append(row | {"kendall": mean, "smallest": least, "largest": most})
     return recorded(pd.DataFrame(rows), "per_query_kendall", **self.provenance)

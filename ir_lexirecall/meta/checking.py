@@ -29,7 +29,9 @@ from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import listed
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
-_LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
+_LONGEST_OF_OTHERS = (
+    2**9
+)  # documents of a ranking that another program scores: some take the square of it
 _WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 
@@ -56,8 +58,12 @@ def _finding(table: pd.DataFrame) -> Finding:
     sentences = [introduction(table)]
     counts = table.groupby(["measure", "result"], sort=False).size().unstack(fill_value=0)
     for measure, row in counts.iterrows():
-        failed = table[(table["measure"] == measure) & (table["result"] == FAILS)]["property"].tolist()
-        fails = f"{len(failed)} fail ({listed(failed, most=len(failed))})" if failed else "none fails"
+        failed = table[(table["measure"] == measure) & (table["result"] == FAILS)][
+            "property"
+        ].tolist()
+        fails = (
+            f"{len(failed)} fail ({listed(failed, most=len(failed))})" if failed else "none fails"
+        )
         sentences.append(f"{measure}: {row.get(HOLDS, 0)} of {row.sum()} properties hold, {fails}.")
     return Finding(sentences)
 
@@ -145,7 +151,9 @@ def axioms(
     if size is not None:
         check_integer("size", size)
     rows = []
-    known: dict[tuple[str, Space], Search] = {}  # measures of the same grades answer to the same claims
+    known: dict[
+        tuple[str, Space], Search
+    ] = {}  # measures of the same grades answer to the same claims
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         searches: dict[Property, Search] = {}
         for place, law in enumerate(PROPERTIES):
@@ -153,7 +161,9 @@ def axioms(
             if law.subtopics and space.aspects:
                 continue
             if (law.name, space) not in known:
-                known[law.name, space] = Search.of(law, space, size, cases, np.random.default_rng([seed, place]))
+                known[law.name, space] = Search.of(
+                    law, space, size, cases, np.random.default_rng([seed, place])
+                )
             searches[law] = known[law.name, space]
         scored, falling = _values(name, measure, searches), smaller_is_better(measure)
         for law in PROPERTIES:
@@ -166,13 +176,26 @@ def axioms(
                 elif (broken := search.broken(scored[law.kind], falling)) is None:
                     result = HOLDS
                 else:
-                    result, counterexample = FAILS, law.describe(broken, scored[law.kind], falling=falling)
+                    result, counterexample = (
+                        FAILS,
+                        law.describe(broken, scored[law.kind], falling=falling),
+                    )
                     if law.around is not None and 0 < search.space.cutoff < broken.depth:
                         counterexample += " (reaches below the cutoff)"
             rows.append((name, law.source, law.name, result, counterexample, words))
-    table = pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"])
+    table = pd.DataFrame(
+        rows, columns=["measure", "source", "property", "result", "counterexample", "search"]
+    )
     listed_grades = None if grades is None else list(grades)
-    return recorded(table, "axioms", measures=list(parsed), grades=listed_grades, size=size, cases=cases, seed=seed)
+    return recorded(
+        table,
+        "axioms",
+        measures=list(parsed),
+        grades=listed_grades,
+        size=size,
+        cases=cases,
+        seed=seed,
+    )
 
 
 def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
@@ -188,15 +211,25 @@ def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: s
     elif not aspects:  # those that the measure can tell apart, at most two
         top = measure.params.get("max_rel", 2) if gains == "own" else 2
         chosen = (0, *range(1, max(1, min(2, int(top))) + 1))
-    if not all(map(is_integer, chosen)) or len(chosen) < 2 or chosen[0] != 0 or list(chosen) != sorted(set(chosen)):
-        raise ValueError(f"grades must be 0 and some larger integers in order, not {list(chosen)!r}")
+    if (
+        not all(map(is_integer, chosen))
+        or len(chosen) < 2
+        or chosen[0] != 0
+        or list(chosen) != sorted(set(chosen))
+    ):
+        raise ValueError(
+            f"grades must be 0 and some larger integers in order, not {list(chosen)!r}"
+        )
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
     base = measure.base_measure() if aspects else measure
     return Space(
         grades=chosen,
         least=1 if aspects or rel is None else float(rel),
-        longest=min(float(measure.params.get("n") or np.inf), np.inf if is_native(base) else _LONGEST_OF_OTHERS),
+        longest=min(
+            float(measure.params.get("n") or np.inf),
+            np.inf if is_native(base) else _LONGEST_OF_OTHERS,
+        ),
         cutoff=int(_number(base, "cutoff") or 0),
         aspects=aspects,
     )
@@ -231,20 +264,32 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
     return measure(max_rel=top * 2 ** _BITS.get(gains, 1))
 
 
-def _values(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) -> dict[Kind, dict[Ranking, float]]:
+def _values(
+    name: str, measure: IRMeasure, searches: Mapping[Property, Search]
+) -> dict[Kind, dict[Ranking, float]]:
     """The values of all rankings of all claims, by the kind of properties that score them alike."""
     scored: dict[Kind, dict[Ranking, float]] = {}
     for kind in dict.fromkeys(law.kind for law in searches):
         of_kind = {law: search for law, search in searches.items() if law.kind == kind}
-        must_be_numbers = {r for law, search in of_kind.items() if law.needs != "number" for r in search.rankings}
+        must_be_numbers = {
+            r for law, search in of_kind.items() if law.needs != "number" for r in search.rankings
+        }
         scaled = with_gains(measure, kind[2], max(search.space.top for search in of_kind.values()))
-        by_labels: dict[int, list[Ranking]] = {}  # a grade per document, or several: they are scored apart
+        by_labels: dict[
+            int, list[Ranking]
+        ] = {}  # a grade per document, or several: they are scored apart
         for ranking in dict.fromkeys(r for search in of_kind.values() for r in search.rankings):
             first = (*ranking.retrieved, *ranking.missing)[0]
             by_labels.setdefault(1 if isinstance(first, int) else len(first), []).append(ranking)
         for rankings in by_labels.values():
             found = values(scaled, rankings, weights=_WEIGHTS if kind[1] else ())
-            if undefined := [rankings[i] for i in np.flatnonzero(np.isnan(found)) if rankings[i] in must_be_numbers]:
-                raise ValueError(f"{name} is not a number for {undefined[0]}; there is nothing to check")
+            if undefined := [
+                rankings[i]
+                for i in np.flatnonzero(np.isnan(found))
+                if rankings[i] in must_be_numbers
+            ]:
+                raise ValueError(
+                    f"{name} is not a number for {undefined[0]}; there is nothing to check"
+                )
             scored.setdefault(kind, {}).update(zip(rankings, found.tolist(), strict=True))
     return scored

@@ -55,20 +55,30 @@ class Decisions:
         check_number("rel", rel, above=0)
         try:
             unparsed = by_label(measures)
-            preferences = {label: p for label, item in unparsed.items() if (p := parse_preference(item)) is not None}
-            parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
+            preferences = {
+                label: p
+                for label, item in unparsed.items()
+                if (p := parse_preference(item)) is not None
+            }
+            parsed = parse_measures(
+                {label: item for label, item in unparsed.items() if label not in preferences}
+            )
         except ValueError as error:
             known = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
             raise ValueError(f"{error}{known}") from None
         if clash := [label for label in parsed if label in NAMES]:
             measure = parsed[clash[0]]
-            raise ValueError(f"{clash[0]!r} is the name of a preference; label the measure {measure} otherwise")
+            raise ValueError(
+                f"{clash[0]!r} is the name of a preference; label the measure {measure} otherwise"
+            )
         self.labels: dict[str, IRMeasure | Preference] = {
             label: preferences.get(label) or parsed[label] for label in unparsed
         }
         check_runs(runs, 1)
         judgments = Judgments.from_qrels(qrels)
-        self.aligned: ScoredRuns = ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress)
+        self.aligned: ScoredRuns = ScoredRuns.from_runs(
+            {}, judgments, runs, allow_empty=allow_empty, progress=progress
+        )
         self.aligned.warn_of_hardly_judged()
         self.rel: float = rel
         self.progress: bool | None = progress
@@ -77,12 +87,18 @@ class Decisions:
     def check(self, runs: int = 2, measures: int = 1) -> None:
         """Require so many runs and measures, and a query with a relevant document."""
         if measures and not self.labels:
-            raise ValueError("no measure is named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
+            raise ValueError(
+                "no measure is named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'"
+            )
         if len(self.labels) < measures:
-            raise ValueError(f"at least {measures} different measures are needed, not {len(self.labels)}")
+            raise ValueError(
+                f"at least {measures} different measures are needed, not {len(self.labels)}"
+            )
         check_runs(self.aligned.runs, runs)
         if not len(self.queries):
-            raise ValueError(f"no query of the qrels has a relevant document (rel={self._largest_rel:g})")
+            raise ValueError(
+                f"no query of the qrels has a relevant document (rel={self._largest_rel:g})"
+            )
 
     @property
     def judgments(self) -> Judgments:
@@ -96,7 +112,16 @@ class Decisions:
 
     @property
     def _largest_rel(self) -> float:
-        return max([self.rel, *(self.rel_of(item) for item in self.labels.values() if isinstance(item, Preference))])
+        return max(
+            [
+                self.rel,
+                *(
+                    self.rel_of(item)
+                    for item in self.labels.values()
+                    if isinstance(item, Preference)
+                ),
+            ]
+        )
 
     @cached_property
     def queries(self) -> Ints:
@@ -106,7 +131,11 @@ class Decisions:
     @cached_property
     def measures(self) -> dict[str, IRMeasure]:
         """Those of ``labels`` that are no preferences."""
-        return {label: measure for label, measure in self.labels.items() if isinstance(measure, IRMeasure)}
+        return {
+            label: measure
+            for label, measure in self.labels.items()
+            if isinstance(measure, IRMeasure)
+        }
 
     @cached_property
     def scored(self) -> ScoredRuns:

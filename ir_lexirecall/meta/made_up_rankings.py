@@ -58,7 +58,13 @@ class Ranking(NamedTuple):
 
 
 def made_up_run(
-    query: Ints, rank: Ints, grade: Floats, depth: Ints, *, columns: Sequence[str] = (), weights: Sequence[float] = ()
+    query: Ints,
+    rank: Ints,
+    grade: Floats,
+    depth: Ints,
+    *,
+    columns: Sequence[str] = (),
+    weights: Sequence[float] = (),
 ) -> AlignedRun:
     """Rankings, given by where their judged documents stand.
 
@@ -83,8 +89,12 @@ def made_up_run(
         row, subtopics = np.arange(grade.size), grade.shape[1]
         doc, subtopic = np.divmod(row, subtopics)
         names = [f"t{t}" for t in _names(np.arange(subtopics))]
-        further = {"weight": pl.Series(np.array(weights or [1.0] * subtopics, dtype=np.float64)[subtopic])}
-        judgments = replace(judgments, table=AspectRows(doc, subtopic, grade.ravel(), names, further, row, row))
+        further = {
+            "weight": pl.Series(np.array(weights or [1.0] * subtopics, dtype=np.float64)[subtopic])
+        }
+        judgments = replace(
+            judgments, table=AspectRows(doc, subtopic, grade.ravel(), names, further, row, row)
+        )
     there = np.flatnonzero(rank > 0)
     return AlignedRun(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
 
@@ -96,7 +106,9 @@ def _names(numbers: Ints) -> NDArray[Any]:
     return np.array([f"{i:0{width}d}" for i in range(most + 1)], dtype=object)[numbers]
 
 
-def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:
+def values(
+    measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()
+) -> Floats:
     """Values of a measure for rankings whose labels are all of one kind, shape ``(len(rankings),)``.
 
     For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest label and 1 its top one;
@@ -109,9 +121,15 @@ def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence
     for some, _ in portions(size):
         query = np.repeat(np.arange(some.stop - some.start), size[some])
         rank = position_in_segment(query) + 1
-        labels = np.array([x for r in rankings[some] for x in (*r.retrieved, *r.missing)], dtype=np.float64)
+        labels = np.array(
+            [x for r in rankings[some] for x in (*r.retrieved, *r.missing)], dtype=np.float64
+        )
         if ends:
-            top = np.broadcast_to(labels[:, None], (len(labels), len(ends))) if labels.ndim == 1 else labels
+            top = (
+                np.broadcast_to(labels[:, None], (len(labels), len(ends)))
+                if labels.ndim == 1
+                else labels
+            )
             lowest, highest = np.array(list(ends.values()), dtype=np.float64).T
             labels = np.where(top > 0, highest, lowest)
         rank = np.where(rank <= depth[some][query], rank, 0)
@@ -123,11 +141,16 @@ def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence
 def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:
     """The lowest and the highest label of each aspect that the measure names; empty for a measure that names none."""
     scales = measure["aspects"].items() if "aspects" in measure.SUPPORTED_PARAMS else ()
-    return {name: (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale) for name, scale in scales}
+    return {
+        name: (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale)
+        for name, scale in scales
+    }
 
 
 _MOST = 2**53  # documents: ranks that floats tell apart
-_DEEPEST = 2**24  # whole numbers up to here differ as 32-bit floats, which is how scores are compared
+_DEEPEST = (
+    2**24
+)  # whole numbers up to here differ as 32-bit floats, which is how scores are compared
 
 
 @dataclass(frozen=True)
@@ -165,7 +188,13 @@ class SimulatedRankings:
 
 @entry
 def simulate_rankings(
-    n: int, m: int | range, depth: int, queries: int, systems: int | Mapping[str, float] = 2, *, seed: int = 0
+    n: int,
+    m: int | range,
+    depth: int,
+    queries: int,
+    systems: int | Mapping[str, float] = 2,
+    *,
+    seed: int = 0,
 ) -> SimulatedRankings:
     """Simulate rankings of a collection of n documents, m of them relevant, by systems of a given quality.
 
@@ -201,29 +230,49 @@ def simulate_rankings(
     >>> bool(compare(few.qrels, few.runs).table()["wins"][0] > 20)
     True
     """
-    for name, value, least in (("n", n, 1), ("depth", depth, 1), ("queries", queries, 1), ("seed", seed, 0)):
+    for name, value, least in (
+        ("n", n, 1),
+        ("depth", depth, 1),
+        ("queries", queries, 1),
+        ("seed", seed, 0),
+    ):
         check_integer(name, value, least=least, most=_MOST)
     for number in (m[0], m[-1]) if isinstance(m, range) and len(m) else (m,):
         check_integer("m", number, most=n)
     if isinstance(systems, Mapping):
-        qualities = {str(name): check_number(f"quality of {name}", q, least=1e-300) for name, q in systems.items()}
+        qualities = {
+            str(name): check_number(f"quality of {name}", q, least=1e-300)
+            for name, q in systems.items()
+        }
     else:
         qualities = {f"s{i}": 1.0 for i in range(1, check_integer("systems", systems) + 1)}
     depth = min(depth, n)
     rng = np.random.default_rng(seed)
-    relevant = np.asarray(m)[rng.integers(len(m), size=queries)] if isinstance(m, range) else np.full(queries, m)
-    query_ids = [f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)]  # ids sort as their numbers do
+    relevant = (
+        np.asarray(m)[rng.integers(len(m), size=queries)]
+        if isinstance(m, range)
+        else np.full(queries, m)
+    )
+    query_ids = [
+        f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)
+    ]  # ids sort as their numbers do
     query = np.repeat(np.arange(queries), relevant)
     most = int(relevant.max())
     numbered = pl.Series([f"d{i:0{len(str(most))}d}" for i in range(1, most + 1)], dtype=pl.String)
-    judgments = Judgments(query_ids, query, numbered.gather(position_in_segment(query)), np.ones(len(query)))
+    judgments = Judgments(
+        query_ids, query, numbered.gather(position_in_segment(query)), np.ones(len(query))
+    )
     first = np.cumsum(relevant) - relevant
     aligned = {}
-    for name, quality in progress_bar(None, qualities.items(), total=len(qualities), desc="simulated runs"):
+    for name, quality in progress_bar(
+        None, qualities.items(), total=len(qualities), desc="simulated runs"
+    ):
         doc, rank = positions(rng, n, relevant, quality)
         query, level = np.nonzero(rank <= depth)
         rows, ranks = first[query] + doc[query, level], rank[query, level]
-        aligned[name] = AlignedRun(judgments, query=query, doc=rows, rank=ranks, depth=np.full(queries, depth))
+        aligned[name] = AlignedRun(
+            judgments, query=query, doc=rows, rank=ranks, depth=np.full(queries, depth)
+        )
     return SimulatedRankings(judgments, aligned)
 
 

@@ -117,22 +117,37 @@ def degrade(
     rows = []
     samples = removals(self, shares, policy, n_samples, seed)
     steps = len(shares) * n_samples
-    for fraction, sample, removed in progress_bar(self.progress, samples, total=steps, desc="degraded labels"):
+    for fraction, sample, removed in progress_bar(
+        self.progress, samples, total=steps, desc="degraded labels"
+    ):
         fewer = self.with_judgments(without_labels(self.judgments, removed))
         for label in self.labels:
             after = fewer.signs(label, INCOMPARABLE)
-            row = {"measure": label, "fraction": fraction, "sample": sample, "removed": int(removed.sum())}
+            row = {
+                "measure": label,
+                "fraction": fraction,
+                "sample": sample,
+                "removed": int(removed.sum()),
+            }
             row["ties"] = float((after == 0).mean())
             row["agreement"] = float((after == before[label]).mean())
             row["reversals"] = float((after * before[label] == -1).mean())
-            row["kendall"] = coefficient_of("kendall", means_before[label], means(fewer.values(label)))
+            row["kendall"] = coefficient_of(
+                "kendall", means_before[label], means(fewer.values(label))
+            )
             rows.append(row)
     table = pd.DataFrame(rows)
     if aggregate:
         mean = table.groupby(["measure", "fraction"]).mean(numeric_only=True).drop(columns="sample")
         table = mean.loc[list(product(self.labels, dict.fromkeys(shares)))].reset_index()
     tied = {label: float((signs == 0).mean()) for label, signs in before.items()}
-    facts = {"fractions": shares, "policy": policy, "n_samples": n_samples, "seed": seed, "ties": tied}
+    facts = {
+        "fractions": shares,
+        "policy": policy,
+        "n_samples": n_samples,
+        "seed": seed,
+        "ties": tied,
+    }
     return recorded(table, "degrade", **facts, **self.provenance)
 
 
@@ -148,9 +163,15 @@ def degrade(
     ),
     example="qrels.txt *.run -m lexirecall AP --fractions 0.5 --contrasts lexirecall:AP",
     options={
-        "fractions": Option("of labels to remove (0.2, 0.5 and 0.8)", float, several=True, shown="F"),
-        "policies": Option("which labels go: 'random', 'pool', 'frequency' (all)", several=True, shown="POLICY"),
-        "groups": Option("who made each run (default: every run is a group)", "RUN=GROUP", several=True),
+        "fractions": Option(
+            "of labels to remove (0.2, 0.5 and 0.8)", float, several=True, shown="F"
+        ),
+        "policies": Option(
+            "which labels go: 'random', 'pool', 'frequency' (all)", several=True, shown="POLICY"
+        ),
+        "groups": Option(
+            "who made each run (default: every run is a group)", "RUN=GROUP", several=True
+        ),
         "n_samples": Option("how often to draw labels (default: 5)", int),
         "contrasts": Option("measures to subtract, B from A", "A:B", several=True),
         "n_resamples": Option("of the bootstrap (default: 2000)", int),
@@ -219,17 +240,23 @@ def stability(
     check_number("alpha", alpha, above=0, below=1)
     self.check()
     if unknown := [label for pair in contrasts for label in pair if label not in self.labels]:
-        raise ValueError(f"{unknown[0]!r} in contrasts is not among the measures {', '.join(self.labels)}")
+        raise ValueError(
+            f"{unknown[0]!r} in contrasts is not among the measures {', '.join(self.labels)}"
+        )
     resamples = TwoWay.draw(self, groups, n_resamples, seed)
     before = {label: _conclusions(self, label, self.queries, alpha) for label in self.labels}
     rows: list[dict[str, Any]] = []
-    with progress_bar(self.progress, total=len(policies) * len(shares) * n_samples, desc="degraded labels") as bar:
+    with progress_bar(
+        self.progress, total=len(policies) * len(shares) * n_samples, desc="degraded labels"
+    ) as bar:
         for policy in policies:
             after: dict[tuple[float, str], list[tuple[Signs, Ints]]] = {}
             for share, _, removed in removals(self, shares, policy, n_samples, seed):
                 fewer = self.with_judgments(without_labels(self.judgments, removed))
                 for label in before:
-                    after.setdefault((share, label), []).append(_conclusions(fewer, label, self.queries, alpha))
+                    after.setdefault((share, label), []).append(
+                        _conclusions(fewer, label, self.queries, alpha)
+                    )
                 bar.update()
             for share in shares:
                 ratios, counts = {}, {}
@@ -238,21 +265,36 @@ def stability(
                     stays = np.mean([signs == still for still, _ in several], axis=0)
                     decided = (signs != 0).astype(np.float64)
                     of_decided = resamples.ratio(stays * decided, decided)
-                    ratios[label] = np.stack([resamples.ratio(stays, np.ones(stays.shape)), of_decided])
+                    ratios[label] = np.stack(
+                        [resamples.ratio(stays, np.ones(stays.shape)), of_decided]
+                    )
                     counts[label] = {
                         "p": np.nan,
                         "significant": np.count_nonzero(found),
-                        "lost": np.mean([np.count_nonzero((found != 0) & (still == 0)) for _, still in several]),
-                        "reversed": np.mean([np.count_nonzero(found * still == -1) for _, still in several]),
+                        "lost": np.mean(
+                            [np.count_nonzero((found != 0) & (still == 0)) for _, still in several]
+                        ),
+                        "reversed": np.mean(
+                            [np.count_nonzero(found * still == -1) for _, still in several]
+                        ),
                     }
                 for a, b in [*((label, "") for label in before), *contrasts]:
                     agreement, of_decided = ratios[a] - ratios[b] if b else ratios[a]
                     row = {"policy": policy, "fraction": share, "measure": a, "minus": b}
                     row["agreement"], row["ci_low"], row["ci_high"] = interval(agreement, alpha)
-                    row["decided"], row["decided_low"], row["decided_high"] = interval(of_decided, alpha)
+                    row["decided"], row["decided_low"], row["decided_high"] = interval(
+                        of_decided, alpha
+                    )
                     rows.append(row | ({"p": two_sided_p(of_decided)} if b else counts[a]))
-    by_name = {name: resamples.groups[group] for name, group in zip(self.names, resamples.of_run, strict=True)}
-    facts = {"groups": by_name, "contrasts": [tuple(pair) for pair in contrasts], "n_resamples": n_resamples}
+    by_name = {
+        name: resamples.groups[group]
+        for name, group in zip(self.names, resamples.of_run, strict=True)
+    }
+    facts = {
+        "groups": by_name,
+        "contrasts": [tuple(pair) for pair in contrasts],
+        "n_resamples": n_resamples,
+    }
     facts |= {"alpha": alpha, "seed": seed, **self.provenance}
     facts |= {"fractions": shares, "policies": list(policies), "n_samples": n_samples}
     return recorded(pd.DataFrame(rows), "stability", **facts)
@@ -260,10 +302,16 @@ def stability(
 
 def checked_fractions(fractions: Any) -> list[float]:
     """Shares of labels to remove, as numbers between 0 and 1."""
-    several = list(fractions) if isinstance(fractions, Iterable) and not isinstance(fractions, str) else []
+    several = (
+        list(fractions)
+        if isinstance(fractions, Iterable) and not isinstance(fractions, str)
+        else []
+    )
     bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
     if bad or not several:
-        raise ValueError(f"fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}")
+        raise ValueError(
+            f"fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}"
+        )
     return [float(share) for share in several]
 
 
@@ -272,7 +320,9 @@ def removals(
 ) -> Iterator[tuple[float, int, Bools]]:
     """Fractions, samples, and which of the judged documents lose their label."""
     judgments, runs = decisions.judgments, decisions.aligned.runs.values()
-    first = np.zeros(len(judgments.grade), dtype=np.int64)  # the document with the largest number loses its label first
+    first = np.zeros(
+        len(judgments.grade), dtype=np.int64
+    )  # the document with the largest number loses its label first
     if policy == "pool":
         first[:] = np.iinfo(np.int64).max
         for run in runs:
@@ -300,17 +350,23 @@ def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table)
 
 
-def _conclusions(decisions: Decisions, label: str, queries: Ints, alpha: float) -> tuple[Signs, Ints]:
+def _conclusions(
+    decisions: Decisions, label: str, queries: Ints, alpha: float
+) -> tuple[Signs, Ints]:
     """What one measure says of all pairs: signs on ``queries``, and whose difference is significant (1, -1, else 0)."""
     measure, (a, b) = decisions.labels[label], decisions.pairs
     if isinstance(measure, Preference):
-        x = np.concatenate(list(decisions.counts(measure).of_pairs(measure.NAME, a.tolist(), b.tolist())))
+        x = np.concatenate(
+            list(decisions.counts(measure).of_pairs(measure.NAME, a.tolist(), b.tolist()))
+        )
     else:
         values = levelled(decisions.rising(label))
         x = values[a] - values[b]
     tested = SignificanceTest("t", alpha=alpha).of_pairs(x)
     _, reject = corrected(tested.p, "holm", alpha)
-    signs = np.zeros((len(a), len(queries)), dtype=np.int8)  # 0 on queries that have no relevant document any more
+    signs = np.zeros(
+        (len(a), len(queries)), dtype=np.int8
+    )  # 0 on queries that have no relevant document any more
     signs[:, np.isin(queries, decisions.queries)] = decisions.signs(label)
     return signs, np.where(reject, np.sign(tested.estimate), 0).astype(np.int64)
 
@@ -329,7 +385,9 @@ class TwoWay:
     query_weight: Floats  # how often each query is drawn, shape (B + 1, Q)
 
     @classmethod
-    def draw(cls, decisions: Decisions, groups: Mapping[str, str] | None, n_resamples: int, seed: int) -> TwoWay:
+    def draw(
+        cls, decisions: Decisions, groups: Mapping[str, str] | None, n_resamples: int, seed: int
+    ) -> TwoWay:
         """Draw queries and groups with replacement; every run needs a group."""
         names = decisions.names
         groups = {name: name for name in names} if groups is None else groups
@@ -338,7 +396,9 @@ class TwoWay:
             raise ValueError(f"run {lacking[0]!r} has no group")
         known, of_run = np.unique([by_name[name] for name in names], return_inverse=True)
         rng = np.random.default_rng(seed)
-        drawn = (times_drawn(rng, size, n_resamples) for size in (len(known), len(decisions.queries)))
+        drawn = (
+            times_drawn(rng, size, n_resamples) for size in (len(known), len(decisions.queries))
+        )
         return cls(known.tolist(), of_run, of_run[np.stack(decisions.pairs, axis=1)], *drawn)
 
     def ratio(self, numerator: Floats, denominator: Floats) -> Floats:
@@ -347,7 +407,10 @@ class TwoWay:
         for some in row_blocks(len(result), sum(numerator.shape), _BLOCK):
             a, b = (self.group_weight[some][:, place] for place in self.of_pair.T)
             weight = np.where(self.of_pair[:, 0] == self.of_pair[:, 1], a, a * b)
-            above, below = (((weight @ x) * self.query_weight[some]).sum(axis=1) for x in (numerator, denominator))
+            above, below = (
+                ((weight @ x) * self.query_weight[some]).sum(axis=1)
+                for x in (numerator, denominator)
+            )
             result[some] = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
         return result
 

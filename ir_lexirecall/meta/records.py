@@ -22,7 +22,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _COMPUTED_BY = ("ir-lexirecall", "ir-measures", "numpy", "scipy", "pandas")
-_SUBJECTS = (("measure_a", "measure_b"), ("run", "measure"), ("measure", "target"), ("measure",), ("run",))
+_SUBJECTS = (
+    ("measure_a", "measure_b"),
+    ("run", "measure"),
+    ("measure", "target"),
+    ("measure",),
+    ("run",),
+)
 
 
 # -- what is declared ------------------------------------------------------------------------------
@@ -144,7 +150,9 @@ def plot(table: Any, ax: Any = None) -> Any:
         )
     picture = record.picture if isinstance(record.picture, Picture) else record.picture(table)
     if isinstance(said := record.headline, Headline):
-        picture = replace(picture, value=picture.value or said.column, meaning=picture.meaning or said.meaning)
+        picture = replace(
+            picture, value=picture.value or said.column, meaning=picture.meaning or said.meaning
+        )
     return draw(picture, table, ax)
 
 
@@ -169,7 +177,9 @@ def finding(table: pd.DataFrame) -> Finding:
     """What ``summary`` says, in parts."""
     function = getattr(table, "attrs", {}).get("function")
     if function not in RECORDS:
-        raise ValueError(f"expected the table of a study (attrs['function'] names it), got {function!r}")
+        raise ValueError(
+            f"expected the table of a study (attrs['function'] names it), got {function!r}"
+        )
     headline = RECORDS[function].headline
     if not isinstance(headline, Headline):
         return headline(table)
@@ -177,17 +187,27 @@ def finding(table: pd.DataFrame) -> Finding:
     if "minus" in rows:
         rows = rows[rows["minus"] == ""]
     subjects = next(list(columns) for columns in _SUBJECTS if set(columns) <= set(rows.columns))
-    groups = rows.assign(number=rows[headline.column].astype(float)).groupby(subjects, sort=False)["number"]
+    groups = rows.assign(number=rows[headline.column].astype(float)).groupby(subjects, sort=False)[
+        "number"
+    ]
     moved_only = function == "tie_audit" and "query_id" in rows  # what ties do not move has no row
     numbers = groups.sum() / table.attrs["queries"] if moved_only else groups.mean()
     ranking = numbers.sort_values(ascending=False, kind="stable").reset_index()
     meaning = f"{headline.meaning[0].upper()}{headline.meaning[1:]}"
     sentences = [introduction(table)]
-    joint = " with " if subjects[0].endswith("_a") else " by " if subjects == ["run", "measure"] else " for "
+    joint = (
+        " with "
+        if subjects[0].endswith("_a")
+        else " by "
+        if subjects == ["run", "measure"]
+        else " for "
+    )
     if ends := ranking.dropna().to_dict("records"):
         said = [
             f"{place} {joint.join(str(row[subject]) for subject in subjects)} ({format_number(row['number'], 4)})"
-            for place, row in zip((headline.largest, headline.smallest), (ends[0], *ends[1:][-1:]), strict=False)
+            for place, row in zip(
+                (headline.largest, headline.smallest), (ends[0], *ends[1:][-1:]), strict=False
+            )
         ]
         sentences.append(f"{meaning}: {', '.join(said)}.")
     shown = ranking.rename(columns={"number": headline.column})

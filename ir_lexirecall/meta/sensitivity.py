@@ -33,7 +33,9 @@ _BLOCK = 2**20  # values of splits that are compared at once
     runs=ON_RUNS,
     test=SignificanceTest("bootstrap", correction=None),
 )
-def discriminative_power(self: Decisions, *, test: str | SignificanceTest = "bootstrap") -> pd.DataFrame:
+def discriminative_power(
+    self: Decisions, *, test: str | SignificanceTest = "bootstrap"
+) -> pd.DataFrame:
     """Discriminative power: the share of pairs of runs whose difference a test finds significant.
 
     What is tested per pair are a measure's differences per query, a preference's preferences per query; the sign test
@@ -60,7 +62,9 @@ def discriminative_power(self: Decisions, *, test: str | SignificanceTest = "boo
     curve = achieved_significance(self, test=test)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    facts = {name: fact for name, fact in curve.attrs.items() if name not in ("function", "versions")}
+    facts = {
+        name: fact for name, fact in curve.attrs.items() if name not in ("function", "versions")
+    }
     return recorded(table, "discriminative_power", **facts)
 
 
@@ -83,7 +87,9 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
         level="alpha",
     ),
 )
-def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bootstrap") -> pd.DataFrame:
+def achieved_significance(
+    self: Decisions, *, test: str | SignificanceTest = "bootstrap"
+) -> pd.DataFrame:
     """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
 
     Arguments and errors are those of ``discriminative_power``.
@@ -109,19 +115,40 @@ def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bo
     compared = comparison_of(self.scored, criteria, Design(test=tested), self.queries)
     tables = []
     for label in progress_bar(tested.progress, self.labels, desc="measures"):
-        table = compared.table(label).sort_values("p", ascending=False, kind="stable", ignore_index=True)
+        table = compared.table(label).sort_values(
+            "p", ascending=False, kind="stable", ignore_index=True
+        )
         table.attrs = {}
         significant = table["verdict"] != UNDECIDED
         tables.append(table.assign(measure=label, place=table.index + 1, significant=significant))
-    columns = ["measure", "place", "run_a", "run_b", "difference", "p", "p_corrected", "significant"]
+    columns = [
+        "measure",
+        "place",
+        "run_a",
+        "run_b",
+        "difference",
+        "p",
+        "p_corrected",
+        "significant",
+    ]
     facts = {"test": tested.name, "alpha": tested.alpha, "correction": tested.counted_correction}
-    facts |= {name: getattr(tested, name) if tested.resampled else None for name in ("n_resamples", "seed")}
-    return recorded(pd.concat(tables, ignore_index=True)[columns], "achieved_significance", **facts, **self.provenance)
+    facts |= {
+        name: getattr(tested, name) if tested.resampled else None
+        for name in ("n_resamples", "seed")
+    }
+    return recorded(
+        pd.concat(tables, ignore_index=True)[columns],
+        "achieved_significance",
+        **facts,
+        **self.provenance,
+    )
 
 
 @study(
     "How well the order of runs on one half of the queries predicts the other half",
-    Headline("kendall", "Kendall's tau with the order on the other half", "best predictor", "worst"),
+    Headline(
+        "kendall", "Kendall's tau with the order on the other half", "best predictor", "worst"
+    ),
     Matrix(
         "How well one half of the queries predicts the other: mean Kendall's tau",
         row="measure",
@@ -140,7 +167,9 @@ def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bo
     | SEED,
     runs=ON_RUNS,
 )
-def split_half(self: Decisions, *, n_queries: int | None = None, n_splits: int = 1000, seed: int = 0) -> pd.DataFrame:
+def split_half(
+    self: Decisions, *, n_queries: int | None = None, n_splits: int = 1000, seed: int = 0
+) -> pd.DataFrame:
     """Split-half stability: predict the order of runs on one half of the queries from the other half.
 
     A split takes two disjoint sets of queries. The first orders the runs by their means of a measure (or of a preference over
@@ -175,14 +204,21 @@ def split_half(self: Decisions, *, n_queries: int | None = None, n_splits: int =
     queries = len(self.queries)
     if queries < 2:
         raise ValueError(f"at least 2 queries with relevant documents are needed, not {queries}")
-    size = queries // 2 if n_queries is None else check_integer("n_queries", n_queries, most=queries // 2)
+    size = (
+        queries // 2
+        if n_queries is None
+        else check_integer("n_queries", n_queries, most=queries // 2)
+    )
     values = {label: self.rising(label) for label in self.labels}
     sums: dict[tuple[str, str], list[Floats]] = {(a, b): [] for a in values for b in values}
     total = min(n_splits, comb(queries, size) * comb(queries - size, size))
     with progress_bar(self.progress, total=total, desc="splits") as bar:
         for first, second in _splits(queries, size, n_splits, np.random.default_rng(seed)):
             before, after = (
-                {label: order_of(of_label[:, half].mean(axis=2), self.pairs) for label, of_label in values.items()}
+                {
+                    label: order_of(of_label[:, half].mean(axis=2), self.pairs)
+                    for label, of_label in values.items()
+                }
                 for half in (first, second)
             )
             for a, b in sums:
@@ -195,11 +231,17 @@ def split_half(self: Decisions, *, n_queries: int | None = None, n_splits: int =
         tau = tau[~np.isnan(tau)]
         mean, deviation = (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
         rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
-    table = pd.DataFrame(rows, columns=["measure", "target", "queries", "splits", "kendall", "kendall_sd", "swaps"])
-    return recorded(table, "split_half", n_queries=size, n_splits=n_splits, seed=seed, **self.provenance)
+    table = pd.DataFrame(
+        rows, columns=["measure", "target", "queries", "splits", "kendall", "kendall_sd", "swaps"]
+    )
+    return recorded(
+        table, "split_half", n_queries=size, n_splits=n_splits, seed=seed, **self.provenance
+    )
 
 
-def _splits(queries: int, size: int, most: int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
+def _splits(
+    queries: int, size: int, most: int, rng: np.random.Generator
+) -> Iterator[tuple[Ints, Ints]]:
     """Two disjoint sets of queries per split, shape ``(splits, size)`` each, some splits at a time."""
     step = max(1, _BLOCK // queries)
     if comb(queries, size) * comb(queries - size, size) <= most:

@@ -31,7 +31,9 @@ from ir_lexirecall.significance import SignificanceTest
 
 def _finding(table: pd.DataFrame) -> Finding:
     """How far two judges agree on documents, on runs and on conclusions."""
-    kappa, alpha = (format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
+    kappa, alpha = (
+        format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha")
+    )
     sentences = [f"{introduction(table)} Of grades: kappa {kappa}, alpha {alpha}."]
     for row in table.itertuples():
         said = f"{row.measure}, grade {row.rel:g} or more: tau {format_number(row.tau, 3)}; of {count(row.pairs, 'pair')} of runs"
@@ -55,12 +57,18 @@ def _finding(table: pd.DataFrame) -> Finding:
             "neither": "by neither",
         },
         meaning="pairs of runs",
-        marks=lambda table: table.set_index(table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)),
+        marks=lambda table: table.set_index(
+            table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)
+        ),
     ),
     example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
     options={
-        "qrels_b": Option("qrels of the other judge, on the same queries", required=True, shown="FILE"),
-        "n_resamples": Option("resamples of the queries, for the range of tau (default: 1000)", int),
+        "qrels_b": Option(
+            "qrels of the other judge, on the same queries", required=True, shown="FILE"
+        ),
+        "n_resamples": Option(
+            "resamples of the queries, for the range of tau (default: 1000)", int
+        ),
         **SEED,
     },
     runs=("cutoff", "allow_empty"),
@@ -115,16 +123,24 @@ def judges(
     2      AP    3    1.0  1.0     10         0
     """
     check_integer("n_resamples", n_resamples)
-    tested = test if isinstance(test, SignificanceTest) else SignificanceTest(test, progress=self.progress)
+    tested = (
+        test
+        if isinstance(test, SignificanceTest)
+        else SignificanceTest(test, progress=self.progress)
+    )
     if not self.labels:
         self.check()
     a, b = self.judgments, Judgments.from_qrels(qrels_b)
     ids = [query_id for query_id in a.query_ids if query_id in b.place]
     if not ids:
         raise ValueError("the two sets of judgments have no query in common")
-    full = {name: run for name, run in self.aligned.sources.items() if not isinstance(run, AlignedRun)}
+    full = {
+        name: run for name, run in self.aligned.sources.items() if not isinstance(run, AlignedRun)
+    }
     if lacking := [name for name in self.names if name not in full]:
-        raise ValueError(f"run {lacking[0]!r} is aligned with one judge's documents; give the full run")
+        raise ValueError(
+            f"run {lacking[0]!r} is aligned with one judge's documents; give the full run"
+        )
     place = np.array([a.place[query_id] for query_id in ids])
     both = a.restricted_to(ids), b.restricted_to(ids)
     aligned_a = {name: run.restricted_to(place) for name, run in self.aligned.runs.items()}
@@ -135,25 +151,42 @@ def judges(
         for judgments, doc in zip(both, ("doc", "doc_b"), strict=True)
     )
     highest = np.concatenate([judgments.grade for judgments in both])
-    thresholds = [int(grade) if grade.is_integer() else grade for grade in np.unique(highest[highest > 0]).tolist()]
+    thresholds = [
+        int(grade) if grade.is_integer() else grade
+        for grade in np.unique(highest[highest > 0]).tolist()
+    ]
     rows: list[dict[str, Any]] = []
     for rel in thresholds:
         measures = {
-            label: what(rel=rel) if "rel" in what.SUPPORTED_PARAMS and "rel" not in what.params else what
+            label: what(rel=rel)
+            if "rel" in what.SUPPORTED_PARAMS and "rel" not in what.params
+            else what
             for label, what in self.labels.items()
         }
         comparisons = []
         for judgments, runs in zip(both, (aligned_a, aligned_b), strict=True):
             grade = judgments.grade
             binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
-            of_threshold: dict[str, Any] = {name: replace(run, judgments=binary) for name, run in runs.items()}
-            comparisons.append(compare_runs(binary, of_threshold, measures, Design(test=tested, allow_empty=True)))
-        relevant_a, relevant_b = ((grades >= rel).astype(np.float64) for grades in (grades_a, grades_b))
+            of_threshold: dict[str, Any] = {
+                name: replace(run, judgments=binary) for name, run in runs.items()
+            }
+            comparisons.append(
+                compare_runs(binary, of_threshold, measures, Design(test=tested, allow_empty=True))
+            )
+        relevant_a, relevant_b = (
+            (grades >= rel).astype(np.float64) for grades in (grades_a, grades_b)
+        )
         facts = {"rel": rel, "queries": len(ids), "documents": len(grades_a)}
-        facts |= {"kappa": _kappa(relevant_a, relevant_b), "alpha": _alpha(relevant_a, relevant_b, "nominal")}
+        facts |= {
+            "kappa": _kappa(relevant_a, relevant_b),
+            "alpha": _alpha(relevant_a, relevant_b, "nominal"),
+        }
         for name in self.labels:
             verdicts = (compared.verdicts(name)["verdict"] for compared in comparisons)
-            x, y = (np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in column]) for column in verdicts)
+            x, y = (
+                np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in column])
+                for column in verdicts
+            )
             conclusions = {
                 "both": (x == y) & (x != 0),
                 "only_a": (x != 0) & (y == 0),
@@ -161,14 +194,36 @@ def judges(
                 "opposite": x * y == -1,
                 "neither": (x == 0) & (y == 0),
             }
-            row = {"measure": name, **facts, **_orders(comparisons, name, n_resamples, seed), "pairs": len(x)}
-            rows.append(row | {conclusion: int(np.sum(pairs)) for conclusion, pairs in conclusions.items()})
+            row = {
+                "measure": name,
+                **facts,
+                **_orders(comparisons, name, n_resamples, seed),
+                "pairs": len(x),
+            }
+            rows.append(
+                row | {conclusion: int(np.sum(pairs)) for conclusion, pairs in conclusions.items()}
+            )
     rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
-    tests = {name: tested.named(measure=isinstance(what, IRMeasure)).name for name, what in self.labels.items()}
+    tests = {
+        name: tested.named(measure=isinstance(what, IRMeasure)).name
+        for name, what in self.labels.items()
+    }
     about = {"measures": list(self.labels), "runs": self.names, "queries": len(ids), "test": tests}
-    about |= {"correction": tested.counted_correction, "alpha": tested.alpha, "n_resamples": n_resamples, "seed": seed}
-    kappa, alpha = _kappa(grades_a, grades_b, weights="linear"), _alpha(grades_a, grades_b, "ordinal")
-    about |= {"confusion": confusion(grades_a, grades_b), "kappa_of_grades": kappa, "alpha_of_grades": alpha}
+    about |= {
+        "correction": tested.counted_correction,
+        "alpha": tested.alpha,
+        "n_resamples": n_resamples,
+        "seed": seed,
+    }
+    kappa, alpha = (
+        _kappa(grades_a, grades_b, weights="linear"),
+        _alpha(grades_a, grades_b, "ordinal"),
+    )
+    about |= {
+        "confusion": confusion(grades_a, grades_b),
+        "kappa_of_grades": kappa,
+        "alpha_of_grades": alpha,
+    }
     return recorded(pd.DataFrame(rows), "judges", **about)
 
 
@@ -182,12 +237,16 @@ def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
     return {x: {y: int(np.sum((a == x) & (b == y))) for y in grades} for x in grades}
 
 
-def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: int) -> dict[str, float]:
+def _orders(
+    comparisons: list[Comparison], name: str, n_resamples: int, seed: int
+) -> dict[str, float]:
     """Kendall's tau and tau_AP between the orders of runs, and between what ends 95% of them lie if queries are resampled."""
     one, other = (comparison.criterion(name) for comparison in comparisons)
     common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
     if not len(common):
-        return dict.fromkeys([f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_low", "_high")], np.nan)
+        return dict.fromkeys(
+            [f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_low", "_high")], np.nan
+        )
     a, b = one.standings[:, place], other.standings[:, other_place]
     weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
     means = a @ weights, b @ weights

@@ -58,10 +58,16 @@ def with_names(rows: pd.DataFrame, numbers: Iterable[str]) -> pd.DataFrame:
     example="--n 1000 10000 --m 10",
     measures=False,
     options={
-        "n": Option("documents in the collection, one number or several", int, several=True, required=True),
+        "n": Option(
+            "documents in the collection, one number or several", int, several=True, required=True
+        ),
         "m": Option("relevant documents, one number or several", int, several=True, required=True),
         "k": Option("cutoffs of R@k (default: 1000)", int, several=True),
-        "depth": Option("documents that a run retrieves, one number or several (default: all)", int, several=True),
+        "depth": Option(
+            "documents that a run retrieves, one number or several (default: all)",
+            int,
+            several=True,
+        ),
     },
 )
 def tie_probabilities(
@@ -106,24 +112,33 @@ def tie_probabilities(
     3         R@2     0.500000   1/2
     4       Rprec     0.500000   1/2
     """
-    sizes, relevant, cutoffs = (check_integers(name, value) for value, name in ((n, "n"), (m, "m"), (k, "k")))
+    sizes, relevant, cutoffs = (
+        check_integers(name, value) for value, name in ((n, "n"), (m, "m"), (k, "k"))
+    )
     depths = [None] if depth is None else check_integers("depth", depth)
     if max(relevant) > min(sizes):
         raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     too_deep = [ñ for ñ in depths if ñ is not None and ñ > min(sizes)]
     if too_deep:
-        raise ValueError(f"depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection")
+        raise ValueError(
+            f"depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection"
+        )
     rows: list[tuple[int, int, int, str, Fraction]] = []
-    for size, few, cut in progress_bar(None, list(product(sizes, relevant, depths)), desc="n, m, depth"):
+    for size, few, cut in progress_bar(
+        None, list(product(sizes, relevant, depths)), desc="n, m, depth"
+    ):
         retrieved = size if cut is None else cut
         rest, ways = size - retrieved, comb(size, few)
         alike = sum(
-            comb(retrieved, r) * comb(rest, few - r) ** 2 for r in range(max(0, few - rest), min(few, retrieved) + 1)
+            comb(retrieved, r) * comb(rest, few - r) ** 2
+            for r in range(max(0, few - rest), min(few, retrieved) + 1)
         )
         found = _sum_of_squares(size, few - 1) - _sum_of_squares(rest, few - 1)
         exact = {  # same positions; the last, or the first, at the same rank, or missing; as many above a rank
             "LexiRecall": Fraction(alike, ways**2),
-            "TSE": Fraction(_sum_of_squares(retrieved, few - 1) + (ways - comb(retrieved, few)) ** 2, ways**2),
+            "TSE": Fraction(
+                _sum_of_squares(retrieved, few - 1) + (ways - comb(retrieved, few)) ** 2, ways**2
+            ),
             "RR": Fraction(found + comb(rest, few) ** 2, ways**2),
             **{f"R@{cutoff}": _same_count(size, few, min(cutoff, retrieved)) for cutoff in cutoffs},
             "Rprec": _same_count(size, few, min(few, retrieved)),
@@ -225,7 +240,9 @@ def orientation(
             worst_ranks = size - few + i
             rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]
             grade = np.full((4 * few, *top.shape), top)
-            run = made_up_run(np.repeat(np.arange(4), few), rank, grade, np.full(4, size), columns=[*tops])
+            run = made_up_run(
+                np.repeat(np.arange(4), few), rank, grade, np.full(4, size), columns=[*tops]
+            )
             extremes = scoring.values(measure, run)
             best, worst, first_up, last_down = rising(measure, extremes).tolist()
             scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
@@ -301,7 +318,13 @@ def balancing_index(
             raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
         rows += [(name, size, _balance(measure, size, high, low), high, low) for size in sizes]
     table = pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest"])
-    facts = {"measures": list(parsed), "n": sizes, "top": top, "lowest": lowest, "source": _FERRANTE}
+    facts = {
+        "measures": list(parsed),
+        "n": sizes,
+        "top": top,
+        "lowest": lowest,
+        "source": _FERRANTE,
+    }
     return recorded(table, "balancing_index", **facts)
 
 
@@ -330,8 +353,13 @@ _DIGITS = 10
 
 @study(
     "Whether values are equally spaced, as those of an interval scale are",
-    Headline("ratio", "largest step between neighbouring values over the smallest", "most", "least"),
-    Bars("Steps between neighbouring values for {n} documents: 1 where they are equal", largest_first=True),
+    Headline(
+        "ratio", "largest step between neighbouring values over the smallest", "most", "least"
+    ),
+    Bars(
+        "Steps between neighbouring values for {n} documents: 1 where they are equal",
+        largest_first=True,
+    ),
     example="-m P@5 AP RBP(p=0.5,rel=1)",
     options={"n": Option("documents of a ranking (default: 5)", int)},
 )
@@ -374,7 +402,16 @@ def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
         ]
         steps = np.diff(np.unique(np.round(values(measure, rankings), _DIGITS)))
         least, most = (float(steps.min()), float(steps.max())) if len(steps) else (np.nan, np.nan)
-        rows.append((name, len(steps) + 1, least, most, most / least, bool(most - least < 10 ** (1 - _DIGITS))))
+        rows.append(
+            (
+                name,
+                len(steps) + 1,
+                least,
+                most,
+                most / least,
+                bool(most - least < 10 ** (1 - _DIGITS)),
+            )
+        )
     names = ["measure", "values", "smallest_step", "largest_step", "ratio", "equally_spaced"]
     facts = {"measures": list(parsed), "n": n, "source": "Ferrante, Ferro, Pontarollo, ICTIR 2017"}
     return recorded(pd.DataFrame(rows, columns=names), "interval_scale", **facts)

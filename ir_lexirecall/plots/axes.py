@@ -18,7 +18,15 @@ SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
 FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#6b6b6b"
 """The colours of two runs, and of what is neither; colour-blind readers can tell them apart, also on paper."""
 
-_COLOURS = (FIRST, SECOND, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # of Okabe and Ito
+_COLOURS = (
+    FIRST,
+    SECOND,
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+)  # of Okabe and Ito
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _MARKERS = "osD^vPX*<>"
 _LARGEST = 40.0  # inches
@@ -94,10 +102,14 @@ def labels(names: Sequence[Any]) -> list[str]:
     return shown
 
 
-def name_ticks(axis: Any, names: Sequence[Any], places: Sequence[float] | None = None, **style: Any) -> None:
+def name_ticks(
+    axis: Any, names: Sequence[Any], places: Sequence[float] | None = None, **style: Any
+) -> None:
     """Write names at places of an axis, by default 0, 1, 2, ..."""
     style = {"fontsize": TEXT, **style}
-    axis.set_ticks(range(len(names)) if places is None else places, labels(names), parse_math=False, **style)
+    axis.set_ticks(
+        range(len(names)) if places is None else places, labels(names), parse_math=False, **style
+    )
 
 
 def legend_label(name: Any) -> str:
@@ -112,11 +124,18 @@ def legend_label(name: Any) -> str:
 
 def show_legend(ax: Any) -> None:
     """Say beside the axes (where nothing is hidden) what is drawn how."""
-    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "frameon": False}
+    place = {
+        "loc": "upper left",
+        "bbox_to_anchor": (1.01, 1.0),
+        "borderaxespad": 0.0,
+        "frameon": False,
+    }
     ax.legend(fontsize=TEXT, handlelength=3.2, **place)
 
 
-def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | None = None) -> None:
+def colour_bar(
+    ax: Any, image: Any, meaning: str, limits: tuple[float, float] | None = None
+) -> None:
     """Add a bar that says what the colours of an image mean."""
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     if limits is not None:
@@ -125,7 +144,9 @@ def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | 
     bar.ax.tick_params(labelsize=TEXT)
 
 
-def name_cells(ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]) -> None:
+def name_cells(
+    ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]
+) -> None:
     """Name rows and columns of an image, and write a text into every cell, black or white: whichever stands out."""
     name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, rows)
@@ -133,7 +154,15 @@ def name_cells(ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[s
         for j, text in enumerate(row):
             red, green, blue, _ = image.to_rgba(image.get_array()[i, j])
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
-            ax.text(j, i, text, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black")
+            ax.text(
+                j,
+                i,
+                text,
+                ha="center",
+                va="center",
+                fontsize=SMALL,
+                color="white" if dark else "black",
+            )
 
 
 def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:
@@ -148,18 +177,30 @@ def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] 
         ax.set_title(title, fontsize=TITLE, loc="left", wrap=True)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_size(TEXT)
-        if axis.get_scale() == "log":  # matplotlib writes powers as mathematics, which is off for the sake of names
+        if (
+            axis.get_scale() == "log"
+        ):  # matplotlib writes powers as mathematics, which is off for the sake of names
             axis.set_major_formatter("{x:g}")
             axis.set_minor_formatter("")
     ax.tick_params(labelsize=TEXT)
     if not ax.images:
         ax.spines[["top", "right"]].set_visible(False)
     figure = ax.figure
-    caption = "; ".join(filter(None, [texts.explained_names(texts.short_names(map(str, measures))), caption]))
+    caption = "; ".join(
+        filter(None, [texts.explained_names(texts.short_names(map(str, measures))), caption])
+    )
     if caption and figure.get_gid() == _OURS:
         width = int((figure.get_size_inches()[0] - 0.2) * _LETTERS_PER_INCH)
         small = textwrap.fill(texts.printable(caption), max(30, width), break_on_hyphens=False)
-        figure.supxlabel(small, fontsize=SMALL, color=GREY, x=0.01, ha="left", multialignment="left", parse_math=False)
+        figure.supxlabel(
+            small,
+            fontsize=SMALL,
+            color=GREY,
+            x=0.01,
+            ha="left",
+            multialignment="left",
+            parse_math=False,
+        )
     for shown in ax.findobj(Text):
         shown.set_parse_math(False)
     return ax

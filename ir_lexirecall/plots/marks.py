@@ -42,12 +42,20 @@ def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
     """Means with their intervals, best first."""
     marks = []
     for row in standing.ranking.itertuples():
-        kind = LEADS if row.run in standing.leaders else MAY if row.run in standing.may_be_best else REST
+        kind = (
+            LEADS
+            if row.run in standing.leaders
+            else MAY
+            if row.run in standing.may_be_best
+            else REST
+        )
         marks.append(Mark(row.run, row.mean, row.ci_low, row.ci_high, kind))
     return marks
 
 
-def difference_marks(rows: Iterable[Any], name: str = "run", outer: Outer | None = None) -> list[Mark]:
+def difference_marks(
+    rows: Iterable[Any], name: str = "run", outer: Outer | None = None
+) -> list[Mark]:
     """What a test estimates, from rows with verdicts; with ``Standing.outer`` the interval is the inner one."""
     marks = []
     for row in rows:
@@ -74,7 +82,10 @@ def group_marks(standing: Standing) -> dict[str, list[Mark]]:
 def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:
     """What the test estimates on each collection, by run; the last one over all, ``all``."""
     table, standing = result.by_collection(by), MacroStanding(result, by)
-    over_all = {mark.name: mark._replace(name="all") for mark in difference_marks(standing.against.itertuples())}
+    over_all = {
+        mark.name: mark._replace(name="all")
+        for mark in difference_marks(standing.against.itertuples())
+    }
     return {
         run: [*difference_marks(table[table["run_a"] == run].itertuples(), "collection"), mark]
         for run, mark in over_all.items()

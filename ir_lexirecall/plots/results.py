@@ -19,14 +19,26 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.plots import axes
 from ir_lexirecall.plots.kinds import picture_of
-from ir_lexirecall.plots.marks import MAY, REST, Mark, collection_marks, difference_marks, group_marks, mean_marks
+from ir_lexirecall.plots.marks import (
+    MAY,
+    REST,
+    Mark,
+    collection_marks,
+    difference_marks,
+    group_marks,
+    mean_marks,
+)
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import html
 from ir_lexirecall.present.macro_means import benchmark_finding, wilcoxon_words
 from ir_lexirecall.present.standings import MacroStanding, Standing, defined
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
-_COLOURS = {REST: axes.GREY, UNDECIDED: axes.GREY, WORSE: axes.SECOND}  # of marks; of others the first one
+_COLOURS = {
+    REST: axes.GREY,
+    UNDECIDED: axes.GREY,
+    WORSE: axes.SECOND,
+}  # of marks; of others the first one
 _HOLLOW = (MAY, UNDECIDED)
 _BLUE = "blue is significantly better, orange worse"
 _LETTERS = 66  # in a line below the axes
@@ -47,7 +59,11 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
     quantity = standing.quantity.removesuffix(standing.name)
     words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{_cost(standing)}"
-    best = "All runs have the same mean" if standing.all_alike else f"{axes.label(marks[0].name)} has the best mean"
+    best = (
+        "All runs have the same mean"
+        if standing.all_alike
+        else f"{axes.label(marks[0].name)} has the best mean"
+    )
     title = best if len(marks) > 1 else ""
     title += f"; hollow: may be the best as well, {confidence} ({level})" if level else ""
     title += f"; grey: not among the best ({rest})" if rest else ""
@@ -62,7 +78,11 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     """
     standing = Standing(result, result.criterion(by).name)
     marks = difference_marks(standing.against.itertuples(), outer=standing.outer)
-    thin = "" if standing.outer is None else f"; thin: whatever unjudged documents are worth, depth {standing.outer[0]}"
+    thin = (
+        ""
+        if standing.outer is None
+        else f"; thin: whatever unjudged documents are worth, depth {standing.outer[0]}"
+    )
     verdicts = [mark.row.verdict for mark in marks]
     known = [verdict for verdict in (WITHIN, NOT_WORSE) if verdict in verdicts]
     hollow = ", ".join(f"{verdict} ({verdicts.count(verdict)})" for verdict in (*known, UNDECIDED))
@@ -74,7 +94,11 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
 def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
     standing = Standing(result, result.criterion(by).name)
-    marks = [mark._replace(name=f"{run}, {mark.name}") for run, some in group_marks(standing).items() for mark in some]
+    marks = [
+        mark._replace(name=f"{run}, {mark.name}")
+        for run, some in group_marks(standing).items()
+        for mark in some
+    ]
     title = f"In each group of queries against {axes.label(standing.reference)}: {_BLUE}"
     return _forest(ax, standing, marks, _estimates(standing), title)
 
@@ -99,12 +123,32 @@ def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, titl
     ax = axes.new_axes(ax, means_size(len(marks)))
     place = np.arange(len(marks))
     colours = [_COLOURS.get(mark.kind, axes.FIRST) for mark in marks]
-    low, high = np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float).reshape(-1, 2).T
+    low, high = (
+        np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float)
+        .reshape(-1, 2)
+        .T
+    )
     known = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
-    ax.hlines(place[known], low[known], high[known], color=[colours[i] for i in known], linewidth=1.8, zorder=1)
-    faces = ["white" if mark.kind in _HOLLOW else colour for mark, colour in zip(marks, colours, strict=True)]
+    ax.hlines(
+        place[known],
+        low[known],
+        high[known],
+        color=[colours[i] for i in known],
+        linewidth=1.8,
+        zorder=1,
+    )
+    faces = [
+        "white" if mark.kind in _HOLLOW else colour
+        for mark, colour in zip(marks, colours, strict=True)
+    ]
     ax.scatter(
-        [mark.value for mark in marks], place, s=34, facecolors=faces, edgecolors=colours, linewidths=1.6, zorder=2
+        [mark.value for mark in marks],
+        place,
+        s=34,
+        facecolors=faces,
+        edgecolors=colours,
+        linewidths=1.6,
+        zorder=2,
     )
     if any(mark.inner for mark in marks):
         ends = [mark.low for mark in marks], [mark.high for mark in marks]
@@ -132,14 +176,21 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     criterion, runs = standing.criterion, standing.runs
     matrix = result.matrix(standing.name).loc[runs, runs].to_numpy()
     verdicts = [[standing.verdicts.on(a, b) for b in runs] for a in runs]
-    ways = np.array([[(verdict == BETTER) - float(verdict == WORSE) for verdict in row] for row in verdicts])
-    widest = 1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
+    ways = np.array(
+        [[(verdict == BETTER) - float(verdict == WORSE) for verdict in row] for row in verdicts]
+    )
+    widest = (
+        1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
+    )
     size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
     ax = axes.new_axes(ax, (size + 1, size))
     colours = LinearSegmentedColormap.from_list("runs", _DIVERGING)
     image = ax.imshow(ways * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest)
     places = range(len(runs) if len(runs) <= _MOST_NUMBERED else 0)
-    numbers = [[f"{matrix[i, j]:.2f}{'*' * bool(ways[i, j])}" if i != j else "" for j in places] for i in places]
+    numbers = [
+        [f"{matrix[i, j]:.2f}{'*' * bool(ways[i, j])}" if i != j else "" for j in places]
+        for i in places
+    ]
     axes.name_cells(ax, image, numbers, runs, runs)
     ax.set_xlabel("over this run")
     ax.set_ylabel("this run")
@@ -184,7 +235,9 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
         first, second = "● ", "◆ "
         _dumbbells(ax, ranks[order], sign != 0)
     else:
-        ax.bar(range(len(height)), height, color=np.where(sign > 0, axes.FIRST, axes.SECOND), width=0.8)
+        ax.bar(
+            range(len(height)), height, color=np.where(sign > 0, axes.FIRST, axes.SECOND), width=0.8
+        )
         ties = np.flatnonzero(height == 0)
         ax.plot(ties, np.zeros(len(ties)), ".", color=axes.GREY)
         ax.axhline(0, color="black", linewidth=0.8)
@@ -192,7 +245,9 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     named = list(range(len(table)))
     if len(table) > _MOST_NAMED:  # the largest wins stand first, the largest losses last
         named = [*named[:wins][:_EXTREMES], *named[len(table) - losses :][-_EXTREMES:]]
-    axes.name_ticks(ax.xaxis, table["query_id"].iloc[named].tolist(), named, rotation=90, fontsize=axes.SMALL)
+    axes.name_ticks(
+        ax.xaxis, table["query_id"].iloc[named].tolist(), named, rotation=90, fontsize=axes.SMALL
+    )
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
@@ -210,7 +265,15 @@ def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
     ax.plot(x[~decided], np.ones((~decided).sum()), ".", color=axes.GREY)
     ax.axhline(missing, color=axes.GREY, linewidth=0.8, linestyle=":")
     beside = ax.get_yaxis_transform()
-    ax.text(1, missing, " not retrieved", va="center", fontsize=axes.SMALL, color=axes.GREY, transform=beside)
+    ax.text(
+        1,
+        missing,
+        " not retrieved",
+        va="center",
+        fontsize=axes.SMALL,
+        color=axes.GREY,
+        transform=beside,
+    )
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:g}")
     ax.set_ylim(1.5 * missing, 0.8)
@@ -225,7 +288,9 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """
     criterion = result.criterion(by)
     found = collection_marks(result, criterion.name)
-    by_run = {run: found[run] for run in result.runs if run in found}  # in one order, and one colour, by all criteria
+    by_run = {
+        run: found[run] for run in result.runs if run in found
+    }  # in one order, and one colour, by all criteria
     several = len(by_run) > 1
     collections = list(zip(*by_run.values(), strict=True))
     ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(collections) * (len(by_run) + 1) + 1.4)))
@@ -238,7 +303,9 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
             if np.isfinite([mark.low, mark.high]).all():
                 ax.plot([mark.low, mark.high], [place, place], color=colour, linewidth=width)
             face = colour if mark.kind in (BETTER, WORSE) else "white"
-            ax.plot([mark.value], [place], symbol, color=colour, markersize=size, markerfacecolor=face)
+            ax.plot(
+                [mark.value], [place], symbol, color=colour, markersize=size, markerfacecolor=face
+            )
             ticks.append(place)
             shown.append(f"{axes.label(mark.name)}: {axes.label(run)}" if several else mark.name)
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
@@ -254,7 +321,9 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
 
 
 @picture_of(Benchmark)
-def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None) -> Any:
+def rank_intervals(
+    result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None
+) -> Any:
     """Rank of each run with its interval (thin), and where the resamples put it (thick), best first."""
     standing = MacroStanding(result, result.criterion(by).name, over)
     ranks = standing.ranking
@@ -267,7 +336,9 @@ def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = 
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(ranks) + 0.5)
     ax.set_xlabel(f"rank by macro mean of {axes.label(standing.name)}")
-    title = "Thin: interval of the rank, for all runs at once; thick: where the resamples put the run"
+    title = (
+        "Thin: interval of the rank, for all runs at once; thick: where the resamples put the run"
+    )
     return axes.finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
@@ -282,13 +353,22 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
     ax.plot(ranks, place, "o", color="black", markersize=4)
     axes.name_ticks(ax.yaxis, list(mean_rank.index))
     for first, end in joined_ranks(ranks, difference):
-        ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color=axes.SECOND, linewidth=3)
-        ax.vlines([ranks[first]], first, end + 0.35, color=axes.SECOND, linewidth=0.6, linestyle=":")
+        ax.plot(
+            [ranks[first], ranks[end]], [end + 0.35, end + 0.35], color=axes.SECOND, linewidth=3
+        )
+        ax.vlines(
+            [ranks[first]], first, end + 0.35, color=axes.SECOND, linewidth=0.6, linestyle=":"
+        )
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {axes.label(test['criterion'])}")
     said = f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
-    return axes.finish(ax, provenance_line(result.provenance), f"{said}. {wilcoxon_words(test)}", [test["criterion"]])
+    return axes.finish(
+        ax,
+        provenance_line(result.provenance),
+        f"{said}. {wilcoxon_words(test)}",
+        [test["criterion"]],
+    )
 
 
 def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
@@ -321,19 +401,31 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     for place, run in enumerate(runs):
         parts = [part for _, part in table[table["run"] == run].groupby("query_id", sort=False)]
         style = axes.line_style(place, len(runs))
-        mark = {"color": style["color"], "marker": style["marker"], "s": 40, "zorder": 3, "edgecolor": "white"}
+        mark = {
+            "color": style["color"],
+            "marker": style["marker"],
+            "s": 40,
+            "zorder": 3,
+            "edgecolor": "white",
+        }
         style = {key: value for key, value in style.items() if not key.startswith("mark")}
         # The mean of step functions, at every share where one of them rises.
         share = np.unique(np.concatenate([part["share"].to_numpy() for part in parts]))
-        steps = [np.searchsorted(part["share"].to_numpy(), share, side="right") - 1 for part in parts]
-        recall = np.mean([part["recall"].to_numpy()[at] for part, at in zip(parts, steps, strict=True)], axis=0)
+        steps = [
+            np.searchsorted(part["share"].to_numpy(), share, side="right") - 1 for part in parts
+        ]
+        recall = np.mean(
+            [part["recall"].to_numpy()[at] for part, at in zip(parts, steps, strict=True)], axis=0
+        )
         ax.step(share, recall, where="post", label=axes.legend_label(run), **style)
         last = float(share[np.argmax((recall >= 1) | same(recall, 1.0))])
         ax.scatter([last], [1.0], clip_on=False, **mark)
     ax.plot([0, 1], [0, 1], color=axes.GREY, linestyle=":", linewidth=1.0)
     ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="share of the collection read", ylabel="recall")
     axes.show_legend(ax)
-    title = f"Recall on {queries[0]}" if len(queries) == 1 else f"Mean recall on {len(queries)} queries"
+    title = (
+        f"Recall on {queries[0]}" if len(queries) == 1 else f"Mean recall on {len(queries)} queries"
+    )
     return axes.finish(ax, title=title, caption="dots: everything found; dotted: reading at random")
 
 
@@ -343,7 +435,11 @@ def notebook(result: Comparison | Benchmark) -> str:
         result = next(iter(result.values()))
     draw: Any
     if isinstance(result, Benchmark):
-        said, draw, size = benchmark_finding(result), rank_intervals, (7.0, 1.5 + 0.32 * len(result.runs))
+        said, draw, size = (
+            benchmark_finding(result),
+            rank_intervals,
+            (7.0, 1.5 + 0.32 * len(result.runs)),
+        )
         by = result.quantities[:1] if said.ranking is not None and len(result.runs) > 1 else []
     else:
         said, draw, size = comparison_finding(result), means, means_size(len(result.runs))

@@ -44,15 +44,23 @@ class Picture(ABC):
 
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     """Draw a study as its picture says, on the axes ``ax`` (by default new ones), which are returned."""
-    rows, columns = (list(table[name].unique()) if name else [] for name in (picture.row, picture.column))
-    beside, below = (max((len(axes.label(name)) - 12 for name in names), default=0) for names in (rows, columns))
+    rows, columns = (
+        list(table[name].unique()) if name else [] for name in (picture.row, picture.column)
+    )
+    beside, below = (
+        max((len(axes.label(name)) - 12 for name in names), default=0) for names in (rows, columns)
+    )
     width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
     height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
     ax = axes.new_axes(ax, (float(width), float(height)))
     facts = {name: axes.label(fact) for name, fact in table.attrs.items()}
-    picture.draw(picture.marks(table) if picture.marks else table, ax, lambda text: text.format_map(facts))
+    picture.draw(
+        picture.marks(table) if picture.marks else table, ax, lambda text: text.format_map(facts)
+    )
     measures = {name for column in _MEASURES if column in table for name in table[column]}
-    return axes.finish(ax, title=picture.title.format_map(facts), measures=sorted(map(str, measures)))
+    return axes.finish(
+        ax, title=picture.title.format_map(facts), measures=sorted(map(str, measures))
+    )
 
 
 @dataclass(frozen=True)
@@ -100,12 +108,24 @@ class Lines(Picture):
         else:
             ax.set_xscale(self.x_scale)
         ax.set_yscale(self.y_scale)
-        dashes = dict(zip(table[self.dash_by].unique(), ("-", "--", ":"), strict=False)) if self.dash_by else {}
+        dashes = (
+            dict(zip(table[self.dash_by].unique(), ("-", "--", ":"), strict=False))
+            if self.dash_by
+            else {}
+        )
         names = table.groupby("measure", sort=False, observed=True)
         for place, (name, of_name) in enumerate(names):
-            for dash, rows in of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]:
+            for dash, rows in (
+                of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]
+            ):
                 style = axes.line_style(place, names.ngroups, len(rows))
-                style |= {"linestyle": dashes[dash]} if dashes else {"linestyle": "-"} if self.dashed else {}
+                style |= (
+                    {"linestyle": dashes[dash]}
+                    if dashes
+                    else {"linestyle": "-"}
+                    if self.dashed
+                    else {}
+                )
                 called = axes.legend_label(f"{name}, {dash}" if dashes else name)
                 ax.plot(rows[self.x], rows[self.value], label=called, **style)
                 if self.dashed:
@@ -138,13 +158,21 @@ class Matrix(Picture):
             rows = columns = list(dict.fromkeys([*rows, *columns]))
         numbers = np.eye(len(rows)) if self.of_names else np.full((len(rows), len(columns)), np.nan)
         pairs = set(zip(table[self.row], table[self.column], strict=True))
-        for a, b, value in table[[self.row, self.column, self.value]].itertuples(index=False, name=None):
+        for a, b, value in table[[self.row, self.column, self.value]].itertuples(
+            index=False, name=None
+        ):
             numbers[rows.index(a), columns.index(b)] = value
             if self.of_names and (b, a) not in pairs:
                 numbers[rows.index(b), columns.index(a)] = value
         lowest = float(np.nanmin(numbers, initial=0.0)) if self.lowest is None else self.lowest
         image = ax.imshow(numbers, cmap=self.colours, vmin=lowest, vmax=1)
-        axes.name_cells(ax, image, [[f"{value:.2f}" for value in row] for row in numbers.tolist()], rows, columns)
+        axes.name_cells(
+            ax,
+            image,
+            [[f"{value:.2f}" for value in row] for row in numbers.tolist()],
+            rows,
+            columns,
+        )
         ax.set_xlabel(self.below)
         ax.set_ylabel(self.beside)
         axes.colour_bar(ax, image, self.meaning)
@@ -161,9 +189,17 @@ class Symbols(Picture):
     symbols: Mapping[str, tuple[str, float]]
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        cells = {(a, b): v for a, b, v in table[[self.row, self.column, self.value]].itertuples(index=False, name=None)}
+        cells = {
+            (a, b): v
+            for a, b, v in table[[self.row, self.column, self.value]].itertuples(
+                index=False, name=None
+            )
+        }
         rows, columns = (list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1))
-        shown = [[self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0) for b in columns] for a in rows]
+        shown = [
+            [self.symbols[cells[a, b]] if (a, b) in cells else ("", 0.0) for b in columns]
+            for a in rows
+        ]
         colours = [[colour for _, colour in row] for row in shown]
         image = ax.imshow(colours, cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
         axes.name_cells(ax, image, [[symbol for symbol, _ in row] for row in shown], rows, columns)
@@ -181,7 +217,13 @@ class Shares(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         left = np.zeros(len(table))
-        colours = (axes.FIRST, axes.line_style(1, 5)["color"], axes.line_style(2, 5)["color"], _BAD, _NEITHER)
+        colours = (
+            axes.FIRST,
+            axes.line_style(1, 5)["color"],
+            axes.line_style(2, 5)["color"],
+            _BAD,
+            _NEITHER,
+        )
         for (column, meaning), colour in zip(self.parts.items(), colours, strict=True):
             ax.barh(range(len(table)), table[column], left=left, label=meaning, color=colour)
             left += table[column].to_numpy()

@@ -14,7 +14,14 @@ from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE, STANDINGS, Positions, Ranks, dominance
+from ir_lexirecall.preferences.functions import (
+    LEXICOGRAPHIC,
+    PAIRWISE,
+    STANDINGS,
+    Positions,
+    Ranks,
+    dominance,
+)
 
 _BLOCK = 2**22  # preferences that are held at once
 
@@ -92,7 +99,9 @@ class PreferenceCounts(Memoised):
             alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
             against_others = (size - 2 * standing - alike).T / max(1, size - 1)
         losses, mean = wins.T, total / max(1, queries)
-        return Counts(wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others)
+        return Counts(
+            wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others
+        )
 
     @memoised
     def standing(self, preference: str) -> NDArray[np.int32]:
@@ -107,10 +116,15 @@ class PreferenceCounts(Memoised):
         if not is_pairwise(preference):
             standing = self.standing(preference).T
             return (
-                (some, np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float))
+                (
+                    some,
+                    np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float),
+                )
                 for some in row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
             )
-        blocks = ((queries, self.pairwise(preference, queries)) for queries in self._similar_queries)
+        blocks = (
+            (queries, self.pairwise(preference, queries)) for queries in self._similar_queries
+        )
         if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
             return blocks
         return self.cached(("blocks", preference), lambda: list(blocks))
@@ -132,20 +146,29 @@ class PreferenceCounts(Memoised):
 
     def ranks_of(self, pair: tuple[int, int]) -> Iterator[tuple[Ints, Ranks]]:
         """Some queries at a time, and the ranks of two runs at their recall levels, shape ``(levels, q, 2)``."""
-        return ((queries, self.positions.padded(queries, list(pair))) for queries in self._similar_queries)
+        return (
+            (queries, self.positions.padded(queries, list(pair)))
+            for queries in self._similar_queries
+        )
 
     def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
         """Preferences of all pairs (of some runs) on some queries, for those that do not order the runs."""
         if preference != "dominance":
-            return PAIRWISE[preference](self.positions.padded(queries, runs), self.positions.m[queries])
+            return PAIRWISE[preference](
+                self.positions.padded(queries, runs), self.positions.m[queries]
+            )
 
         def by_grade() -> list[Positions]:
             """Positions at every grade that counts as relevant."""
             grades, aligned = np.unique(self.judgments.grade), list(self.runs.values())
             relevant = grades[grades >= self.rel].tolist()
-            return [Positions.from_runs(aligned, grade, self.cutoff, self.queries) for grade in relevant]
+            return [
+                Positions.from_runs(aligned, grade, self.cutoff, self.queries) for grade in relevant
+            ]
 
-        return dominance([positions.padded(queries, runs) for positions in self.cached("by grade", by_grade)])
+        return dominance(
+            [positions.padded(queries, runs) for positions in self.cached("by grade", by_grade)]
+        )
 
     def of_pair(self, preference: str, a: int, b: int) -> Floats:
         """Preferences of one run over another, shape ``(Q,)``; NaN: not comparable."""
@@ -157,7 +180,9 @@ class PreferenceCounts(Memoised):
             values[queries] = self.pairwise(preference, queries, [a, b])[:, 0, 1]
         return values
 
-    def of_pairs(self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+    def of_pairs(
+        self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints
+    ) -> Iterator[Floats]:
         """Preferences of pairs of runs, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
         if is_pairwise(preference):
             out = np.empty((len(a), len(self.queries)))
@@ -183,7 +208,9 @@ def is_pairwise(preference: str) -> bool:
     return preference not in STANDINGS
 
 
-def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], values: Floats) -> dict[str, Any]:
+def explain(
+    preference: str, counts: PreferenceCounts, pair: tuple[int, int], values: Floats
+) -> dict[str, Any]:
     """What decided a preference between two runs, as columns with a row per query; see ``Comparison.explain``.
 
     Args:
@@ -198,17 +225,28 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
         from_the_end, level = preference == "lexirecall", np.zeros(len(values), dtype=np.int64)
         for some, ranks in counts.ranks_of(pair):  # a missing document differs from any other
             differ = ranks[:, :, 0] != ranks[:, :, 1]
-            decides = len(differ) - differ[::-1].argmax(axis=0) if from_the_end else differ.argmax(axis=0) + 1
+            decides = (
+                len(differ) - differ[::-1].argmax(axis=0)
+                if from_the_end
+                else differ.argmax(axis=0) + 1
+            )
             level[some] = np.where(differ.any(axis=0), decides, 0)
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that tied before.
         table["level"] = _whole(level)
         table["tied_levels"] = np.where((level == 0) | from_the_end, positions.m - level, level - 1)
-        rank, doc_id = np.zeros((2, len(level)), dtype=np.int64), np.full((2, len(level)), None, dtype=object)
-        for i, s in enumerate(pair):  # rank (0: none) and document with which each run reaches the level
+        rank, doc_id = (
+            np.zeros((2, len(level)), dtype=np.int64),
+            np.full((2, len(level)), None, dtype=object),
+        )
+        for i, s in enumerate(
+            pair
+        ):  # rank (0: none) and document with which each run reaches the level
             there = (level > 0) & (positions.r[s] >= level)
             place = (positions.start[s] + level - 1)[there]
             rank[i, there] = positions.rank[place]
-            doc_id[i, there] = runs[s].judgments.doc_id.gather(runs[s].doc[positions.row[place]]).to_list()
+            doc_id[i, there] = (
+                runs[s].judgments.doc_id.gather(runs[s].doc[positions.row[place]]).to_list()
+            )
         a_wins = values > 0
         table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])
         table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])

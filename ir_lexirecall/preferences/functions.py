@@ -34,7 +34,9 @@ class Positions:
     m: Ints  # relevant documents of each query, shape ``(Q,)``
 
     @classmethod
-    def from_runs(cls, systems: Sequence[AlignedRun], rel: float, cutoff: int | None, queries: Ints) -> Positions:
+    def from_runs(
+        cls, systems: Sequence[AlignedRun], rel: float, cutoff: int | None, queries: Ints
+    ) -> Positions:
         """Positions at grade ``rel`` within ``cutoff``, on the given queries of the systems' judgments."""
         ranks, rows, counts = [], [], []
         relevant = systems[0].judgments.grade >= rel
@@ -49,7 +51,13 @@ class Positions:
         r = np.stack(counts)
         start = (np.cumsum(r) - r.ravel()).reshape(r.shape)
         m = systems[0].judgments.m(rel)
-        return cls(np.concatenate(ranks), np.concatenate(rows), start[:, queries], r[:, queries], m[queries])
+        return cls(
+            np.concatenate(ranks),
+            np.concatenate(rows),
+            start[:, queries],
+            r[:, queries],
+            m[queries],
+        )
 
     def part(self, queries: slice) -> Positions:
         """The same on some of the queries."""
@@ -62,7 +70,11 @@ class Positions:
         """
         deepest = int(self.rank.max(initial=0))
         dtype = next(t for t in (np.int16, np.int32, np.int64) if deepest < np.iinfo(t).max)
-        r, start, m = self.r[systems][:, queries].T, self.start[systems][:, queries].T, self.m[queries]
+        r, start, m = (
+            self.r[systems][:, queries].T,
+            self.start[systems][:, queries].T,
+            self.m[queries],
+        )
         level = np.arange(m.max(initial=0))[:, None, None]
         there = level < r
         ranks: Ranks = np.full(there.shape, np.iinfo(dtype).max, dtype=dtype)
@@ -75,9 +87,15 @@ def lexirecall_standing(p: Positions) -> Ints:
 
     def from_the_end(level: Ints, system: Any, query: Any) -> Ints:
         last = p.start[system, query] + p.r[system, query] - 1 - level
-        return np.where(p.r[system, query] > level, p.rank[np.maximum(last, 0)], 0) if len(p.rank) else last * 0
+        return (
+            np.where(p.r[system, query] > level, p.rank[np.maximum(last, 0)], 0)
+            if len(p.rank)
+            else last * 0
+        )
 
-    return _lexicographic(p, from_the_end, first=p.r.max(initial=0) - p.r, most=int(p.rank.max(initial=0)))
+    return _lexicographic(
+        p, from_the_end, first=p.r.max(initial=0) - p.r, most=int(p.rank.max(initial=0))
+    )
 
 
 def lexiprecision_standing(p: Positions) -> Ints:
@@ -87,12 +105,16 @@ def lexiprecision_standing(p: Positions) -> Ints:
     def from_the_top(level: Ints, system: Any, query: Any) -> Ints:
         place = p.start[system, query] + level
         there = p.r[system, query] > level
-        return np.where(there, p.rank[np.where(there, place, 0)], beyond) if len(p.rank) else place * 0
+        return (
+            np.where(there, p.rank[np.where(there, place, 0)], beyond) if len(p.rank) else place * 0
+        )
 
     return _lexicographic(p, from_the_top, first=np.zeros_like(p.r), most=beyond)
 
 
-def _lexicographic(p: Positions, value: Callable[[Ints, Any, Any], Ints], *, first: Ints, most: int) -> Ints:
+def _lexicographic(
+    p: Positions, value: Callable[[Ints, Any, Any], Ints], *, first: Ints, most: int
+) -> Ints:
     """Standing by ``first`` and then ``value(level, system, query)`` for level 0, 1, ...; smaller is better.
 
     As many levels as 63 bits hold are compared as one number; values lie in 0..``most``. The fewer systems are still
@@ -110,7 +132,9 @@ def _lexicographic(p: Positions, value: Callable[[Ints, Any, Any], Ints], *, fir
 
     done = max(0, room // bits)
     system, query = np.ogrid[: p.r.shape[0], : p.r.shape[1]]
-    standing = _split((first << bits * done) | packed(np.zeros(1, dtype=np.int64), done, system, query))
+    standing = _split(
+        (first << bits * done) | packed(np.zeros(1, dtype=np.int64), done, system, query)
+    )
     system, query = _tied(standing, *np.indices(standing.shape).reshape(2, -1))
     levels = p.r.max(axis=0, initial=0)
     while True:
@@ -185,7 +209,9 @@ def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], F
             w[:size, m == size] = (weights(size) / weights(size).sum())[:, None]
         ahead = np.add.reduce(earlier * w[:, :, None, None], axis=0)
         total = ahead - ahead.transpose(0, 2, 1)
-        return settled(total, 1.0)  # levels that balance (1/2 + 1/3 + 1/6 = 1) tie, whatever their floats add up to
+        return settled(
+            total, 1.0
+        )  # levels that balance (1/2 + 1/3 + 1/6 = 1) tie, whatever their floats add up to
 
     return preference
 
@@ -193,7 +219,9 @@ def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], F
 def _uniform_recall_paired(ranks: Ranks, m: Ints) -> Floats:
     """``recall_paired`` with equal weights: levels are counted, and divided once."""
     earlier = ranks[:, :, :, None] < ranks[:, :, None, :]
-    ahead = np.add.reduce(earlier.view(np.uint8), axis=0, dtype=np.min_scalar_type(len(ranks))).astype(np.int64)
+    ahead = np.add.reduce(
+        earlier.view(np.uint8), axis=0, dtype=np.min_scalar_type(len(ranks))
+    ).astype(np.int64)
     return (ahead - ahead.transpose(0, 2, 1)) / np.maximum(m, 1)[:, None, None]
 
 
@@ -228,4 +256,8 @@ PAIRWISE: dict[str, Callable[[Ranks, Ints], Floats]] = {
     "dcgrpp": recall_paired(lambda m: 1 / np.log2(_levels(m) + 1)),
 }
 NAMES = (*STANDINGS, *PAIRWISE, "dominance")
-LEXICOGRAPHIC = ("lexirecall", "lexiprecision", "rrlexiprecision")  # decided at the first level that differs
+LEXICOGRAPHIC = (
+    "lexirecall",
+    "lexiprecision",
+    "rrlexiprecision",
+)  # decided at the first level that differs

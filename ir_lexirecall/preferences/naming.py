@@ -62,7 +62,11 @@ def parse_preference(criterion: Any) -> Preference | None:
     """
     if isinstance(criterion, str):
         head = re.match(r"\s*(\w*)", criterion)
-        criterion = parse_measure(criterion.strip(), PREFERENCES) if head and head[1] in PREFERENCES else None
+        criterion = (
+            parse_measure(criterion.strip(), PREFERENCES)
+            if head and head[1] in PREFERENCES
+            else None
+        )
     if not isinstance(criterion, Preference):
         return None
     criterion.validate_params()
@@ -77,4 +81,6 @@ def with_parameters(criteria: Iterable[Any], **params: Any) -> list[Any]:
     """
     given = {name: value for name, value in params.items() if value is not None}
     named = [(item, parse_preference(item) if given else None) for item in criteria]
-    return [item if found is None else str(found(**{**given, **found.params})) for item, found in named]
+    return [
+        item if found is None else str(found(**{**given, **found.params})) for item, found in named
+    ]

@@ -14,5 +14,10 @@ _NAMES = {
 }
 if not TYPE_CHECKING:
     __getattr__, __dir__ = exports(
-        __name__, {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+        __name__,
+        {
+            name: f"{__name__}.{module}"
+            for module, names in _NAMES.items()
+            for name in names.split()
+        },
     )

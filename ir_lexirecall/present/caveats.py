@@ -11,10 +11,34 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
 from ir_lexirecall.judging.predicted import ENOUGH
-from ir_lexirecall.present.findings import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first, run_caveats
+from ir_lexirecall.present.findings import (
+    ASIDE,
+    BROKEN,
+    DOUBTFUL,
+    FEW_QUERIES,
+    WEAK,
+    Note,
+    gravest_first,
+    run_caveats,
+)
 from ir_lexirecall.present.standings import SIGNS, Standing, defined, standings_of
-from ir_lexirecall.present.text import FEW_NAMES, correction_words, count, enumerated, format_number, format_p, listed
-from ir_lexirecall.significance import SKEWED, SignificanceTest, corrected, group_units, skewness, smallest_p
+from ir_lexirecall.present.text import (
+    FEW_NAMES,
+    correction_words,
+    count,
+    enumerated,
+    format_number,
+    format_p,
+    listed,
+)
+from ir_lexirecall.significance import (
+    SKEWED,
+    SignificanceTest,
+    corrected,
+    group_units,
+    skewness,
+    smallest_p,
+)
 
 _TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"  # it is kept in .66 (10 queries), .93 (25)
@@ -24,7 +48,11 @@ OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind 
 def comparison_caveats(result: Comparison) -> list[Note]:
     """What to be careful about, the gravest first."""
     tested = standings_of(result) if len(result.runs) > 1 else []
-    notes = [*_on_leaders(result, tested), *_on_judgments(result, tested), *_on_tests(result, tested)]
+    notes = [
+        *_on_leaders(result, tested),
+        *_on_judgments(result, tested),
+        *_on_tests(result, tested),
+    ]
     return gravest_first([*notes, *caveats_on_data(result)])
 
 
@@ -36,7 +64,10 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
         largest = max(sizes, key=lambda group: sizes[group])
         if 3 * sizes[largest] > queries and len(sizes) > 2:
             share = f"{sizes[largest]} of {count(queries, 'query')}"
-            yield Note(f"Group {largest} holds {share}: overall results mostly reflect this group.", DOUBTFUL)
+            yield Note(
+                f"Group {largest} holds {share}: overall results mostly reflect this group.",
+                DOUBTFUL,
+            )
         if sizes[largest] > 2 * min(sizes.values()):
             yield Note(
                 "Groups differ in size: the test keeps its level where size and difference do not go together. An interval is given only where "
@@ -50,43 +81,70 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
         yield Note(f"{lack} and {takes} no part {what}.", ASIDE)
     if queries < 25:
         some = count(queries, result.unit)
-        yield Note(f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some)
+        yield Note(
+            f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some
+        )
     if result.unit == "task":
         sample = "tests and intervals take these tasks as a sample of tasks"
         yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
     if result.given is not None and (skipped := result.given.skipped):
         lack = f"{count(len(skipped), result.unit)} ({listed(list(skipped), 3)}) {'lacks' if len(skipped) == 1 else 'lack'}"
         yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
-    if preferences is not None and preferences.query_ids and (median := np.median(preferences.preferences.m)) < 3:
+    if (
+        preferences is not None
+        and preferences.query_ids
+        and (median := np.median(preferences.preferences.m)) < 3
+    ):
         most = f"{median:g} relevant {'document' if median == 1 else 'documents'}"
         yield Note(f"Half of the queries have at most {most}: few levels to compare.")
     criteria = defined(result) if len(result.runs) > 1 else {}
     for name, criterion in criteria.items():  # pairs that are mostly ties, or mostly not comparable
         queries = len(criterion.query_ids)
         wins, losses, incomparable = criterion.counts(*result.places)
-        for what, numbers in (("ties", queries - wins - losses - incomparable), ("not comparable", incomparable)):
+        for what, numbers in (
+            ("ties", queries - wins - losses - incomparable),
+            ("not comparable", incomparable),
+        ):
             for place in np.flatnonzero(numbers > queries / 2).tolist():
                 (a, b), share = result.pairs[place], f"{numbers[place]} of {queries} queries"
-                sentence, kind = f"{name}, {a} and {b}: {share} are {what}.", f"Mostly {what} by {name}"
+                sentence, kind = (
+                    f"{name}, {a} and {b}: {share} are {what}.",
+                    f"Mostly {what} by {name}",
+                )
                 yield Note(sentence, kind=kind, subject=f"{a} and {b} ({share})", runs=(a, b))
-    for name, criterion in criteria.items():  # 0 on most queries even of the leader: few queries decide
+    for (
+        name,
+        criterion,
+    ) in criteria.items():  # 0 on most queries even of the leader: few queries decide
         if isinstance(criterion, MeasureCriterion) and not criterion.smaller_is_better:
             queries, leader = len(criterion.query_ids), int(criterion.means.argmax())
             zeros = queries - np.count_nonzero(criterion.values[leader])
             if queries / 2 < zeros < queries:
                 where = f"{zeros} of {queries} queries of {result.runs[leader]}"
-                differ = count(int((criterion.levelled != criterion.levelled[0]).any(axis=0).sum()), "query")
-                sentence = f"{name} is 0 on {where}, which leads by it; the runs differ on {differ}."
-                yield Note(sentence, DOUBTFUL, "0 on most queries even of the leader", f"{name} ({where})")
+                differ = count(
+                    int((criterion.levelled != criterion.levelled[0]).any(axis=0).sum()), "query"
+                )
+                sentence = (
+                    f"{name} is 0 on {where}, which leads by it; the runs differ on {differ}."
+                )
+                yield Note(
+                    sentence, DOUBTFUL, "0 on most queries even of the leader", f"{name} ({where})"
+                )
     if result.scored is not None:
         yield from run_caveats(result.scored.with_measures(result.measures))
 
 
 def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Notes on best sets of few queries, and on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
-    groups, unit = (result.groups, "group") if result.test.cluster and result.groups else (None, result.unit)
+    groups, unit = (
+        (result.groups, "group") if result.test.cluster and result.groups else (None, result.unit)
+    )
     units = min((len(groups or standing.criterion.query_ids) for standing in tested), default=0)
-    if len(result.runs) > 2 and units < 25 and not all(result.best_set(x.name)["may_be_best"].all() for x in tested):
+    if (
+        len(result.runs) > 2
+        and units < 25
+        and not all(result.best_set(x.name)["may_be_best"].all() for x in tested)
+    ):
         yield Note(f"Only {count(units, unit)}: {RARE}.")
     for standing in tested:
         name, criterion, leader = standing.name, standing.criterion, standing.runs[0]
@@ -101,7 +159,9 @@ def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note
             mean = f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}"
             sentence = f"{mean}, but loses more queries than it wins against {facts}: no significant difference."
             fact = f"by {name}, against {listed([*beaten])}"
-            yield Note(sentence, DOUBTFUL, OUTNUMBERED, f"{leader} {fact}", runs=(leader,), fact=fact)
+            yield Note(
+                sentence, DOUBTFUL, OUTNUMBERED, f"{leader} {fact}", runs=(leader,), fact=fact
+            )
 
 
 def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
@@ -110,15 +170,21 @@ def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[No
     Predictions mend what queries people did not judge, not the documents they left out on those they did.
     """
     human = len(result.query_ids)
-    least = min(result.groups.sizes.values()) if result.groups is not None and result.grouped else human
+    least = (
+        min(result.groups.sizes.values()) if result.groups is not None and result.grouped else human
+    )
     if result.predicted is not None and least < ENOUGH:
         some, of_groups = count(human, "query"), ""
-        kind = "Too few queries judged by people for prediction-powered intervals to keep their level"
+        kind = (
+            "Too few queries judged by people for prediction-powered intervals to keep their level"
+        )
         if human >= ENOUGH:
             some, of_groups = f"{count(least, 'query')} of a group", " of groups"
             kind = "Few queries of a group judged by people"
         some += " judged by people"
-        less = f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
+        less = (
+            f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
+        )
         yield Note(f"Only {some}: below {ENOUGH}, {less}.", DOUBTFUL, kind, some)
     where = "" if result.predicted is None else "on the queries that people judged, "
     for standing in tested:
@@ -148,26 +214,34 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
         least, shown = smallest_p(test, queries), count(queries, result.unit)
         every, _ = corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)
         adjusted = float(every.max(initial=least))
-        sentence = f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
+        sentence = (
+            f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
+        )
         if adjusted > least:
             correction = f"{correction_words(str(test.counted_correction))} for {len(result.pairs):,} comparisons"
             sentence += f" ({format_p(adjusted)} after {correction})"
         if adjusted > test.alpha:
             cannot = f"cannot reject at alpha {test.alpha:g}"
             subject = f"{shown} (smallest {'corrected ' if adjusted > least else ''}p {format_p(adjusted)})"
-            yield Note(f"{sentence}: it {cannot}.", BROKEN, f"The {test.name} test {cannot}", subject)
+            yield Note(
+                f"{sentence}: it {cannot}.", BROKEN, f"The {test.name} test {cannot}", subject
+            )
         elif queries < 25 and adjusted > test.alpha / 10:
             yield Note(f"{sentence}.", ASIDE)
     for standing in tested if result.margins is not None else ():
         name, criterion, test = standing.name, standing.criterion, result.test_of(standing.name)
         x = criterion.sign * np.concatenate([*criterion.differences(*result.places)])
         verdicts = [str(standing.verdicts.on(a, b)) for a, b in result.pairs]
-        units, unit = (x, result.unit) if test.groups is None else (group_units(x, test.groups), "group")
+        units, unit = (
+            (x, result.unit) if test.groups is None else (group_units(x, test.groups), "group")
+        )
         yield from skewness_notes(name, test, result.pairs, {"": (units, verdicts)}, unit)
         if result.grouped:
             labels = np.array(result.labels_of(criterion))
             of_groups = result.group_table(name).groupby("group", sort=False)["verdict"]
-            parts = {str(group): (x[:, labels == group], some.tolist()) for group, some in of_groups}
+            parts = {
+                str(group): (x[:, labels == group], some.tolist()) for group, some in of_groups
+            }
             yield from skewness_notes(name, test, result.pairs, parts, unit)
 
 
@@ -208,9 +282,18 @@ def skewness_notes(
             elif denied > _TOO_SKEWED * np.sqrt(x.shape[1]):
                 alpha = f"{verdict} may be wrong more often than alpha {test.alpha:g}"
                 kind = f"Differences too skewed for {some}, by {name}"
-                yield Note(f"{skewed}, which {some} do not settle; {alpha}.", DOUBTFUL, kind, subject, runs=(a, b))
+                yield Note(
+                    f"{skewed}, which {some} do not settle; {alpha}.",
+                    DOUBTFUL,
+                    kind,
+                    subject,
+                    runs=(a, b),
+                )
     if few:
-        rests = few.get("") or f"verdicts rest on few {count(2, unit)[2:]} in {listed([*few], FEW_NAMES)}"
+        rests = (
+            few.get("")
+            or f"verdicts rest on few {count(2, unit)[2:]} in {listed([*few], FEW_NAMES)}"
+        )
         tests = f"one-sided tests ({test.name}) of fewer than {enough}"
         rates = f"{tests} reach error rates about twice the nominal, on some pairs more"
         yield Note(f"{name}: {rests}; where differences are skewed, {rates}.", WEAK)

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import BETTER, NOT_BOUNDED, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.comparison.verdicts import (
+    BETTER,
+    NOT_BOUNDED,
+    NOT_WORSE,
+    UNDECIDED,
+    WITHIN,
+    WORSE,
+)
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding, grouped
@@ -26,7 +33,15 @@ from ir_lexirecall.present.standings import (
     how_compared,
     standings_of,
 )
-from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, Column, Shown, best_marks, dagger_note
+from ir_lexirecall.present.tables import (
+    BEST,
+    DAGGER,
+    PLACES,
+    Column,
+    Shown,
+    best_marks,
+    dagger_note,
+)
 from ir_lexirecall.present.text import FEW_NAMES, MOST_NAMES, count, gathered, listed
 
 
@@ -37,17 +52,27 @@ def comparison_finding(result: Comparison) -> Finding:
     sentences = [f"{head}, by {listed(result.criteria)}.{directions(result.by)}"]
     notes, standings = grouped(comparison_caveats(result)), standings_of(result)
     names = [standing.name for standing in standings]
-    left_out = listed([name for name in result.measures if name not in names and result.by[name].query_ids])
+    left_out = listed(
+        [name for name in result.measures if name not in names and result.by[name].query_ids]
+    )
     if not standings:
         nothing = "No query has a relevant document" if result.query_ids else "There are no queries"
-        why = f"Not every value is a finite number: {left_out}." if left_out else f"{nothing}: nothing can be compared."
+        why = (
+            f"Not every value is a finite number: {left_out}."
+            if left_out
+            else f"{nothing}: nothing can be compared."
+        )
         return Finding([*sentences, why], notes, names=result.criteria)
     if left_out:
         sentences.append(f"Left out, as not every value is a finite number: {left_out}.")
     sentences += _leading(result, standings)
     if result.predicted is not None:
-        worth = {name: f"{float(np.median(result.powered(name).n_effective)):.0f}" for name in names}
-        said = listed([f"{number} for {name}" if len(names) > 1 else number for name, number in worth.items()])
+        worth = {
+            name: f"{float(np.median(result.powered(name).n_effective)):.0f}" for name in names
+        }
+        said = listed(
+            [f"{number} for {name}" if len(names) > 1 else number for name, number in worth.items()]
+        )
         pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
         sentences.append(
             f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, the "
@@ -66,7 +91,11 @@ def comparison_finding(result: Comparison) -> Finding:
         marks = [SIGNS.get(first.verdicts.on(run, result.baseline) or "", "") for run in first.runs]
         signs = f"+ better, - worse than {result.baseline}"
     else:
-        others_best = {*first.may_be_best} - {*first.leaders} if len(first.runs) > 2 and not first.all_alike else {}
+        others_best = (
+            {*first.may_be_best} - {*first.leaders}
+            if len(first.runs) > 2 and not first.all_alike
+            else {}
+        )
         marks = [MAY_BE_BEST if run in others_best else "" for run in first.runs]
         signs = f"{MAY_BE_BEST} may be the best as well"
     title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{f' ({signs})' if any(marks) else ''}:"
@@ -82,19 +111,31 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]
     names = [standing.name for standing in standings]
     how = how_compared(result, names)
     if len(result.runs) == 2:
-        yield from (_two(standing, "" if single else f"By {standing.name}, ") for standing in standings)
+        yield from (
+            _two(standing, "" if single else f"By {standing.name}, ") for standing in standings
+        )
         yield f"({how}.)"
         return
     groups = gathered((() if s.all_alike else tuple(s.leaders), s.name) for s in standings)
     if len(groups) == 1:
         by = f"({_mean(first)})" if single else f"by {listed(names)}"
         verb = "leads" if len(first.leaders) == 1 else "lead"
-        yield f"All runs are level {by}." if first.all_alike else f"{listed(first.leaders)} {verb} {by}."
+        yield (
+            f"All runs are level {by}."
+            if first.all_alike
+            else f"{listed(first.leaders)} {verb} {by}."
+        )
     else:
-        parts = [f"by {listed(by)}, {listed(who) if who else 'all are level'}" for who, by in groups.items()]
+        parts = [
+            f"by {listed(by)}, {listed(who) if who else 'all are level'}"
+            for who, by in groups.items()
+        ]
         yield f"Who leads depends on the criterion: {'; '.join(parts)}."
     if result.baseline is not None:
-        said = [("" if single else f"by {standing.name}, ") + against_words(standing) for standing in standings]
+        said = [
+            ("" if single else f"by {standing.name}, ") + against_words(standing)
+            for standing in standings
+        ]
         yield f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."
         return
     some = [standing for standing in standings if not standing.all_alike]
@@ -102,14 +143,18 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]
         yield from _best(standings, some)
     for standing in some:
         best = standing.runs[0]
-        if beaten_by := [run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER]:
+        if beaten_by := [
+            run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER
+        ]:
             better = f"{'is' if len(beaten_by) == 1 else 'are'} significantly better than"
             leader = "it" if single else f"{best} by {standing.name}"
             yield f"But {listed(beaten_by)} {better} {leader}, pair by pair."
     if single:
         yield f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly ({how})."
     else:
-        differ = ", ".join(f"{standing.name} {standing.verdicts.decided:,}" for standing in standings)
+        differ = ", ".join(
+            f"{standing.name} {standing.verdicts.decided:,}" for standing in standings
+        )
         yield f"Significantly different pairs, of {len(result.pairs):,} ({how}): {differ}."
 
 
@@ -117,14 +162,22 @@ def _mean(standing: Standing) -> str:
     """The mean of the first run with its interval."""
     row = standing.ranking.iloc[0]
     within = texts.interval(row["ci_low"], row["ci_high"])
-    within = "" if within == "-" else f", {texts.confidence_words(standing.ranking.attrs)} interval {within}"
+    within = (
+        ""
+        if within == "-"
+        else f", {texts.confidence_words(standing.ranking.attrs)} interval {within}"
+    )
     return f"{standing.quantity} {texts.format_number(float(row['mean']), 4)}{within}"
 
 
 def _two(standing: Standing, by: str) -> str:
     """Which of two runs is better, as tested."""
     (first, second), row = standing.runs, standing.result.table(standing.name).iloc[0]
-    verdict, p, margin = standing.verdicts.on(first, second), texts.p_words(float(row["p_corrected"])), ""
+    verdict, p, margin = (
+        standing.verdicts.on(first, second),
+        texts.p_words(float(row["p_corrected"])),
+        "",
+    )
     if standing.result.margins is not None:
         run, baseline = row["run_a"], row["run_b"]
         margin = f"margin {standing.result.margins[standing.name]:.3g}"
@@ -143,7 +196,11 @@ def _two(standing: Standing, by: str) -> str:
         return f"{by}{better} is significantly better than {worse} ({p}){counter}."
     if not standing.all_alike:
         return f"{by}{first} has the better mean, but the two do not differ significantly ({p}){margin}."
-    alike = "are level on every query" if row["wins"] == row["losses"] == 0 else f"have the same mean ({p})"
+    alike = (
+        "are level on every query"
+        if row["wins"] == row["losses"] == 0
+        else f"have the same mean ({p})"
+    )
     return f"{by}{'the' if by else 'The'} two {alike}."
 
 
@@ -167,11 +224,17 @@ def _best(standings: Sequence[Standing], some: Sequence[Standing]) -> Iterator[s
         parts = texts.once((said, name) for name, said in who.items())
         sentence = f"May be the best as well ({confidence} confidence for each criterion): {parts}."
         if len({tuple(standing.leaders) for standing in standings}) > 1:
-            everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
+            everywhere = [
+                run
+                for run in standings[0].runs
+                if all(run in standing.may_be_best for standing in some)
+            ]
             sentence += f" {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
         yield sentence
     omitted = ((x, run) for x in some for run in x.runs if run not in x.may_be_best)
-    if any(standing.verdicts.on(standing.leaders[0], run) == UNDECIDED for standing, run in omitted):
+    if any(
+        standing.verdicts.on(standing.leaders[0], run) == UNDECIDED for standing, run in omitted
+    ):
         asked = "who may be the best asks only whether some run is better, which takes fewer comparisons than all pairs"
         yield f"Some run is left out that is not significantly different from the leader: {asked}."
 
@@ -191,9 +254,18 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
                 said = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
             else:
                 runs = gathered(zip(rows["verdict"], rows["run_a"], strict=True))
-                decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
-                said = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
-            facts.append((said or "no significant differences", f"{group} ({count(sizes[str(group)], 'query')})"))
+                decided = [
+                    verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED
+                ]
+                said = ", ".join(
+                    f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided
+                )
+            facts.append(
+                (
+                    said or "no significant differences",
+                    f"{group} ({count(sizes[str(group)], 'query')})",
+                )
+            )
         by = f"by {standing.name}: " if len(standings) > 1 else ""
         head = f"By query group{beside} ({how}): {by}" if standing is standings[0] else f"B{by[1:]}"
         yield f"{head}{texts.once(facts, 'in')}."
@@ -210,20 +282,32 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
     pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
     open_on, held, unknown = [], [], []
     for standing in standings:
-        name, decided, left = standing.name, standing.verdicts.decided, result.undecided(standing.name)
+        name, decided, left = (
+            standing.name,
+            standing.verdicts.decided,
+            result.undecided(standing.name),
+        )
         by = f" by {name}" if len(standings) > 1 else ""
         if left is not None:
             number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
             most = "" if left.exact[pair] or not number else "at most "
-            open_on.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
+            open_on.append(
+                f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})"
+            )
         if decided and left is not None and standing.unsure is not None:
             number = decided - len(standing.unsure)
-            held.append(f"{number:,} of {decided:,} significant differences{by} (depth {left.depth})")
+            held.append(
+                f"{number:,} of {decided:,} significant differences{by} (depth {left.depth})"
+            )
         elif decided and result.too_many(name):
             long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
             unknown.append(f"What unjudged documents could change{by} was not looked at: {long}.")
-        elif decided and left is not None and (test := result.test_of(name).procedure).of == "centre":
-            unknown.append(f"Signs under any judging{by} are not bounded for this test ({test.title}).")
+        elif (
+            decided and left is not None and (test := result.test_of(name).procedure).of == "centre"
+        ):
+            unknown.append(
+                f"Signs under any judging{by} are not bounded for this test ({test.title})."
+            )
     if open_on:
         who = f" between {first} and {other}" if len(result.runs) > 2 else ""
         yield f"Judging the unjudged documents could change the winner{who} {listed(open_on)}."
@@ -242,7 +326,10 @@ def marks_of(result: Comparison) -> dict[str, list[str]]:
         marks[name] = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
         if result.baseline is not None and name in tested:
             verdicts = [result.verdicts_by(name).on(run, result.baseline) for run in result.runs]
-            marks[name] = [top + SIGNS.get(word or "", "") for top, word in zip(marks[name], verdicts, strict=True)]
+            marks[name] = [
+                top + SIGNS.get(word or "", "")
+                for top, word in zip(marks[name], verdicts, strict=True)
+            ]
     return marks
 
 
@@ -257,7 +344,11 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
     places_of = {run: result.runs.index(run) for run in ranked}
     runs = list(places_of)
     # a, b, ... z, aa, ab, ...: as spreadsheets name their columns.
-    words = (word for length in itertools.count(1) for word in itertools.product(string.ascii_lowercase, repeat=length))
+    words = (
+        word
+        for length in itertools.count(1)
+        for word in itertools.product(string.ascii_lowercase, repeat=length)
+    )
     letters = dict(zip(runs, map("".join, words), strict=False))
     separator = "" if len(runs) <= 26 else ","
     lettered = result.baseline is None and len(runs) > 1
@@ -277,12 +368,18 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
             sign = marks[name][place]
             if lettered and standing is not None:
                 beaten = standing.verdicts.beaten(run, runs)
-                sign += separator.join(letters[other] + DAGGER * ({run, other} in unsure) for other in beaten)
+                sign += separator.join(
+                    letters[other] + DAGGER * ({run, other} in unsure) for other in beaten
+                )
             else:
                 sign += DAGGER * ({run, result.baseline} in unsure)
             signs.append(sign)
         columns.append(Column(name + direction_words(criterion), cells, numeric=True, marks=signs))
-    notes = ["Bold: the best of its column."] if any(BEST in sign for of in columns for sign in of.marks) else []
+    notes = (
+        ["Bold: the best of its column."]
+        if any(BEST in sign for of in columns for sign in of.marks)
+        else []
+    )
     if len(runs) > 1 and standings:
         raised = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:

@@ -65,7 +65,13 @@ class Note(str):
         fact: str = "",
     ) -> Note:
         note = super().__new__(cls, sentence)
-        note.gravity, note.kind, note.subject, note.runs, note.fact = gravity, kind, subject, runs, fact
+        note.gravity, note.kind, note.subject, note.runs, note.fact = (
+            gravity,
+            kind,
+            subject,
+            runs,
+            fact,
+        )
         return note
 
     def within(self, name: str) -> Note:
@@ -81,9 +87,13 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
     """
     said = []
-    for kind, same in gathered((note.kind or str(note), note) for note in dict.fromkeys(notes)).items():
+    for kind, same in gathered(
+        (note.kind or str(note), note) for note in dict.fromkeys(notes)
+    ).items():
         together = f"{kind}: {enumerated([note.subject for note in same])}."
-        said.append(same[0] if len(same) == 1 else Note(together, min(note.gravity for note in same)))
+        said.append(
+            same[0] if len(same) == 1 else Note(together, min(note.gravity for note in same))
+        )
     return said
 
 
@@ -94,7 +104,9 @@ def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
     >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
     (['Ties move: AP and RR.'], ['Ties move AP.'])
     """
-    kinds = gathered((note.kind if note.fact else str(note), note) for note in notes if note.runs == (run,))
+    kinds = gathered(
+        (note.kind if note.fact else str(note), note) for note in notes if note.runs == (run,)
+    )
     said = []
     for kind, same in kinds.items():
         sentence = f"{kind}: {enumerated([note.fact for note in same])}."
@@ -137,9 +149,13 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
         missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
         if (shallow := int(missed.sum())) > queries / 2:
             some, median = f"{shallow} of {queries}", f"median depth {np.median(depth):g}"
-            sentence = f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
+            sentence = (
+                f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
+            )
             kind = "Shallow rankings that miss relevant documents"
-            notes.append(Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,)))
+            notes.append(
+                Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,))
+            )
         if absent := int((depth == 0).sum()):
             some, kind = f"{absent} of {queries} queries", "No documents at all"
             sentence = f"{name}: no documents at all for {some}."
@@ -155,7 +171,9 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
             notes.append(Note(said, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,)))
     for run_name, name, ends, said in scored.tie_warnings():
         fact, subject = f"{name} ({ends})", f"{name} of {run_name} ({ends})"
-        notes.append(Note(f"{run_name}: {said}", DOUBTFUL, _MOVED, subject, runs=(run_name,), fact=fact))
+        notes.append(
+            Note(f"{run_name}: {said}", DOUBTFUL, _MOVED, subject, runs=(run_name,), fact=fact)
+        )
     return gravest_first(notes)
 
 
@@ -202,7 +220,11 @@ class Finding:
             return str(short)
         parts = [" ".join(map(texts.printable, self.sentences))]
         if self.notes:
-            parts.append("\n".join(["Caveats:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]))
+            parts.append(
+                "\n".join(
+                    ["Caveats:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]
+                )
+            )
         if self.ranking is not None and len(self.ranking):
             title = [texts.printable(self.title)] if self.title else []
             parts.append("\n".join([*title, self.shown_ranking().text()[0]]))
@@ -213,7 +235,10 @@ class Finding:
     def shown_notes(self, where: str = "see diagnostics") -> list[str]:
         """The notes that texts show, and how many more there are and ``where``."""
         more = len(self.notes) - _MOST_NOTES
-        return [*self.notes[:_MOST_NOTES], *([f"and {count(more, 'more note')}: {where}"] if more > 0 else [])]
+        return [
+            *self.notes[:_MOST_NOTES],
+            *([f"and {count(more, 'more note')}: {where}"] if more > 0 else []),
+        ]
 
     def shown_ranking(self, places: int = 4) -> Shown:
         """The ranking as a table: places before runs, marks beside the first number.
@@ -281,13 +306,19 @@ def collection_finding(collection: Collection) -> Finding:
         sentences.append(f"Judged aspects: {listed(aspects)}.")
     if collection.rules:
         sentences.append(f"Rankings are evaluated {collection.rules}.")
-    sentences.append(f"Recommended measures: {listed(list(map(str, collection.recommended())), most=20)}.")
+    sentences.append(
+        f"Recommended measures: {listed(list(map(str, collection.recommended())), most=20)}."
+    )
     notes = []
     if without := len(relevant) - len(some):
         lack = f"{count(without, 'judged query')} without a relevant document"
         notes.append(Note(f"{lack}: no part in comparisons.", ASIDE))
     if len(some) < 25:
-        notes.append(Note(f"Only {count(len(some), 'query')}: tests detect only large differences.", DOUBTFUL))
+        notes.append(
+            Note(
+                f"Only {count(len(some), 'query')}: tests detect only large differences.", DOUBTFUL
+            )
+        )
     if len(some) and (median := some.median()) < 3:
         noun = "document" if median == 1 else "documents"
         notes.append(Note(f"Half of the queries have at most {median:g} relevant {noun}."))

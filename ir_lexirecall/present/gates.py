@@ -33,7 +33,11 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
     escape = texts.escape_markdown if markdown else texts.printable
 
     def drawn(shown: Shown) -> str:
-        return shown.markdown() if markdown else "\n\n".join([shown.text()[0], *map(escape, shown.notes)])
+        return (
+            shown.markdown()
+            if markdown
+            else "\n\n".join([shown.text()[0], *map(escape, shown.notes)])
+        )
 
     blocks = [f"{'### ' if markdown else ''}{escape(headline(gate))}", drawn(_criteria(gate))]
     if gate.release is not None:
@@ -44,19 +48,32 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
     if len(lost):
         first, shown = gate.comparison.criteria[0], lost.head(most)
         number = f"{len(lost)} of {texts.count(len(gate.comparison.by[first].query_ids), 'query')}"
-        some = f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)" if 0 < len(shown) < len(lost) else ""
-        blocks.append(f"By {escape(first)}, {escape(gate.candidate)} loses {number}{some}{':' if most else '.'}")
+        some = (
+            f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
+            if 0 < len(shown) < len(lost)
+            else ""
+        )
+        blocks.append(
+            f"By {escape(first)}, {escape(gate.candidate)} loses {number}{some}{':' if most else '.'}"
+        )
         if most:
             names = {"baseline": gate.baseline, "candidate": gate.candidate}
-            heads = {column: head.format(**names) for column, head in _DECIDED.items() if column in shown}
-            columns = {"query": shown["query_id"], **{head: shown[column] for column, head in heads.items()}}
+            heads = {
+                column: head.format(**names) for column, head in _DECIDED.items() if column in shown
+            }
+            columns = {
+                "query": shown["query_id"],
+                **{head: shown[column] for column, head in heads.items()},
+            }
             blocks.append(drawn(Shown.from_frame(columns)))
             if "level" in shown:
                 blocks.append(
                     "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run has it at a "
                     "smaller rank, or alone (-: not retrieved)."
                 )
-    results = [gate.comparison] if gate.release is None else [gate.comparison, gate.release.comparison]
+    results = (
+        [gate.comparison] if gate.release is None else [gate.comparison, gate.release.comparison]
+    )
     if notes := grouped([note for result in results for note in comparison_caveats(result)]):
         blocks += ["Caveats:", "\n".join(f"- {escape(note)}" for note in notes)]
     return "\n\n".join(blocks)
@@ -73,8 +90,12 @@ def headline(gate: Gate) -> str:
             criterion = gate.comparison.by[row.criterion]
             if criterion.is_measure:
                 fell = "rose" if criterion.smaller_is_better else "fell"
-                by, margin = (texts.format_number(abs(float(x)), 4) for x in (row.difference, row.margin))
-                facts.append(f"{row.criterion} {fell} by {by}, more than {margin}; {texts.p_words(float(row.p))}")
+                by, margin = (
+                    texts.format_number(abs(float(x)), 4) for x in (row.difference, row.margin)
+                )
+                facts.append(
+                    f"{row.criterion} {fell} by {by}, more than {margin}; {texts.p_words(float(row.p))}"
+                )
             else:
                 p = texts.p_words(float(row.p_corrected))
                 facts.append(f"{row.criterion} is significantly for {baseline} ({p})")
@@ -87,7 +108,11 @@ def headline(gate: Gate) -> str:
         return f"{candidate} is not shown to be worse than {baseline}; undecided by {texts.listed(gate.undecided)}"
     margins = {str(row.criterion): f"{row.margin:g}" for row in gate.table.itertuples()}
     same = len(set(margins.values())) == 1
-    stated = f"margin {margins[gate.comparison.criteria[0]]}" if same else f"margins: {texts.fact_words(margins)}"
+    stated = (
+        f"margin {margins[gate.comparison.criteria[0]]}"
+        if same
+        else f"margins: {texts.fact_words(margins)}"
+    )
     return f"{candidate} is non-inferior to {baseline} ({stated})"
 
 
@@ -95,7 +120,11 @@ def _criteria(gate: Gate) -> Shown:
     """A row per criterion: means, difference, interval, p, margin, verdict."""
     table, result = gate.table, gate.comparison
     rule = gate.rule == "drop"
-    words = ["failed" if fails else "passed" for fails in table["fails"]] if rule else list(table["verdict"])
+    words = (
+        ["failed" if fails else "passed" for fails in table["fails"]]
+        if rule
+        else list(table["verdict"])
+    )
     unsure = [word in (UNDONE, NOT_BOUNDED) for word in table["holds"]]
     words = [word + DAGGER * dagger for word, dagger in zip(words, unsure, strict=True)]
     columns: dict[str, Any] = {
@@ -104,7 +133,8 @@ def _criteria(gate: Gate) -> Shown:
         gate.candidate: table["mean_a"].tolist(),
         "difference": [f"{value:+.4f}" for value in table["difference"]],
         f"{texts.confidence_words(result.provenance)} interval": [
-            texts.interval(low, high) for low, high in zip(table["ci_low"], table["ci_high"], strict=True)
+            texts.interval(low, high)
+            for low, high in zip(table["ci_low"], table["ci_high"], strict=True)
         ],
         "p": [texts.format_p(float(p)) for p in table["p"]],
         "worse: p": [texts.format_p(float(p)) for p in table["worse_p"]],
@@ -137,7 +167,12 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
         "correction": gate.comparison.test.counted_correction,
         "criteria": records(gate.table),
         "release": None if gate.release is None else records(gate.release.table),
-        "look": gate.look and {"number": gate.look.number, "spent": gate.look.spent, "in_all": gate.look.spent_in_all},
+        "look": gate.look
+        and {
+            "number": gate.look.number,
+            "spent": gate.look.spent,
+            "in_all": gate.look.spent_in_all,
+        },
         "lost": records(gate.lost(most)),
         "lost_queries": len(gate.lost()),
         "diagnostics": gate.comparison.diagnostics,

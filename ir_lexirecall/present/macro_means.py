@@ -15,7 +15,15 @@ from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats, skewness_notes
 from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.findings import BROKEN, DOUBTFUL, FEW_QUERIES, Finding, Note, gravest_first, grouped
+from ir_lexirecall.present.findings import (
+    BROKEN,
+    DOUBTFUL,
+    FEW_QUERIES,
+    Finding,
+    Note,
+    gravest_first,
+    grouped,
+)
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
@@ -39,7 +47,11 @@ def _resampled(result: Benchmark, over: str) -> str:
 
 def benchmark_caveats(result: Benchmark) -> list[Note]:
     """What to be careful about, the gravest first; of a single collection what its comparison says."""
-    return comparison_caveats(next(iter(result.values()))) if len(result) == 1 else gravest_first(_notes(result))
+    return (
+        comparison_caveats(next(iter(result.values())))
+        if len(result) == 1
+        else gravest_first(_notes(result))
+    )
 
 
 def _notes(result: Benchmark) -> Iterator[Note]:
@@ -49,11 +61,20 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     if len(result) < 5:
         some = count(len(result), "collection")
         yield Note(f"Only {some}: little can be said of others (over='collections').")
-    queries = {name: 1 if result.per_task else len(comparison.query_ids) for name, comparison in result.items()}
+    queries = {
+        name: 1 if result.per_task else len(comparison.query_ids)
+        for name, comparison in result.items()
+    }
     few: list[Note] = []
     # As many collections of the size of the smallest have fewer than 25 queries; of 4 queries none is ruled out.
-    if len(result.runs) > 2 and len(queries) * min(queries.values()) < 25 and sum(queries.values()) > 4:
-        few.append(Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low."))
+    if (
+        len(result.runs) > 2
+        and len(queries) * min(queries.values()) < 25
+        and sum(queries.values()) > 4
+    ):
+        few.append(
+            Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")
+        )
     if result.per_task:
         over = "tests and intervals are over collections, and know nothing of the queries within"
         yield Note(f"A value per collection: {over}.")
@@ -62,15 +83,25 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     if small := ", ".join(name for name, number in queries.items() if number < 25):
         yield Note(f"Fewer than 25 queries: {small}.", DOUBTFUL)
     if single := ", ".join(name for name, number in queries.items() if number == 1):
-        yield Note(f"One query on {single}: it has no spread, so that intervals are missing (-).", DOUBTFUL)
+        yield Note(
+            f"One query on {single}: it has no spread, so that intervals are missing (-).", DOUBTFUL
+        )
     for name in result.quantities if result.baseline in result.runs else ():
         place, sign = result.runs.index(str(result.baseline)), result.criterion(name).sign
         try:
-            means = sign * levelled(np.stack([x.mean(axis=1) for x in result.values_of(name)], axis=1), SUM)
+            means = sign * levelled(
+                np.stack([x.mean(axis=1) for x in result.values_of(name)], axis=1), SUM
+            )
         except ValueError:  # a value that is not a number, which the finding says
             continue
         leader = int(best_first(means.mean(axis=1))[0])
-        behind = listed([collection for d, collection in enumerate(result) if means[leader, d] < means[place, d]])
+        behind = listed(
+            [
+                collection
+                for d, collection in enumerate(result)
+                if means[leader, d] < means[place, d]
+            ]
+        )
         if behind:
             run, kind = result.runs[leader], "Leaders behind the baseline on some collections"
             sentence = f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
@@ -78,7 +109,9 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     yield from few
     yield from _on_replicated(result)
     for name, comparison in result.items():
-        yield from (note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES)
+        yield from (
+            note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES
+        )
 
 
 _SETTLED = 200  # queries of a collection
@@ -92,18 +125,33 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
     queries in .10, .10, .09 and .07 for .05, of 16 in .16 to .08; by nDCG@10 in .01 to .03. A tail of which these queries hold
     nothing does it, so no skewness that is seen tells of it.
     """
-    for name in result.quantities if result.baseline in result.runs and len(result.runs) > 1 else ():
+    for name in (
+        result.quantities if result.baseline in result.runs and len(result.runs) > 1 else ()
+    ):
         try:
             differences, replicated = result.differences_of(name), result.replicated(name)
         except ValueError:  # a value that is not a number, which the finding says
             continue
         pairs = [(str(run), str(result.baseline)) for run in replicated["run"]]
         verdicts = [BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]]
-        parts = {one: (result.criterion(name).sign * x, verdicts) for one, x in zip(result, differences, strict=True)}
-        test, small = result[next(iter(parts))].test_of(name), min(x.shape[1] for x in differences) < _SETTLED
-        if replicated["better_on_at_least"].any() and small and len(result) > 1 and test.name != "sign":
+        parts = {
+            one: (result.criterion(name).sign * x, verdicts)
+            for one, x in zip(result, differences, strict=True)
+        }
+        test, small = (
+            result[next(iter(parts))].test_of(name),
+            min(x.shape[1] for x in differences) < _SETTLED,
+        )
+        if (
+            replicated["better_on_at_least"].any()
+            and small
+            and len(result) > 1
+            and test.name != "sign"
+        ):
             rests = f"rests on p near {texts.format_p(test.alpha / len(pairs) / len(result))}"
-            yield Note(f"{name}: better on some of {len(result)} collections {rests}; {_TOO_SMALL}.")
+            yield Note(
+                f"{name}: better on some of {len(result)} collections {rests}; {_TOO_SMALL}."
+            )
         if not result.cluster:
             yield from skewness_notes(name, test, pairs, parts, "query")
 
@@ -129,23 +177,39 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     try:
         overall = result.overall(over)
     except ValueError as error:
-        return Finding([head, f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}."], notes)
+        return Finding(
+            [
+                head,
+                f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}.",
+            ],
+            notes,
+        )
     first, *further = standings = [MacroStanding(result, name, over) for name in result.quantities]
     sentences = [head]
     by_best = gathered((tuple(s.may_be_best), s.name) for s in standings if len(result.runs) > 1)
     for best, names in by_best.items():
         others = f"; {listed(best[1:])} may be the best as well" if len(best) > 1 else " all others"
-        sentences.append(f"By {listed(names)}, {f'{best[0]} leads{others}' if best else 'all runs are level'}.")
+        sentences.append(
+            f"By {listed(names)}, {f'{best[0]} leads{others}' if best else 'all runs are level'}."
+        )
     confidence = texts.confidence_words(result.provenance)
-    sentences.append(f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)")
+    sentences.append(
+        f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)"
+    )
     if result.baseline is not None:
         said = "; ".join(f"by {standing.name}, {against_words(standing)}" for standing in standings)
-        sentences.append(f"Against the baseline {result.baseline} ({how_resampled(result)}): {said}.")
+        sentences.append(
+            f"Against the baseline {result.baseline} ({how_resampled(result)}): {said}."
+        )
         sentences += _replicated(result)
-    ranking = first.ranking[["run", "mean", "ci_low", "ci_high"]].rename(columns={"mean": first.name})
+    ranking = first.ranking[["run", "mean", "ci_low", "ci_high"]].rename(
+        columns={"mean": first.name}
+    )
     ranking["rank"] = ranks_of(first.ranking)
     for standing in further:
-        ranking[standing.name] = standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
+        ranking[standing.name] = (
+            standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
+        )
     ranking.attrs = dict(overall.attrs)
     marks = ["", *(MAY_BE_BEST if run in first.may_be_best else "" for run in first.runs[1:])]
     legend = f" ({MAY_BE_BEST} may be the best as well)" if any(marks) else ""
@@ -155,7 +219,9 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
 
 def ranks_of(table: pd.DataFrame) -> list[str]:
     """Intervals of ranks, in words."""
-    return [f"{low} to {high}" for low, high in zip(table["rank_low"], table["rank_high"], strict=True)]
+    return [
+        f"{low} to {high}" for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
+    ]
 
 
 def _replicated(result: Benchmark) -> list[str]:
@@ -164,7 +230,9 @@ def _replicated(result: Benchmark) -> list[str]:
         return []
     said_of = {}
     for name in result.quantities:
-        table = result.replicated(name).sort_values("better_on_at_least", ascending=False, kind="stable")
+        table = result.replicated(name).sort_values(
+            "better_on_at_least", ascending=False, kind="stable"
+        )
         runs = gathered((int(row.better_on_at_least), str(row.run)) for row in table.itertuples())
         none = runs.pop(0, [])
         facts = [f"{listed(some)} on at least {least}" for least, some in runs.items()]
@@ -172,7 +240,9 @@ def _replicated(result: Benchmark) -> list[str]:
         facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
         said_of[name] = texts.enumerated(facts)
     said = texts.once((facts, name) for name, facts in said_of.items())
-    confidence = f"{texts.confidence_words(result.provenance)} confidence for all runs by one criterion"
+    confidence = (
+        f"{texts.confidence_words(result.provenance)} confidence for all runs by one criterion"
+    )
     return [f"Better than {result.baseline} on single collections ({confidence}): {said}."]
 
 
@@ -184,7 +254,9 @@ def wilcoxon_words(test: Mapping[str, Any]) -> str:
     return f"Wilcoxon's signed ranks over collections with Holm's correction: {differ:,} of {count(len(pairs), 'pair')} differ"
 
 
-def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES, by: str | None = None) -> Shown:
+def benchmark_table(
+    result: Benchmark, over: str | None = None, places: int = PLACES, by: str | None = None
+) -> Shown:
     """``overall`` for a paper, of one criterion or all: numbers with their intervals in one cell, the best mean of a criterion bold."""
     over = result.sample(over)
     standings = [MacroStanding(result, name, over) for name in ([by] if by else result.quantities)]
@@ -197,9 +269,13 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
 
     best: list[str] = []
     for standing in standings:
-        best += best_marks(standing.ranking["mean"], smaller_is_better=standing.criterion.smaller_is_better)
+        best += best_marks(
+            standing.ranking["mean"], smaller_is_better=standing.criterion.smaller_is_better
+        )
     columns = [
-        Column("criterion", [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]),
+        Column(
+            "criterion", [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]
+        ),
         Column("run", list(map(str, table["run"]))),
         Column("mean (interval)", intervals("mean", "ci_low", "ci_high"), True, best),
         Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
@@ -209,15 +285,29 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
         differences = intervals("difference", "difference_low", "difference_high")
         columns.append(Column(f"difference to {result.baseline}", differences, True, signs))
-        columns.append(Column("p corrected", [texts.format_p(float(p)) for p in table["p_corrected"]], True))
+        columns.append(
+            Column("p corrected", [texts.format_p(float(p)) for p in table["p_corrected"]], True)
+        )
     if "effect" in table:
-        columns.append(Column("random effects", intervals("effect", "effect_low", "effect_high"), True))
+        columns.append(
+            Column("random effects", intervals("effect", "effect_low", "effect_high"), True)
+        )
         ends = zip(table["next_low"], table["next_high"], strict=True)
         columns.append(Column("next collection", [texts.interval(*both) for both in ends], True))
-        columns.append(Column("I2", [texts.format_number(float(value), 2) for value in table["i2"]], True))
+        columns.append(
+            Column("I2", [texts.format_number(float(value), 2) for value in table["i2"]], True)
+        )
     confidence = texts.confidence_words(result.provenance)
-    notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
+    notes = [
+        f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."
+    ]
     if result.baseline is not None:
-        notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")
+        notes.append(
+            f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)})."
+        )
     notes += criteria_captions(result.quantities)
-    return Shown(columns, f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).", notes)
+    return Shown(
+        columns,
+        f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).",
+        notes,
+    )

@@ -53,7 +53,9 @@ def verdict_words(verdict: str | None) -> str:
 
 def defined(result: Comparison) -> dict[str, Criterion]:
     """The criteria of which there are queries, and all values are finite numbers."""
-    return {name: c for name, c in result.by.items() if c.query_ids and np.isfinite(c.standings).all()}
+    return {
+        name: c for name, c in result.by.items() if c.query_ids and np.isfinite(c.standings).all()
+    }
 
 
 def standings_of(result: Comparison) -> list[Standing]:
@@ -70,7 +72,11 @@ def direction_words(criterion: Criterion) -> str:
 def directions(by: Mapping[str, Criterion]) -> str:
     """Which value is better, of those measures of which that needs to be said, in a sentence each; empty where there are none."""
     groups = gathered((criterion.direction, name) for name, criterion in by.items())
-    return "".join(f" {words[0].upper()}{words[1:]}: {listed(names)}." for words, names in groups.items() if words)
+    return "".join(
+        f" {words[0].upper()}{words[1:]}: {listed(names)}."
+        for words, names in groups.items()
+        if words
+    )
 
 
 def criteria_captions(names: Iterable[str]) -> list[str]:
@@ -126,7 +132,9 @@ class Standing:
         self.ranking: pd.DataFrame = result.ranking(name)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
         alike = same(self.ranking["mean"], self.ranking["mean"].iloc[0])
-        self.leaders: list[str] = [run for run, leads in zip(self.runs, alike, strict=True) if leads]
+        self.leaders: list[str] = [
+            run for run, leads in zip(self.runs, alike, strict=True) if leads
+        ]
         self.all_alike: bool = len(self.leaders) == len(self.runs)
         self.reference: str = result.baseline or self.runs[0]
         self.how: str = how_compared(result, [name])
@@ -150,14 +158,20 @@ class Standing:
     def in_groups(self) -> dict[str, pd.DataFrame]:
         """``against`` in each group of queries."""
         table = self.result.group_table(self.name)
-        return {str(group): self._against(rows) for group, rows in table.groupby("group", sort=False)}
+        return {
+            str(group): self._against(rows) for group, rows in table.groupby("group", sort=False)
+        }
 
     def _against(self, table: pd.DataFrame) -> pd.DataFrame:
         turned = table[table["run_a"] == self.reference].rename(columns=_TURNED)[table.columns]
         turned[_SIGNED] = -turned[_SIGNED]
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
         both = pd.concat([turned, table[table["run_b"] == self.reference]]).set_index("run_a")
-        return both.loc[[run for run in self.runs if run in both.index]].rename_axis("run").reset_index()
+        return (
+            both.loc[[run for run in self.runs if run in both.index]]
+            .rename_axis("run")
+            .reset_index()
+        )
 
     @cached_property
     def unsure(self) -> list[set[str]] | None:
@@ -166,7 +180,9 @@ class Standing:
         if left is None or not left.bounded:
             return None
         found = zip(self.verdicts.pairs.items(), left.holds, strict=True)
-        return [{*pair} for (pair, verdict), word in found if verdict in SIGNS and word != ANY_JUDGING]
+        return [
+            {*pair} for (pair, verdict), word in found if verdict in SIGNS and word != ANY_JUDGING
+        ]
 
     @cached_property
     def outer(self) -> tuple[int, dict[str, tuple[float, float]]] | None:
@@ -178,9 +194,13 @@ class Standing:
         if left is None or left.outer is None:
             return None
         ends = {}
-        for (a, b), low, high in zip(self.result.pairs, *(each.tolist() for each in left.outer), strict=True):
+        for (a, b), low, high in zip(
+            self.result.pairs, *(each.tolist() for each in left.outer), strict=True
+        ):
             if self.reference in (a, b):
-                ends[a if b == self.reference else b] = (low, high) if b == self.reference else (-high, -low)
+                ends[a if b == self.reference else b] = (
+                    (low, high) if b == self.reference else (-high, -low)
+                )
         return left.depth, ends
 
 
@@ -202,7 +222,9 @@ class MacroStanding:
         self.criterion: Criterion = result.criterion(name)
         self.quantity: str = f"macro {self.criterion.quantity}"
         overall, rising = result.overall(over), self.criterion.smaller_is_better
-        rows = overall[overall["criterion"] == name].sort_values("mean", ascending=rising, kind="stable")
+        rows = overall[overall["criterion"] == name].sort_values(
+            "mean", ascending=rising, kind="stable"
+        )
         self.ranking: pd.DataFrame = rows.reset_index(drop=True)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
         means = self.ranking["mean"]
@@ -210,7 +232,9 @@ class MacroStanding:
         self.leaders: list[str] = [] if self.all_alike else self.runs[:1]
         self.reference: str = result.baseline or ""
         self.how: str = how_resampled(result)
-        others = self.ranking[self.ranking["run"] != self.reference].drop(columns=["ci_low", "ci_high"])
+        others = self.ranking[self.ranking["run"] != self.reference].drop(
+            columns=["ci_low", "ci_high"]
+        )
         self.against: pd.DataFrame = others.rename(columns=_OVERALL)
 
     @cached_property
@@ -224,6 +248,8 @@ class MacroStanding:
 
 def against_words(standing: Standing | MacroStanding) -> str:
     """The other runs by the verdict on them beside the baseline, best first."""
-    groups = gathered(zip(standing.against["verdict"], map(str, standing.against["run"]), strict=True))
+    groups = gathered(
+        zip(standing.against["verdict"], map(str, standing.against["run"]), strict=True)
+    )
     decided = [verdict for verdict in VERDICTS if verdict in groups]
     return ", ".join(f"{len(groups[v])} {verdict_words(v)} ({listed(groups[v])})" for v in decided)

@@ -84,20 +84,31 @@ class Shown:
     notes: Sequence[str] = field(default=())
 
     @classmethod
-    def from_frame(cls, table: Table, marks: Marks | None = None, places: int = PLACES, confidence: str = "") -> Shown:
+    def from_frame(
+        cls, table: Table, marks: Marks | None = None, places: int = PLACES, confidence: str = ""
+    ) -> Shown:
         """A plain frame, or columns by name, as a table; ``ci_low`` and ``ci_high`` become one interval.
 
         Its index is not shown. ``marks`` has, for some columns, a mark for every row; ``confidence`` is by default that of ``attrs``.
         """
-        given, confidence = columns_of(table), confidence or confidence_words(getattr(table, "attrs", {}))
+        given, confidence = (
+            columns_of(table),
+            confidence or confidence_words(getattr(table, "attrs", {})),
+        )
         columns = []
         for name, values in given.items():
             if name == "ci_low" and "ci_high" in given:
                 ends = zip(values, given["ci_high"], strict=True)
-                columns.append(Column(f"{confidence} interval", [interval(*both, places) for both in ends]))
+                columns.append(
+                    Column(f"{confidence} interval", [interval(*both, places) for both in ends])
+                )
             elif name != "ci_high" or "ci_low" not in given:
                 numeric, signs = is_numeric(values), (marks or {}).get(name, ())
-                columns.append(Column(name, cells_of(name, values, places), numeric, signs, numeric and is_p(name)))
+                columns.append(
+                    Column(
+                        name, cells_of(name, values, places), numeric, signs, numeric and is_p(name)
+                    )
+                )
         return cls(columns)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
@@ -109,12 +120,17 @@ class Shown:
         kept = len(lines)
         if width is not None:
             ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
-            names = next((i for i, column in enumerate(self.columns) if column.numeric and column.head), _MOST_TEXTS)
+            names = next(
+                (i for i, column in enumerate(self.columns) if column.numeric and column.head),
+                _MOST_TEXTS,
+            )
             kept = min(kept, max(names + 1, int(np.searchsorted(ends, width, side="right"))))
         missing = [column.head for column in self.columns[kept:]]
         said = f"({len(missing)} of {len(lines)} columns left out: {', '.join(missing)}; --wide shows all)"
         rows = zip(*lines[:kept], strict=True)
-        return "\n".join("  ".join(row).rstrip() for row in rows), texts.printable(said) if missing else ""
+        return "\n".join("  ".join(row).rstrip() for row in rows), texts.printable(
+            said
+        ) if missing else ""
 
     def markdown(self) -> str:
         """The table in Markdown, with its notes below."""
@@ -125,7 +141,10 @@ class Shown:
 
         head, *rows = self._drawn(texts.escape_markdown, 3, "**{}**", signs)
         rules = ["-" * (texts.width(cell) + 1) for cell in head]
-        marks = [f"{rule}:" if column.numeric else f":{rule}" for rule, column in zip(rules, self.columns, strict=True)]
+        marks = [
+            f"{rule}:" if column.numeric else f":{rule}"
+            for rule, column in zip(rules, self.columns, strict=True)
+        ]
         lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
         lines.insert(1, f"|{'|'.join(marks)}|")
         return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
@@ -149,7 +168,9 @@ class Shown:
         lines = [f"\\begin{{tabular}}{{{ways}}}", *lines, "\\end{tabular}"]
         if label is not None:
             caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
-            filled = textwrap.TextWrapper(_LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
+            filled = textwrap.TextWrapper(
+                _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False
+            )
             whole = filled.fill(f"\\caption{{{caption}}}")
             above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
             lines = [*above, *lines, "\\end{table}"]
@@ -169,12 +190,22 @@ class Shown:
 
         head, *body = self._drawn(texts.escape_html, -1, "<b>{}</b>", "<sup>{}</sup>".format, "")
         shown = body[:most]
-        title = f'<caption style="text-align:left">{texts.escape_html(self.title)}</caption>' if self.title else ""
+        title = (
+            f'<caption style="text-align:left">{texts.escape_html(self.title)}</caption>'
+            if self.title
+            else ""
+        )
         lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in shown)
-        more = f"<p><small>{count(len(body) - len(shown), 'more row')}</small></p>" if len(shown) < len(body) else ""
+        more = (
+            f"<p><small>{count(len(body) - len(shown), 'more row')}</small></p>"
+            if len(shown) < len(body)
+            else ""
+        )
         return f"<table>{title}<thead><tr>{row(head, 'th')}</tr></thead><tbody>{lines}</tbody></table>{more}"
 
-    def _drawn(self, escape: Text, least: int, bold: str = "", raised: Text = str, blank: str = " ") -> list[list[str]]:
+    def _drawn(
+        self, escape: Text, least: int, bold: str = "", raised: Text = str, blank: str = " "
+    ) -> list[list[str]]:
         """The head and the rows, escaped, with their marks; columns at least ``least`` wide (-1: cells are not filled up).
 
         Without ``bold`` (type for the best of a column) and ``raised`` (other marks), marks stand as they are.
@@ -230,7 +261,9 @@ def columns_of(table: Table) -> dict[str, list[Any]]:
 def is_numeric(values: Sequence[Any]) -> bool:
     """Whether there are numbers among some values, and nothing else but missing ones (truth values are no numbers)."""
     known = [value for value in map(plain, values) if value is not None]
-    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known)
+    numbers = all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in known
+    )
     return numbers and (bool(known) or any(isinstance(value, float) for value in values))
 
 
@@ -239,7 +272,9 @@ def cells_of(name: str, values: Sequence[Any], places: int) -> list[str]:
     shown = []
     for value in map(plain, values):
         if isinstance(value, float):
-            shown.append(texts.format_p(value) if is_p(name) else texts.format_number(value, places))
+            shown.append(
+                texts.format_p(value) if is_p(name) else texts.format_number(value, places)
+            )
         elif isinstance(value, bool):
             shown.append("yes" if value else "no")
         else:
@@ -268,10 +303,15 @@ def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
     >>> align_points(["0.0703", "0.125", "-"]), align_points(["0.5", "0.125"], "<0>")
     (['0.0703', '0.125 ', '-'], ['0.5<00>', '0.125'])
     """
-    places = [len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells]
+    places = [
+        len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells
+    ]
     most = max((n for n in places if n is not None), default=0)
     filled = []
     for cell, n in zip(cells, places, strict=True):
         lacking = 0 if n is None else most - n
-        filled.append(cell + (blank.replace("0", "0" * lacking) if "0" in blank and lacking else blank * lacking))
+        filled.append(
+            cell
+            + (blank.replace("0", "0" * lacking) if "0" in blank and lacking else blank * lacking)
+        )
     return filled

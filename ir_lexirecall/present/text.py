@@ -24,7 +24,9 @@ _LATEX = {special: f"\\{special}" for special in "{}$&%#_"} | {c: f"{{{c}}}" for
 """After a line break, LaTeX reads [...] and * as its arguments."""
 _LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
 _LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "†": "\\textdagger{}"}
-_MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])")  # `_` within a word is only itself
+_MARKDOWN_SPECIAL = re.compile(
+    r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])"
+)  # `_` within a word is only itself
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
 _VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's head
@@ -84,8 +86,13 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    obeyed = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - set(_JOINERS)
-    return "".join(c.encode("unicode_escape", "surrogatepass").decode("ascii") if c in obeyed else c for c in text)
+    obeyed = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - set(
+        _JOINERS
+    )
+    return "".join(
+        c.encode("unicode_escape", "surrogatepass").decode("ascii") if c in obeyed else c
+        for c in text
+    )
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -94,7 +101,10 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     >>> short_names(["TOMA(aspects={'relevance':3,'trust':2})@10", "AP"])
     {"TOMA(aspects={'relevance':3,'trust':2})@10": 'TOMA(aspects=...)@10'}
     """
-    shortened = {name: _PARAMETERS.sub(lambda given: _VALUES.sub("=...", given.group()), name) for name in names}
+    shortened = {
+        name: _PARAMETERS.sub(lambda given: _VALUES.sub("=...", given.group()), name)
+        for name in names
+    }
     uses = Counter(shortened.values())
     return {name: short for name, short in shortened.items() if short != name and uses[short] == 1}
 
@@ -286,7 +296,9 @@ def once(pairs: Iterable[tuple[str, str]], word: str = "by") -> str:
 # -- tests -----------------------------------------------------------------------------------------
 
 
-def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int, *, one_sided: bool = False) -> str:
+def how_tested(
+    tests: Mapping[str, SignificanceTest], comparisons: int, *, one_sided: bool = False
+) -> str:
     """How differences were tested, in a few words.
 
     >>> from ir_lexirecall.significance import SignificanceTest
@@ -295,10 +307,13 @@ def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int, *, one_s
     """
     side, units = "one-sided " if one_sided else "", " with groups of queries as units"
     by_test = gathered(
-        (f"{side}{test.procedure.title}{'' if test.groups is None else units}", name) for name, test in tests.items()
+        (f"{side}{test.procedure.title}{'' if test.groups is None else units}", name)
+        for name, test in tests.items()
     )
     several = len(by_test) > 1
-    words = ", ".join(f"{test} for {listed(names)}" if several else test for test, names in by_test.items())
+    words = ", ".join(
+        f"{test} for {listed(names)}" if several else test for test, names in by_test.items()
+    )
     first = next(iter(tests.values()))
     correction = first.counted_correction if comparisons > 1 else None
     how = [f"{correction_words(correction)} for {comparisons:,} comparisons"] if correction else []
@@ -316,9 +331,18 @@ def correction_words(method: str) -> str:
 
 def provenance_line(provenance: Mapping[str, Any]) -> str:
     """The provenance of a result in one line of small print."""
-    facts = {name: value for name, value in provenance.items() if name not in ("versions", "metadata", "criteria")}
+    facts = {
+        name: value
+        for name, value in provenance.items()
+        if name not in ("versions", "metadata", "criteria")
+    }
     numbers = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
-    return "; ".join([*(f"{name} {fact_words(value)}" for name, value in facts.items() if value is not None), numbers])
+    return "; ".join(
+        [
+            *(f"{name} {fact_words(value)}" for name, value in facts.items() if value is not None),
+            numbers,
+        ]
+    )
 
 
 def fact_words(value: Any) -> str:

@@ -51,4 +51,6 @@ def write_files(folder: Path) -> None:
         (folder / f"{name}s.tsv").write_text("".join(lines), encoding="utf-8")
     for name in ("bm25", "ql"):
         values = evaluate(["AP", "P@10"], demo.qrels(), demo.run(name))
-        (folder / f"{name}.eval").write_text(trec_eval_lines(values.mean(), values, run=name) + "\n", encoding="utf-8")
+        (folder / f"{name}.eval").write_text(
+            trec_eval_lines(values.mean(), values, run=name) + "\n", encoding="utf-8"
+        )

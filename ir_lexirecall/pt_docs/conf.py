@@ -46,11 +46,15 @@ INTERNAL = [  # fields of results that are for the library itself; the options o
     r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
     r"pyterrier_lexirecall\.experiment\.SignTest",
 ]
-nitpick_ignore_regex = [(r"py:.*", name) for name in ELSEWHERE] + [(r"py:class", name) for name in INTERNAL]
+nitpick_ignore_regex = [(r"py:.*", name) for name in ELSEWHERE] + [
+    (r"py:class", name) for name in INTERNAL
+]
 
 # The integrations' signatures can be read without the frameworks.
 autodoc_mock_imports = [
-    name for name in ("lenskit", "pyspark", "sentence_transformers", "torch") if find_spec(name) is None
+    name
+    for name in ("lenskit", "pyspark", "sentence_transformers", "torch")
+    if find_spec(name) is None
 ]
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
@@ -61,7 +65,9 @@ napoleon_use_rtype = False
 # -- gallery -------------------------------------------------------------------------------------------------------------
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
-matplotlib.interactive(True)  # pictures of the examples are pyplot's then, which the gallery collects
+matplotlib.interactive(
+    True
+)  # pictures of the examples are pyplot's then, which the gallery collects
 sphinx_gallery_conf = {
     "examples_dirs": ["../../examples/tutorials"],
     "gallery_dirs": ["gallery"],
@@ -80,7 +86,9 @@ sphinx_gallery_conf = {
 smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
-html_sidebars = {path.stem: [] for path in placeholders.HERE.glob("*.rst")}  # pages without a section around them
+html_sidebars = {
+    path.stem: [] for path in placeholders.HERE.glob("*.rst")
+}  # pages without a section around them
 html_sidebars["gallery/**"] = html_sidebars["measures/index"] = []  # room for code
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

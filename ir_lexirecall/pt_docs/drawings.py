@@ -27,10 +27,21 @@ SUBTOPICS = {"a": "#3182bd", "b": "#e6862f", "c": "#4d9d4d"}
 EMPTY = "#8884"
 
 ASPECTS = {"relevance": 2, "quality": 2}
-BLOCKS = map(str.splitlines, (Path(__file__).parent / "rankings.txt").read_text(encoding="utf-8").split("\n\n"))
-RANKINGS = {family: [line.split() for line in lines] for families, *lines in BLOCKS for family in families.split()}
+BLOCKS = map(
+    str.splitlines,
+    (Path(__file__).parent / "rankings.txt").read_text(encoding="utf-8").split("\n\n"),
+)
+RANKINGS = {
+    family: [line.split() for line in lines]
+    for families, *lines in BLOCKS
+    for family in families.split()
+}
 """What measures of each family are drawn for: rankings of at most ten documents; '.' is a document that is not relevant."""
-OF_RANKS = ("binary", "collections", "graded")  # families with a curve: what one relevant document is worth
+OF_RANKS = (
+    "binary",
+    "collections",
+    "graded",
+)  # families with a curve: what one relevant document is worth
 MEANING = {"subtopics": "letters are subtopics", "aspects": "grades for relevance and quality"}
 MEANING |= dict.fromkeys(("binary", "collections"), "1 is relevant")
 
@@ -41,8 +52,16 @@ class Drawing:
     def __init__(self, figure: Figure, text: str, letters: str = "none") -> None:
         self.text: str = text
         written = io.StringIO()
-        with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": "ir-lexirecall", "font.size": 9}):
-            figure.savefig(written, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
+        with matplotlib.rc_context(
+            {"svg.fonttype": letters, "svg.hashsalt": "ir-lexirecall", "font.size": 9}
+        ):
+            figure.savefig(
+                written,
+                format="svg",
+                transparent=True,
+                bbox_inches="tight",
+                metadata={"Date": None},
+            )
         self.svg: str = written.getvalue()
 
     def inline(self, name: str) -> str:
@@ -50,11 +69,17 @@ class Drawing:
         svg = self.svg[self.svg.index("<svg") :].replace(INK, "currentColor")
         svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
         used = set(re.findall(r"#([\w-]+)", svg))
-        svg = re.sub(r' id="([\w-]+)"', lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", svg)
+        svg = re.sub(
+            r' id="([\w-]+)"', lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", svg
+        )
         svg = re.sub(r'(url\(|href=")#([\w-]+)', rf"\1#{name}-\2", svg)
         tag, body = svg.split(">", 1)
         width = re.search(r'width="([\d.]+)pt"', tag)
-        size = f' style="width: 100%; height: auto; max-width: {float(width[1]) * 1.35:.0f}px"' if width else ""
+        size = (
+            f' style="width: 100%; height: auto; max-width: {float(width[1]) * 1.35:.0f}px"'
+            if width
+            else ""
+        )
         tag = re.sub(r' (height|width)="[^"]*"', "", tag).removeprefix("<svg")
         head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"{size}'
         return re.sub(r"\s*\n\s*", " ", f"{head}{tag}>{body}")
@@ -84,13 +109,19 @@ def rewards(name: str) -> Drawing:
     family, measure = REGISTRY[name].FAMILY, with_required(name)
     cells, curve = RANKINGS[family], family in OF_RANKS
     value = irl.evaluate(measure, *collection(cells, family))[measure]
-    order = sorted(range(len(cells)), key=lambda i: value[f"q{i}"], reverse=not REGISTRY[name].SMALLER_IS_BETTER)
+    order = sorted(
+        range(len(cells)),
+        key=lambda i: value[f"q{i}"],
+        reverse=not REGISTRY[name].SMALLER_IS_BETTER,
+    )
     figure = Figure(figsize=(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5))
     left, right = figure.subplots(1, 2, width_ratios=[3, 2]) if curve else (figure.subplots(), None)
     ladder(plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order])
     if right is not None:  # the value of a ranking with one relevant document, by its rank
         ranks, grade = list(range(1, 21)), 2 if family == "graded" else 1
-        run = {f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks}
+        run = {
+            f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks
+        }
         worth = irl.evaluate(measure, {f"q{i}": {"d": grade} for i in ranks}, run)[measure]
         worths = [worth[f"q{i}"] for i in ranks]
         plain(right).plot(ranks, worths, color=BLUES["2"], marker="o", markersize=3, linewidth=1)
@@ -106,13 +137,17 @@ def rewards(name: str) -> Drawing:
 def with_required(name: str) -> str:
     """The measure as text, with a value for every parameter that it requires."""
     given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
-    params = {p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required}
+    params = {
+        p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required
+    }
     if REGISTRY[name].FAMILY == "collections":
         params["n"] = 20
     return str(REGISTRY[name](**params))
 
 
-def collection(cells: Sequence[Sequence[str]], family: str) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
+def collection(
+    cells: Sequence[Sequence[str]], family: str
+) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Qrels and run in which the i-th ranking answers query ``q{i}``; what a ranking lacks of the first one was not retrieved."""
     rows: list[dict[str, Any]] = []
     run = {}
@@ -143,8 +178,13 @@ def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) 
             share = 0.88 / len(cell)
             for i, part in enumerate(cell):  # its grade, its subtopics, or its two grades
                 left, colour = x + 0.06 + i * share, BLUES.get(part, SUBTOPICS.get(part, EMPTY))
-                ax.add_patch(Rectangle((left, y + 0.12), share, 0.76, facecolor=colour, linewidth=0))
-                ink, at = "white" if part in ("2", "3", "a") else "black", x + 0.06 + (i + 0.5) * share
+                ax.add_patch(
+                    Rectangle((left, y + 0.12), share, 0.76, facecolor=colour, linewidth=0)
+                )
+                ink, at = (
+                    "white" if part in ("2", "3", "a") else "black",
+                    x + 0.06 + (i + 0.5) * share,
+                )
                 if part != ".":
                     ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color=ink)
         ax.text(width + 0.4, y + 0.5, f"{value:.3f}", va="center", color=INK)
@@ -164,7 +204,9 @@ def means() -> Drawing:
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
     told = ", ".join(f"{row.run} {row.mean:.2f}" for row in result.ranking().itertuples())
-    return in_colour_of_page(figure, f"Mean preference over all other runs by lexirecall, with 95% intervals: {told}")
+    return in_colour_of_page(
+        figure, f"Mean preference over all other runs by lexirecall, with 95% intervals: {told}"
+    )
 
 
 def pair() -> Drawing:

@@ -22,7 +22,9 @@ SHARED = ("@cutoff", "rel", "judged_only")
 _GREEK = "alpha|beta|gamma|delta|phi|eps|pi"
 _NAME = rf"(?:{_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum(?= V)|[A-Za-z])(?:\*?_\w|\*|')?(?![\w'])"
 _ATOM = rf"(?:{_NAME}(?:\([^()']*\))?|\d+(?:\.\d+)?(?!\w)|\([-+*/^ \w.]*(?:\([^()']*\)[-+*/^ \w.]*)*\)|\.\.\.)"
-_FORMULA = re.compile(rf"\w{{2,}}\([^()]*=.*\)\S*|(?<![\w'`=@.-]){_ATOM}(?:(?: ?[-+/=<^x] ?| |(?<=\))){_ATOM})*(?!\w)")
+_FORMULA = re.compile(
+    rf"\w{{2,}}\([^()]*=.*\)\S*|(?<![\w'`=@.-]){_ATOM}(?:(?: ?[-+/=<^x] ?| |(?<=\))){_ATOM})*(?!\w)"
+)
 """A measure with parameters, which is code; or a formula in plain text, such as ``(1-p) p^(i-1)``."""
 
 
@@ -72,7 +74,13 @@ def standard() -> str:
         title = f"{name}: {about.title}" if about.title != name else name
         meaning = re.sub(r"([*_`|\\])", r"\\\1", about.meaning)
         source = f"Source: {about.source.line}" if about.source.line else ""
-        parts += [f"{title}\n{'-' * len(title)}", "", meaning, displayed(about.formula, about.symbols), source]
+        parts += [
+            f"{title}\n{'-' * len(title)}",
+            "",
+            meaning,
+            displayed(about.formula, about.symbols),
+            source,
+        ]
     return "\n\n".join(parts)
 
 
@@ -86,7 +94,9 @@ def table_of_tests() -> str:
 def displayed(formula: str, symbols: str) -> str:
     """A formula and its definitions, a line each, as beside each other they would be wider than a page; then its symbols, one by one."""
     lines = re.split(r",\s*\\quad\s*", " ".join(formula.split())) if formula else []
-    shown = [f".. math::\n\n   {line}{',' * (place < len(lines))}" for place, line in enumerate(lines, 1)]
+    shown = [
+        f".. math::\n\n   {line}{',' * (place < len(lines))}" for place, line in enumerate(lines, 1)
+    ]
     listed = [part.strip() for part in re.split(r";(?![^()]*\))", symbols)]
     return "\n\n".join([*shown, "\n".join(f"- {typeset(symbol)}" for symbol in listed if symbol)])
 
@@ -101,7 +111,9 @@ def typeset(text: str) -> str:
         """As it is where no letter stands for a quantity: a formula of numbers reads so, and a word is none."""
         names = rf"\b({_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum)\b"
         words = re.search(r"[A-Za-z]{2,}", re.sub(names, "x", found[0]))
-        is_formula = re.search(r"[A-Za-z]", found[0]) and re.search(r"[-+/=<^_(*']", found[0]) and not words
+        is_formula = (
+            re.search(r"[A-Za-z]", found[0]) and re.search(r"[-+/=<^_(*']", found[0]) and not words
+        )
         return f":math:`{latex(found[0])}`" if is_formula else found[0]
 
     return _FORMULA.sub(mathematics, text)
@@ -109,7 +121,11 @@ def typeset(text: str) -> str:
 
 def latex(text: str) -> str:
     """A formula in plain text as LaTeX."""
-    text = re.sub(r"\^(?:\((\w*[^()]*)\)|(\w+\([^()]*\)|\w+))", lambda power: f"^{{{power[1] or power[2]}}}", text)
+    text = re.sub(
+        r"\^(?:\((\w*[^()]*)\)|(\w+\([^()]*\)|\w+))",
+        lambda power: f"^{{{power[1] or power[2]}}}",
+        text,
+    )
     text = re.sub(r"\bC\(([^(),]+), ([^(),]+)\)", r"\\binom{\1}{\2}", text)
     text = re.sub(r"\b(max|min)_rel\b", r"\\mathrm{\1\\_rel}", text)
     text = re.sub(r"(?<!\\)_(\w+)", r"_{\1}", text).replace("*", "^*").replace("...", r"\ldots")
@@ -135,21 +151,35 @@ def figure(svg: str, words: str) -> str:
 
 def at_a_glance(about: Description) -> str:
     """What a value means, row by row."""
-    links = [f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`" for n in about.see_also]
+    links = [
+        f":ref:`{n} <measure-{n}>`" if n in REGISTRY else f":doc:`{n} <standard>`"
+        for n in about.see_also
+    ]
     told = {"Values": about.values, "0 means": about.zero, "Ties": about.ties}
-    rows = {name: prose(text) for name, text in told.items()} | {"Use it": about.use, "See also": ", ".join(links)}
-    return list_table([[name, text] for name, text in rows.items() if text], "stub-columns", "18 82")
+    rows = {name: prose(text) for name, text in told.items()} | {
+        "Use it": about.use,
+        "See also": ", ".join(links),
+    }
+    return list_table(
+        [[name, text] for name, text in rows.items() if text], "stub-columns", "18 82"
+    )
 
 
 def parameters(name: str, about: Description) -> str:
     """The measure's signature, and a row for each parameter but those that the list of measures explains."""
     declared = REGISTRY[name].SUPPORTED_PARAMS
     signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
-    text = f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   :no-contents-entry:"
+    text = (
+        f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n   :no-contents-entry:"
+    )
     rows = [["Parameter", "Default", "Meaning"]]
     for parameter in about.parameters:
         if parameter.name not in SHARED:
-            default = parameter.default if parameter.default in ("required", "none") else f"``{parameter.default}``"
+            default = (
+                parameter.default
+                if parameter.default in ("required", "none")
+                else f"``{parameter.default}``"
+            )
             meaning = f"{prose(parameter.meaning)} ({prose(parameter.allowed)})"
             rows.append([f"``{parameter.name}``", default, meaning])
     return text + f"\n\n{list_table(rows, 'header-rows', '16 16 68')}" * (len(rows) > 1)
@@ -163,7 +193,9 @@ def list_table(rows: list[list[str]], heads: str, widths: str) -> str:
 
 def prose(text: str) -> str:
     """Text with its formulas typeset, the rest as it is."""
-    return re.sub(r"(:math:`[^`]*`)|([*_`|\\])", lambda found: found[1] or "\\" + found[2], typeset(text))
+    return re.sub(
+        r"(:math:`[^`]*`)|([*_`|\\])", lambda found: found[1] or "\\" + found[2], typeset(text)
+    )
 
 
 def block(language: str, text: str) -> str:

@@ -49,7 +49,9 @@ Scripts to run and to change, and metrics for other frameworks to copy:
 """
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
-THUMBNAIL = re.compile(r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL)
+THUMBNAIL = re.compile(
+    r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL
+)
 DOI = re.compile(r"(?<=\bdoi )(10\.\d{4,}/[^\s,;()]*[^\s,;().])")
 
 
@@ -58,11 +60,20 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", fill)
     app.connect("autodoc-process-signature", write_defaults)
     # Around napoleon, which would take what stands before a colon for the type of a property or constant.
-    app.connect("autodoc-process-docstring", partial(change_colons, old=":", new=HIDDEN_COLON), priority=400)
-    app.connect("autodoc-process-docstring", partial(change_colons, old=HIDDEN_COLON, new=":"), priority=600)
+    app.connect(
+        "autodoc-process-docstring", partial(change_colons, old=":", new=HIDDEN_COLON), priority=400
+    )
+    app.connect(
+        "autodoc-process-docstring", partial(change_colons, old=HIDDEN_COLON, new=":"), priority=600
+    )
     app.connect("doctree-read", finish)
-    inline, block = (partial(mathml, tag=tag, name=name) for tag, name in (("span", "math"), ("div", "math-block")))
-    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
+    inline, block = (
+        partial(mathml, tag=tag, name=name)
+        for tag, name in (("span", "math"), ("div", "math-block"))
+    )
+    app.add_html_math_renderer(
+        "mathml", inline_renderers=(inline, None), block_renderers=(block, None)
+    )
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -81,18 +92,34 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
         source[0] = THUMBNAIL.sub(thumbnail, source[0]) + SCRIPTS
     if docname == "papers":
         run = app.config.plot_gallery in (True, "1", "True")
-        papers = [paper(script, run=run) for script in sorted((EXAMPLES / "papers").glob("*.py")) if told(script)[0]]
+        papers = [
+            paper(script, run=run)
+            for script in sorted((EXAMPLES / "papers").glob("*.py"))
+            if told(script)[0]
+        ]
         source[0] = source[0].replace(".. made: papers", "\n".join(papers))
     source[0] = PLACE.sub(made, source[0])
 
 
-def write_defaults(app: Any, what: str, name: str, thing: Any, options: Any, signature: Any, returned: Any) -> Any:
+def write_defaults(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: Any, returned: Any
+) -> Any:
     """Write defaults that no source code can name, made anew for each object, as ``...``: signatures are Python then."""
-    return signature and re.sub(r"<factory>|<object object>|<function [\w.]+(<lambda>)?>", "...", signature), returned
+    return signature and re.sub(
+        r"<factory>|<object object>|<function [\w.]+(<lambda>)?>", "...", signature
+    ), returned
 
 
 def change_colons(
-    app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str], *, old: str, new: str
+    app: Any,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    lines: list[str],
+    *,
+    old: str,
+    new: str,
 ) -> None:
     """Write the colons in the docstring of a property or constant in another way."""
     if what in ("attribute", "data", "property"):
@@ -107,14 +134,22 @@ def finish(app: Any, doctree: Any) -> None:
         if link.get("refuri", "").startswith("mailto:"):  # a measure with its cutoff
             link.replace_self(nodes.Text(link.astext()))
     for text in list(doctree.findall(nodes.Text)):
-        if not isinstance(text.parent, (nodes.reference, nodes.literal, nodes.literal_block, nodes.title)):
+        if not isinstance(
+            text.parent, (nodes.reference, nodes.literal, nodes.literal_block, nodes.title)
+        ):
             parts: list[Any] = DOI.split(str(text))  # every second part is a DOI
             parts[::2] = map(nodes.Text, parts[::2])
-            parts[1::2] = [nodes.reference("", doi, refuri=f"https://doi.org/{doi}") for doi in parts[1::2]]
+            parts[1::2] = [
+                nodes.reference("", doi, refuri=f"https://doi.org/{doi}") for doi in parts[1::2]
+            ]
             text.parent.replace(text, parts)
-    for block in doctree.findall(nodes.literal_block):  # long lines of LaTeX or sentences are seen whole
+    for block in doctree.findall(
+        nodes.literal_block
+    ):  # long lines of LaTeX or sentences are seen whole
         text = block.astext()
-        rows = [line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)]
+        rows = [
+            line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)
+        ]
         if "\\begin{table}" in text or (block.get("language") == "none" and not rows):
             block["classes"].append("prose")
 
@@ -128,8 +163,12 @@ def mathml(writer: Any, node: Any, tag: str, name: str) -> None:
     try:
         written = str(tex2mathml(node.astext(), as_block=tag == "div"))
     except MathError as error:
-        raise ValueError(f"formula {node.astext()!r} at {node.source}:{node.line}: {error}") from error
-    written = re.sub(r"<mo>([{}|\[\]])</mo>", r'<mo stretchy="false">\1</mo>', written)  # as in LaTeX without \left
+        raise ValueError(
+            f"formula {node.astext()!r} at {node.source}:{node.line}: {error}"
+        ) from error
+    written = re.sub(
+        r"<mo>([{}|\[\]])</mo>", r'<mo stretchy="false">\1</mo>', written
+    )  # as in LaTeX without \left
     writer.body.append(f'<{tag} class="{name}">{written}</{tag}>')
     raise SkipNode
 
@@ -154,18 +193,32 @@ def paper(script: Path, *, run: bool) -> str:
         if not output.exists() or output.stat().st_mtime < script.stat().st_mtime:
             folder.mkdir(parents=True, exist_ok=True)
             command = [sys.executable, "-W", "ignore", str(script), "--plots", str(folder)]
-            paths = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
+            paths = os.pathsep.join(
+                [str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")]
+            )
             environment = os.environ | {"PYTHONPATH": paths}
-            ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+            ran = subprocess.run(
+                command, capture_output=True, text=True, env=environment, cwd=folder
+            )
             if ran.returncode:
                 raise ValueError(f"{script}: {ran.stderr}")
-            output.write_text(re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE), encoding="utf-8")
+            output.write_text(
+                re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE), encoding="utf-8"
+            )
         for picture in sorted(folder.glob("*.svg")):
             shown = picture.stem.replace("_", " ")
             parts += [f".. image:: gallery/{script.stem}/{picture.name}", f"   :alt: {shown}", ""]
         # Claims that hold are counted.
-        concluded = re.sub(r"^  holds .*\n", "", verdicts(output.read_text(encoding="utf-8")), flags=re.MULTILINE)
-        parts += [".. code-block:: none", "   :class: prose", "", textwrap.indent(concluded, "    "), ""]
+        concluded = re.sub(
+            r"^  holds .*\n", "", verdicts(output.read_text(encoding="utf-8")), flags=re.MULTILINE
+        )
+        parts += [
+            ".. code-block:: none",
+            "   :class: prose",
+            "",
+            textwrap.indent(concluded, "    "),
+            "",
+        ]
         parts += [f":download:`The whole output <gallery/{script.stem}/{script.stem}.txt>`,"]
     parts += [f":download:`the script <../../examples/papers/{script.name}>`", ""]
     return "\n".join(parts)
@@ -222,7 +275,9 @@ def names(page: str) -> str:
     """Links to everything that a page of the reference describes."""
     text = PLACE.sub(made, (HERE / "api" / f"{page}.rst").read_text(encoding="utf-8"))
     described = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
-    return " · ".join(f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`" for name in described)
+    return " · ".join(
+        f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`" for name in described
+    )
 
 
 def picture(name: str) -> str:
@@ -248,18 +303,25 @@ def studies(_: str) -> str:
         if hasattr(meta, name):
             rows += [f"   * - {record.title}", f"     - :func:`~ir_lexirecall.meta.{name}`"]
         elif hasattr(meta.Study, name):
-            rows += [f"   * - {record.title}", f"     - :meth:`Study.{name}() <ir_lexirecall.meta.Study.{name}>`"]
+            rows += [
+                f"   * - {record.title}",
+                f"     - :meth:`Study.{name}() <ir_lexirecall.meta.Study.{name}>`",
+            ]
     return "\n".join(rows) + "\n"
 
 
 MAKERS: dict[str, Callable[[str], str]] = {
     # In the navigation only.
-    "contents": lambda text: re.sub(r"(\w+):(\S+)", r".. toctree::\n   :hidden:\n\n   \1 <\2>", text),
+    "contents": lambda text: re.sub(
+        r"(\w+):(\S+)", r".. toctree::\n   :hidden:\n\n   \1 <\2>", text
+    ),
     "coverage": coverage,
     "file": file,
     # Of integrations whose frameworks need not be there.
     "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(encoding="utf-8"),
-    "link": lambda text: re.sub(r"(\S+) (.+)", r":doc:`\2 <\1>`", text),  # to a page that only this build has
+    "link": lambda text: re.sub(
+        r"(\S+) (.+)", r":doc:`\2 <\1>`", text
+    ),  # to a page that only this build has
     "names": names,
     "output": lambda command: pages.block("text", commands.output(command)),
     "picture": picture,

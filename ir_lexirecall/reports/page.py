@@ -23,7 +23,15 @@ from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.standings import direction_words, verdict_words
-from ir_lexirecall.present.text import confidence_words, fact_words, format_p, in_short, listed, printable, short_names
+from ir_lexirecall.present.text import (
+    confidence_words,
+    fact_words,
+    format_p,
+    in_short,
+    listed,
+    printable,
+    short_names,
+)
 from ir_lexirecall.reports import sections
 from ir_lexirecall.reports.query_browser import browsers_of
 from ir_lexirecall.reports.report_tables import fitting, minus, number, signed, tables_of
@@ -32,7 +40,16 @@ _MOST_TITLES = 3  # collections that the title names
 _MOST_CELLS = 60_000  # of all tables together
 _MOST_VALUES = 20_000  # by query
 _RELIED_ON = (
-    *("ir-lexirecall", "ir-measures", "ir-datasets", "numpy", "scipy", "pandas", "polars", "statsmodels"),
+    *(
+        "ir-lexirecall",
+        "ir-measures",
+        "ir-datasets",
+        "numpy",
+        "scipy",
+        "pandas",
+        "polars",
+        "statsmodels",
+    ),
     *("pytrec-eval-terrier", "cwl-eval", "jinja2"),
 )
 
@@ -87,7 +104,9 @@ def report(
     carried = getattr(result, "attrs", {}).get("comparison")  # by PyTerrier's table
     shown: Any = carried if isinstance(carried, Comparison) else result
     if not isinstance(shown, (Comparison, Benchmark)):
-        raise ValueError(f"expected what compare or benchmark gave, got {type(shown).__name__!r}; studies have to_html")
+        raise ValueError(
+            f"expected what compare or benchmark gave, got {type(shown).__name__!r}; studies have to_html"
+        )
     if details is not None and details < 0:
         raise ValueError(f"details must be at least 0, not {details!r}")
     check_folder(path)
@@ -115,28 +134,49 @@ def report(
     many = isinstance(shown, Benchmark)
     if title is None:
         sources = list(shown) if many else list(filter(None, [shown.source]))
-        title = ": ".join(["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])])
+        title = ": ".join(
+            ["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])]
+        )
     date = datetime.datetime.now(datetime.UTC) if date is None else date
     found = versions(_RELIED_ON)
-    facts = {name: fact for name, fact in shown.provenance.items() if name not in ("metadata", "versions")}
-    facts |= {f"{name} says": metadata for name, metadata in (shown.provenance.get("metadata") or {}).items()}
+    facts = {
+        name: fact
+        for name, fact in shown.provenance.items()
+        if name not in ("metadata", "versions")
+    }
+    facts |= {
+        f"{name} says": metadata
+        for name, metadata in (shown.provenance.get("metadata") or {}).items()
+    }
     finding = benchmark_finding(shown) if many else comparison_finding(shown)
     notes = benchmark_caveats(shown) if many else comparison_caveats(shown)
     rankings = sections.rankings_of(shown, notes)
     tables, left_out = fitting(tables_of(shown), _MOST_CELLS)
     names = [] if many else shown.criteria
-    values = [(f"{by} by query, a column per run", shown.per_query(by).reset_index(), 1) for by in names]
+    values = [
+        (f"{by} by query, a column per run", shown.per_query(by).reset_index(), 1) for by in names
+    ]
     by_query, too_many = fitting(values, _MOST_VALUES)
     files = []
     for what, name in (inputs or {}).items():
-        file: dict[str, Any] = {"what": what, "source": os.fspath(name), "size": None, "sha256": None}
+        file: dict[str, Any] = {
+            "what": what,
+            "source": os.fspath(name),
+            "size": None,
+            "sha256": None,
+        }
         if os.path.isfile(name):
             with open(name, "rb") as stream:
-                file |= {"sha256": hashlib.file_digest(stream, "sha256").hexdigest(), "size": stream.tell()}
+                file |= {
+                    "sha256": hashlib.file_digest(stream, "sha256").hexdigest(),
+                    "size": stream.tell(),
+                }
         files.append(file)
     page = template.render(
         title=title,
-        date=date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {})),
+        date=date.isoformat(
+            **({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {})
+        ),
         forest=sections.FOREST,
         direction_words=direction_words,
         sentences=finding.sentences,
@@ -153,8 +193,14 @@ def report(
         browsers=browsers,
         command=command,
         files=files,
-        settings={name.replace("_", " "): "none" if x is None else fact_words(x) for name, x in facts.items()},
-        versions={"Python": found.pop("python"), **{name.replace("_", "-"): found[name] for name in found}},
+        settings={
+            name.replace("_", " "): "none" if x is None else fact_words(x)
+            for name, x in facts.items()
+        },
+        versions={
+            "Python": found.pop("python"),
+            **{name.replace("_", "-"): found[name] for name in found},
+        },
     )
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")

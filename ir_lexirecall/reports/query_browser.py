@@ -29,8 +29,17 @@ _MOST_DECISIONS = 40_000  # pairs of runs by queries by preferences
 _TEXT = 240  # characters of a document's text
 _MOST_TEXT = 1_200_000  # characters
 _DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_DECIDED = {"preference": "v", "level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b"}
-_DECIDED |= {"levels_a": "a", "levels_b": "b"}  # columns of ``explain``, and what the page calls them
+_DECIDED = {
+    "preference": "v",
+    "level": "level",
+    "tied_levels": "tied",
+    "rank_a": "a",
+    "rank_b": "b",
+}
+_DECIDED |= {
+    "levels_a": "a",
+    "levels_b": "b",
+}  # columns of ``explain``, and what the page calls them
 
 
 def browsers_of(
@@ -53,54 +62,92 @@ def browsers_of(
     results = dict(result) if isinstance(result, Benchmark) else {"": result}
     found = []
     for name, one in results.items():
-        own = runs.get(name, {} if len(results) > 1 else runs) if isinstance(result, Benchmark) else runs
+        own = (
+            runs.get(name, {} if len(results) > 1 else runs)
+            if isinstance(result, Benchmark)
+            else runs
+        )
         documents = one.texts.texts if texts.texts is None else texts.texts
         queries = one.texts.queries if texts.queries is None else texts.queries
         known = {str(run): source for run, source in own.items()}
-        data = _browser_data(one, known, TextSources(documents, queries), details, progress, len(results))
+        data = _browser_data(
+            one, known, TextSources(documents, queries), details, progress, len(results)
+        )
         found += [{**data, "collection": name}] if data else []
     return found
 
 
 def _browser_data(
-    result: Comparison, runs: dict[str, Any], texts: TextSources, details: int | None, progress: bool | None, parts: int
+    result: Comparison,
+    runs: dict[str, Any],
+    texts: TextSources,
+    details: int | None,
+    progress: bool | None,
+    parts: int,
 ) -> dict[str, str]:
     """Empty where there is nothing to browse; ``parts``: among how many collections the room of the page is divided."""
     some = {query_id for criterion in result.by.values() for query_id in criterion.query_ids}
-    counted = np.flatnonzero([query_id in some for query_id in result.query_ids])  # for some criterion
+    counted = np.flatnonzero(
+        [query_id in some for query_id in result.query_ids]
+    )  # for some criterion
     scored = result.scored
     if scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
         return {}
-    queries, most, criterion = counted, max(_FEWEST_QUERIES, _MOST_QUERIES // parts), result.criterion()
+    queries, most, criterion = (
+        counted,
+        max(_FEWEST_QUERIES, _MOST_QUERIES // parts),
+        result.criterion(),
+    )
     if len(counted) > most:  # those on which the runs differ most, in order
-        spread = dict(zip(criterion.query_ids, np.nan_to_num(criterion.standings.std(axis=0)), strict=True))
+        spread = dict(
+            zip(criterion.query_ids, np.nan_to_num(criterion.standings.std(axis=0)), strict=True)
+        )
         apart = np.array([spread.get(result.query_ids[q], 0.0) for q in counted])
         queries = np.sort(counted[np.argsort(-apart, kind="stable")[:most]])
     # Pairs of the best runs first: by the place of the worse one, then of the better one.
     ranked = {name: i for i, name in enumerate(result.ranking()["run"])}
-    fit = max(1, _MOST_DECISIONS // parts // (len(queries) * max(1, len(result.criteria) - len(result.measures))))
-    pairs = sorted(result.pairs, key=lambda pair: sorted((ranked[name] for name in pair), reverse=True))
+    fit = max(
+        1,
+        _MOST_DECISIONS
+        // parts
+        // (len(queries) * max(1, len(result.criteria) - len(result.measures))),
+    )
+    pairs = sorted(
+        result.pairs, key=lambda pair: sorted((ranked[name] for name in pair), reverse=True)
+    )
     pairs = pairs[: fit if details is None else min(fit, details)]
     names = [name for name in ranked if any(name in pair for pair in pairs)]
-    depth = int(np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH))
+    depth = int(
+        np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH)
+    )
     query_ids = [scored.judgments.query_ids[q] for q in queries.tolist()]
     judgments = scored.judgments.restricted_to(query_ids)
     rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
     # The documents of each ranking: the first ones, and what is relevant below. Only a run itself knows those without judgment.
     key = ["query", "doc_id"]
-    known = pl.DataFrame({"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade})
+    known = pl.DataFrame(
+        {"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade}
+    )
     rankings = []
     for name in names:
         run, source = scored.runs[name], runs.get(name)
         if source is None or judgments.judged_only:
             number = np.full(len(run.depth), -1)
             number[queries] = np.arange(len(queries))
-            query, doc_id, rank = number[run.query], scored.judgments.doc_id.gather(run.doc), run.rank
+            query, doc_id, rank = (
+                number[run.query],
+                scored.judgments.doc_id.gather(run.doc),
+                run.rank,
+            )
         else:
             pool = Pool.from_runs(judgments, {name: source}, depth)
             query, doc_id, rank = pool.query, pool.doc_id, pool.rank[0].astype(np.int64)
-        rows = pl.DataFrame({"query": query, "doc_id": doc_id, "rank": rank}).join(known, on=key, how="left")
-        rows = rows.filter(pl.col("query") >= 0, (pl.col("rank") <= depth) | (pl.col("grade") >= rel))
+        rows = pl.DataFrame({"query": query, "doc_id": doc_id, "rank": rank}).join(
+            known, on=key, how="left"
+        )
+        rows = rows.filter(
+            pl.col("query") >= 0, (pl.col("rank") <= depth) | (pl.col("grade") >= rel)
+        )
         rankings.append(rows.sort("query", "rank"))
     # Documents are numbered query by query: the judged ones, then the others in the order in which rankings have them.
     every = pl.concat([known, *(rows.select(*key, "grade") for rows in rankings)])
@@ -111,12 +158,20 @@ def _browser_data(
     highest_first = pl.concat([best["doc_id"], every.filter(pl.col("grade") >= rel)["doc_id"]])
     packed_rankings = []
     for name, rows in zip(names, rankings, strict=True):
-        step = pl.col("rank").diff().over("query").fill_null(pl.col("rank"))  # from one rank to the next
+        step = (
+            pl.col("rank").diff().over("query").fill_null(pl.col("rank"))
+        )  # from one rank to the next
         rows = rows.join(every, on=key, how="left", maintain_order="left").with_columns(step=step)
         doc, steps = (_by_query(rows, column, len(queries)) for column in ("number", "step"))
-        packed_rankings.append({"doc": doc, "step": steps, "depth": scored.runs[name].depth[queries].tolist()})
+        packed_rankings.append(
+            {"doc": doc, "step": steps, "depth": scored.runs[name].depth[queries].tolist()}
+        )
     documents = texts.texts
-    if documents is None and is_data_set(result.source) and (collection := find_collection(result.source)).has_texts:
+    if (
+        documents is None
+        and is_data_set(result.source)
+        and (collection := find_collection(result.source)).has_texts
+    ):
         documents = collection  # on this machine already
     # Beginnings of the texts of documents, of the first ones as far as there is room.
     room, beginnings = _MOST_TEXT // parts, []
@@ -135,7 +190,9 @@ def _browser_data(
         of_queries = documents.query_texts
     place = {pair: i for i, pair in enumerate(result.pairs)}
     with progress_bar(progress, pairs, desc="pairs") as bar:
-        decided = [[_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar]
+        decided = [
+            [_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar
+        ]
     data = {
         "runs": list(map(printable, names)),
         "rel": rel,
@@ -144,23 +201,33 @@ def _browser_data(
             {"id": printable(query_id), "text": _shown(str(of_queries.get(query_id, ""))), "m": m}
             for query_id, m in zip(query_ids, judgments.m(rel).tolist(), strict=True)
         ],
-        "docs": [list(map(printable, documents)) for documents in _by_query(every, "doc_id", len(queries))],
+        "docs": [
+            list(map(printable, documents))
+            for documents in _by_query(every, "doc_id", len(queries))
+        ],
         "grades": _by_query(every, "grade", len(queries)),
         "texts": beginnings,
         "rankings": packed_rankings,
         "criteria": [_criterion(result, name, names, query_ids) for name in result.criteria],
         "pairs": [[names.index(a), names.index(b)] for a, b in pairs],
         "decided": decided,
-        "open": [_open_queries(result, name, [place[pair] for pair in pairs], query_ids) for name in result.criteria],
+        "open": [
+            _open_queries(result, name, [place[pair] for pair in pairs], query_ids)
+            for name in result.criteria
+        ],
         "unjudged": bool(runs),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
     said = []
     if len(queries) < len(counted):
-        said.append(f"The {len(queries):,} of {len(counted):,} queries on which the runs differ most.")
+        said.append(
+            f"The {len(queries):,} of {len(counted):,} queries on which the runs differ most."
+        )
     if len(pairs) < len(result.pairs):
-        said.append(f"{len(pairs):,} of {len(result.pairs):,} pairs, those of the runs that rank highest.")
+        said.append(
+            f"{len(pairs):,} of {len(result.pairs):,} pairs, those of the runs that rank highest."
+        )
     said.append(f"Rankings to rank {depth}, and what is relevant below.")
     if not runs:
         said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
@@ -173,14 +240,22 @@ def _by_query(rows: pl.DataFrame, column: str, queries: int) -> list[list[Any]]:
     return [lists.get(query, []) for query in range(queries)]
 
 
-def _criterion(result: Comparison, name: str, runs: list[str], query_ids: list[str]) -> dict[str, Any]:
+def _criterion(
+    result: Comparison, name: str, runs: list[str], query_ids: list[str]
+) -> dict[str, Any]:
     """A criterion: of a measure all its values, those of a query that differ by rounding only made equal."""
     criterion, values = result.by[name], None
     if isinstance(criterion, MeasureCriterion):
         column = {query_id: place for place, query_id in enumerate(criterion.query_ids)}
         array = criterion.levelled[[result.runs.index(run) for run in runs]]
-        values = [[_finite(row[column[q]]) if q in column else None for q in query_ids] for row in array.tolist()]
-    names = {"name": printable(name), "short": printable(short_names(result.criteria).get(name, name))}
+        values = [
+            [_finite(row[column[q]]) if q in column else None for q in query_ids]
+            for row in array.tolist()
+        ]
+    names = {
+        "name": printable(name),
+        "short": printable(short_names(result.criteria).get(name, name)),
+    }
     return names | {"smaller": criterion.smaller_is_better, "values": values}
 
 
@@ -194,10 +269,14 @@ def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) 
         for column, short in _DECIDED.items()
         if column in table
     }
-    return decided | {"kind": "ahead" if "levels_a" in table else "level" if "level" in table else ""}
+    return decided | {
+        "kind": "ahead" if "levels_a" in table else "level" if "level" in table else ""
+    }
 
 
-def _open_queries(result: Comparison, name: str, rows: list[int], query_ids: list[str]) -> dict[str, Any] | None:
+def _open_queries(
+    result: Comparison, name: str, rows: list[int], query_ids: list[str]
+) -> dict[str, Any] | None:
     """For some pairs, by their places in the result, the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
     left = result.undecided(name)
     if left is None:

@@ -72,7 +72,9 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
     return {"columns": columns, "rows": list(zip(*cells, strict=True)), "meanings": meanings}
 
 
-def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, Any], str]:
+def fitting(
+    tables: Iterable[tuple[str, pd.DataFrame, int]], room: int
+) -> tuple[dict[str, Any], str]:
     """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
 
     ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is the cells of all together.
@@ -97,19 +99,29 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
         for over in OVER if can_be_summed_up(result) else ():
             if over == "queries" and result.per_task:
                 continue
-            what = _RESAMPLED[over].replace("queries", "groups of queries" if result.cluster else "queries")
+            what = _RESAMPLED[over].replace(
+                "queries", "groups of queries" if result.cluster else "queries"
+            )
             tables.append((f"Over collections, {what}", result.overall(over), 2))
         tables.append(("Means on each collection", result.means(), 3))
         for name, comparison in result.items():
             pairs = [comparison.table(by) for by in _defined(comparison)]
-            tables += [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)] if pairs else []
-        all_defined = all(_defined(comparison) == comparison.criteria for comparison in result.values())
+            tables += (
+                [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)]
+                if pairs
+                else []
+            )
+        all_defined = all(
+            _defined(comparison) == comparison.criteria for comparison in result.values()
+        )
     else:
         names = _defined(result)
         tables.append(("Means, a row per criterion and run", result.means(), 2))
         if names:
             best = pd.concat([result.best_set(by).assign(criterion=by) for by in names])
-            tables.append(("Best sets", best[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
+            tables.append(
+                ("Best sets", best[["criterion", "run", "p_not_beaten", "may_be_best"]], 2)
+            )
         for by in names:
             said_once = ["criterion", *([] if result.by[by].is_measure else ["mean_a", "mean_b"])]
             table = result.table(by).drop(columns=said_once)

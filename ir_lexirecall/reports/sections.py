@@ -17,9 +17,21 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.measures.parsing import known_measure
-from ir_lexirecall.plots.marks import Mark, collection_marks, difference_marks, group_marks, mean_marks
+from ir_lexirecall.plots.marks import (
+    Mark,
+    collection_marks,
+    difference_marks,
+    group_marks,
+    mean_marks,
+)
 from ir_lexirecall.present.findings import Note, notes_of_run
-from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
+from ir_lexirecall.present.standings import (
+    VERDICTS,
+    MacroStanding,
+    Standing,
+    standings_of,
+    verdict_words,
+)
 from ir_lexirecall.present.tables import DAGGER, dagger_note
 from ir_lexirecall.present.text import count, p_words
 from ir_lexirecall.reports.report_tables import can_be_summed_up, minus
@@ -56,13 +68,17 @@ class Scale:
         step = 10.0 ** np.floor(np.log10((high - low) / 2))
         while (high - low) / step > 4:
             step *= 2 if (high - low) / step <= 8 else 2.5
-        ticks = step * np.arange(np.ceil(low / step - DIFFERENCE), np.floor(high / step + DIFFERENCE) + 1)
+        ticks = step * np.arange(
+            np.ceil(low / step - DIFFERENCE), np.floor(high / step + DIFFERENCE) + 1
+        )
         return cls(low, high, [float(round(tick, 10)) + 0.0 for tick in ticks])
 
     @classmethod
     def of(cls, marks: Iterable[Mark], include: Sequence[float] = ()) -> Scale:
         """The scale that shows all marks."""
-        return cls.around((end for mark in marks for end in (mark.value, mark.low, mark.high)), include)
+        return cls.around(
+            (end for mark in marks for end in (mark.value, mark.low, mark.high)), include
+        )
 
     def x(self, number: float) -> float | None:
         """Where a number stands, from the margin on the left to that on the right; None for what is not finite."""
@@ -86,7 +102,10 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
     """
     standings: Sequence[Standing | MacroStanding]
     if isinstance(result, Benchmark):
-        one, names = next(iter(result.values())), result.quantities if can_be_summed_up(result) else []
+        one, names = (
+            next(iter(result.values())),
+            result.quantities if can_be_summed_up(result) else [],
+        )
         standings = [MacroStanding(result, name) for name in names]
     else:
         one, standings = result, standings_of(result)
@@ -101,26 +120,44 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
         name, table, several = standing.name, standing.ranking, len(standing.runs) > 1
         over_all = "rank_low" in table
         compared = several and bool(standing.reference)
-        drawn = difference_marks(standing.against.itertuples(), outer=standing.outer) if compared else []
+        drawn = (
+            difference_marks(standing.against.itertuples(), outer=standing.outer)
+            if compared
+            else []
+        )
         differences = {mark.name: mark for mark in drawn}
         has_margin = compared and "better_p" in standing.against
         p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
         others = [other.name for other in standings if other is not standing]
         rows: list[dict[str, Any]] = []
-        for place, (mark, row) in enumerate(zip(mean_marks(standing), table.itertuples(), strict=True), 1):
+        for place, (mark, row) in enumerate(
+            zip(mean_marks(standing), table.itertuples(), strict=True), 1
+        ):
             run, difference = str(row.run), differences.get(str(row.run))
             leads = several and means[name][run][1]
-            group = LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
+            group = (
+                LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
+            )
             kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
             if result.baseline is not None:
                 kind = "" if difference is None else difference.kind
-            shown: dict[str, Any] = {"mark": mark._replace(kind=kind), "group": group, "notes": by_run.get(run, [])}
+            shown: dict[str, Any] = {
+                "mark": mark._replace(kind=kind),
+                "group": group,
+                "notes": by_run.get(run, []),
+            }
             shown |= {"difference": difference, "others": [means[other][run] for other in others]}
             if over_all:  # the interval of the rank in words, and its mark
-                rank = Mark(run, place, row.rank_low, row.rank_high, inner=(row.rank_from, row.rank_to))
+                rank = Mark(
+                    run, place, row.rank_low, row.rank_high, inner=(row.rank_from, row.rank_to)
+                )
                 shown["rank"] = (f"{rank.low} to {rank.high}", rank)
-            if difference is not None:  # the p that its verdict rests on, none where a margin leaves it undecided
-                shown["p"] = float(getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan))
+            if (
+                difference is not None
+            ):  # the p that its verdict rests on, none where a margin leaves it undecided
+                shown["p"] = float(
+                    getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan)
+                )
             rows.append(shown)
         measure = known_measure(name) if one.scored is None else one.scored.measures.get(name)
         what = measure or getattr(standing.criterion, "preference", None)
@@ -140,7 +177,9 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
             "others": others,
             "said": describe(what) if what else None,
             "forest": forest,
-            "forest_scale": Scale.of((mark for some in forest.values() for mark in some), include=[0]),
+            "forest_scale": Scale.of(
+                (mark for some in forest.values() for mark in some), include=[0]
+            ),
             "estimate": one.test_of(name).procedure.estimate,
             "heatmap": _heatmap(standing) if isinstance(standing, Standing) and several else None,
         }
@@ -178,19 +217,37 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
         facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {rest}"
         facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {rest}"
     rows = []
-    for a, line in zip(standing.runs, matrix.tolist(), strict=True) if len(standing.runs) <= _MOST_RUNS else ():
+    for a, line in (
+        zip(standing.runs, matrix.tolist(), strict=True) if len(standing.runs) <= _MOST_RUNS else ()
+    ):
         cells: list[dict[str, Any] | None] = []
         for b, difference in zip(standing.runs, line, strict=True):
             verdict, is_unsure = standing.verdicts.on(a, b), {a, b} in unsure
             decided = verdict in (BETTER, WORSE)
-            shade = f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
+            shade = (
+                f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
+            )
             text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
-            undone = "judging the unjudged documents is not known to leave its sign" if is_unsure else None
+            undone = (
+                "judging the unjudged documents is not known to leave its sign"
+                if is_unsure
+                else None
+            )
             said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b)), undone]))
-            cell = {"value": difference, "text": text, "shade": "none" if verdict is None else shade}
-            cells.append(None if a == b else {**cell, "words": f"{a} beside {b}: {said}", "run_a": a, "run_b": b})
+            cell = {
+                "value": difference,
+                "text": text,
+                "shade": "none" if verdict is None else shade,
+            }
+            cells.append(
+                None
+                if a == b
+                else {**cell, "words": f"{a} beside {b}: {said}", "run_a": a, "run_b": b}
+            )
         rows.append(cells)
-    differ = f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
+    differ = (
+        f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
+    )
     daggers = any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row)
     return {
         "quantity": what,

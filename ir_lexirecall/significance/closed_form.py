@@ -48,8 +48,12 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     decided = wins + losses
     effect = np.divide(wins - losses, decided, out=np.zeros(len(x)), where=decided > 0)
     # Lower limits of the shares of wins and of losses; the beta distribution degenerates where there are none.
-    least_wins = np.where(wins > 0, special.betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2), 0.0)
-    least_losses = np.where(losses > 0, special.betaincinv(np.maximum(losses, 1), wins + 1, alpha / 2), 0.0)
+    least_wins = np.where(
+        wins > 0, special.betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2), 0.0
+    )
+    least_losses = np.where(
+        losses > 0, special.betaincinv(np.maximum(losses, 1), wins + 1, alpha / 2), 0.0
+    )
     p = two_sided(*(sign_p(signed, np.zeros((1, 1)))[0] for signed in (x, -x)))
     return TestResult(effect, 2 * least_wins - 1, 1 - 2 * least_losses, p, effect)
 
@@ -175,7 +179,9 @@ def counts_p(x: Floats, shifts: Floats) -> Floats:
 # -- means -----------------------------------------------------------------------------------------
 
 
-def of_means(test: Kernel, x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
+def of_means(
+    test: Kernel, x: Floats, shifts: Floats, alpha: float | None, draws: Resampled
+) -> Sides:
     """A test of means: ``by_counts`` of rows of one magnitude, ``test`` of the others.
 
     Of these, p of a larger shift (the first one is 0) is exact, too, where the differences with the shift added are of one
@@ -185,7 +191,9 @@ def of_means(test: Kernel, x: Floats, shifts: Floats, alpha: float | None, draws
     found = Sides(*np.empty((2, *shifts.shape)), *np.empty((4, len(x))))
     for rows, kernel in ((is_exact, by_counts), (~is_exact, test)):
         if rows.any():
-            for array, part in zip(found.arrays, kernel(x[rows], shifts[:, rows], alpha, draws).arrays, strict=True):
+            for array, part in zip(
+                found.arrays, kernel(x[rows], shifts[:, rows], alpha, draws).arrays, strict=True
+            ):
                 array[..., rows] = part
     for side, signed in ((found.above, x), (found.below, -x)):
         for p, shift in zip(side[1:], shifts[1:], strict=True):
@@ -222,11 +230,17 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
     p = np.empty((2, *shifts.shape))
     for of_side, sign in zip(p, (1, -1), strict=True):
         for k, shift in enumerate(shifts):
-            t = (sign * mean if not shift.any() else mean_and_deviation(moved(sign * x, shift[:, None]))[0]) / error
+            t = (
+                sign * mean
+                if not shift.any()
+                else mean_and_deviation(moved(sign * x, shift[:, None]))[0]
+            ) / error
             of_side[k] = special.stdtr(queries - 1, -t)
             if a is not None:
                 turn = np.divide(-0.5, sign * a, out=np.full(len(a), np.inf), where=sign * a < 0)
-                corrected = t + sign * a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
+                corrected = (
+                    t + sign * a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
+                )
                 of_side[k] = np.maximum(of_side[k], special.stdtr(queries - 1, -corrected))
     half = -special.stdtrit(queries - 1, 0.5 if alpha is None else alpha / 2) * error
     return Sides(p[0], p[1], two_sided(p[0, 0], p[1, 0]), mean, mean - half, mean + half)
@@ -270,7 +284,9 @@ def members(groups: ArrayLike, queries: int) -> Floats:
     """
     labels, group = np.unique(np.asarray(groups), return_inverse=True)
     if group.shape != (queries,):
-        raise ValueError(f"expected a group for each of {queries} queries, got {np.size(groups)} labels")
+        raise ValueError(
+            f"expected a group for each of {queries} queries, got {np.size(groups)} labels"
+        )
     member = np.zeros((queries, len(labels)))
     member[np.arange(queries), group] = 1
     return member

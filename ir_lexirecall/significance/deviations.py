@@ -47,7 +47,9 @@ class Deviations:
 
 
 @entry
-def studentised_deviations(values: Sequence[Floats], over: str = "queries", draws: Resampled = _DRAWS) -> Deviations:
+def studentised_deviations(
+    values: Sequence[Floats], over: str = "queries", draws: Resampled = _DRAWS
+) -> Deviations:
     """Differences of all pairs and their studentised deviations in resamples.
 
     A resample's t of a pair is (its difference - the observed one) / (the standard error of the difference in the resample),
@@ -83,12 +85,16 @@ class PairDeviations(Statistic):
 
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
         enough = min(n_resamples, max(_ENOUGH, n_resamples // 2))
-        super().__init__(values, over, n_resamples=enough, widest=max(16, 3 + len(values)) * len(values[0]))
+        super().__init__(
+            values, over, n_resamples=enough, widest=max(16, 3 + len(values)) * len(values[0])
+        )
         # What all runs share on a query changes no difference: without it, less is rounded.
         values = [x - x.min(axis=0) for x in values]
         largest = max(float(x.max(initial=0)) for x in values)
         values = [np.ldexp(x, -np.frexp(largest)[1]) for x in values]
-        self._scale = np.max([x.max(axis=1) for x in values], axis=0)  # largest value of each run, shape (S,)
+        self._scale = np.max(
+            [x.max(axis=1) for x in values], axis=0
+        )  # largest value of each run, shape (S,)
         self._means = np.stack([x.mean(axis=1) for x in values])  # of each collection, shape (D, S)
         self._mean = self._means.mean(axis=0)  # macro means
         self._centered = [x - m[:, None] for x, m in zip(values, self._means, strict=True)]
@@ -96,7 +102,9 @@ class PairDeviations(Statistic):
         root = [np.sqrt(size * max(size - 1, 1)) * len(values) for size in self.sizes]
         self._y = np.concatenate([x / r for x, r in zip(self._centered, root, strict=True)], axis=1)
         above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._precision)
-        self.found: Deviations = Deviations(np.zeros((len(above), len(above))), above, 2.0 ** -sum(self.sizes))
+        self.found: Deviations = Deviations(
+            np.zeros((len(above), len(above))), above, 2.0 ** -sum(self.sizes)
+        )
         over_collections = over == "collections"
         if min(self.sizes) < 2 or (over_collections and len(values) < 2):
             return  # nothing is known of the spread
@@ -108,7 +116,9 @@ class PairDeviations(Statistic):
             if over_collections:
                 between = self._means[:, j + 1 :] - self._means[:, j : j + 1]
                 variance = np.maximum(variance, between.var(axis=0, ddof=1) / len(values))
-            with np.errstate(divide="ignore", invalid="ignore"):  # no difference: 0; one without spread: infinite
+            with np.errstate(
+                divide="ignore", invalid="ignore"
+            ):  # no difference: 0; one without spread: infinite
                 t = difference / np.sqrt(np.where(variance <= noise**2, 0.0, variance))
             self.found.t[j, j + 1 :] = np.where(difference == 0, 0.0, t)
             self.found.t[j + 1 :, j] -= self.found.t[j, j + 1 :]
@@ -120,7 +130,10 @@ class PairDeviations(Statistic):
         inverse = 1 / (np.maximum(np.array(self.sizes) - 1, 1) * collections**2)
         weights: Any = inverse[draws.drawn.T].astype(self._precision)
         count = draws.count.astype(self._precision, copy=False)
-        blocks = (np.split(squares @ count, ends) for squares, ends in self._kept_squares or self._squares())
+        blocks = (
+            np.split(squares @ count, ends)
+            for squares, ends in self._kept_squares or self._squares()
+        )
         for j, variance in enumerate(chain.from_iterable(blocks)):
             moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
             if not over_collections:  # whose means may differ by rounding alone
@@ -135,7 +148,11 @@ class PairDeviations(Statistic):
             difference = moved[0]
             noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j])
             if over_collections:
-                effects = self._means[:, j + 1 :] - self._means[:, j : j + 1] - (self._mean[j + 1 :] - self._mean[j])
+                effects = (
+                    self._means[:, j + 1 :]
+                    - self._means[:, j : j + 1]
+                    - (self._mean[j + 1 :] - self._mean[j])
+                )
                 # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
                 effects *= np.sqrt(collections / max(1, collections - 1))
                 for place, drawn in zip(moved, draws.drawn.T, strict=True):
@@ -161,13 +178,19 @@ class PairDeviations(Statistic):
         """Single precision where there are many differences, none of them so small that its square would be 0."""
         if len(self._mean) < 2 or len(self._mean) * self._y.size <= _MANY:
             return np.float64
-        largest = np.concatenate([np.abs(self._spread(j)).max(axis=1) for j in range(len(self._mean) - 1)])
+        largest = np.concatenate(
+            [np.abs(self._spread(j)).max(axis=1) for j in range(len(self._mean) - 1)]
+        )
         return np.float32 if largest[largest > 0].min(initial=1) > _SMALL else np.float64
 
     def _spread(self, j: int) -> Floats:
         """Differences of the rows after j to it, without rounding."""
         spread = self._y[j + 1 :] - self._y[j]
-        noise = SUM * np.maximum(self._scale[j + 1 :], self._scale[j]) / (min(self.sizes) * len(self.sizes))
+        noise = (
+            SUM
+            * np.maximum(self._scale[j + 1 :], self._scale[j])
+            / (min(self.sizes) * len(self.sizes))
+        )
         spread[np.abs(spread) <= noise[:, None]] = 0
         return spread
 

@@ -22,7 +22,9 @@ from ir_lexirecall._util.progress import progress_bar
 
 OVER = ("queries", "collections")
 
-_BLOCK = 2**22  # counts of a block of resamples, or other numbers: matrix products of smaller ones cost more
+_BLOCK = (
+    2**22
+)  # counts of a block of resamples, or other numbers: matrix products of smaller ones cost more
 
 
 class Statistic(ABC):
@@ -35,7 +37,9 @@ class Statistic(ABC):
         widest: numbers that it needs of each resample at once, about.
     """
 
-    def __init__(self, values: Sequence[Floats], over: str, *, n_resamples: int, widest: int) -> None:
+    def __init__(
+        self, values: Sequence[Floats], over: str, *, n_resamples: int, widest: int
+    ) -> None:
         self.over: str = check_choice("over", over, OVER)
         self.sizes: tuple[int, ...] = tuple(x.shape[1] for x in values)
         self.n_resamples: int = n_resamples
@@ -52,7 +56,10 @@ def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | Non
     for statistic in statistics:
         alike.setdefault((statistic.over, statistic.sizes), []).append(statistic)
     for (over, sizes), several in alike.items():
-        seeds: list[Any] = [seed, *([seed, d] for d in range(1, len(sizes) + (over == "collections")))]
+        seeds: list[Any] = [
+            seed,
+            *([seed, d] for d in range(1, len(sizes) + (over == "collections"))),
+        ]
         generators = [np.random.default_rng(one) for one in seeds]
         for some in progress_bar(progress, list(_blocks(several)), desc="resamples"):
             draws = Draws(some, sizes, over, generators)
@@ -65,8 +72,13 @@ def _blocks(statistics: Sequence[Statistic]) -> Iterator[slice]:
     """Blocks of resamples, none of which goes beyond what a statistic wants."""
     start = 0
     for end in sorted({statistic.n_resamples for statistic in statistics}):
-        widest = max(max(sum(one.sizes), one.widest) for one in statistics if one.n_resamples >= end)
-        yield from (slice(start + some.start, start + some.stop) for some in row_blocks(end - start, widest, _BLOCK))
+        widest = max(
+            max(sum(one.sizes), one.widest) for one in statistics if one.n_resamples >= end
+        )
+        yield from (
+            slice(start + some.start, start + some.stop)
+            for some in row_blocks(end - start, widest, _BLOCK)
+        )
         start = end
 
 
@@ -95,7 +107,13 @@ class Draws:
         collections: of each collection where and how it is drawn.
     """
 
-    def __init__(self, some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> None:
+    def __init__(
+        self,
+        some: slice,
+        sizes: Sequence[int],
+        over: str,
+        generators: Sequence[np.random.Generator],
+    ) -> None:
         """Draw the next resamples, ``some`` of them, of collections of these ``sizes``."""
         self.some: slice = some
         self.over: str = over
@@ -106,7 +124,9 @@ class Draws:
         by_collection = np.argsort(self.drawn, axis=None, kind="stable")
         ends = np.cumsum(np.bincount(self.drawn.ravel(), minlength=len(sizes)))
         self.collections: list[Appearances] = []
-        for d, (queries, here) in enumerate(zip(sizes, np.split(by_collection, ends[:-1]), strict=True)):
+        for d, (queries, here) in enumerate(
+            zip(sizes, np.split(by_collection, ends[:-1]), strict=True)
+        ):
             count = times_drawn(generators[d].integers(queries, size=(len(here), queries)), queries)
             self.collections.append(Appearances(count, here % len(sizes), here // len(sizes)))
 
@@ -124,7 +144,9 @@ class Draws:
     @cached_property
     def count(self) -> Any:
         """How often each query is drawn in all, shape ``(sum Q_d, B)``, contiguous: matrix products take three quarters of the time."""
-        count = np.zeros((sum(one.count.shape[1] for one in self.collections), len(self.drawn)), dtype=np.float32)
+        count = np.zeros(
+            (sum(one.count.shape[1] for one in self.collections), len(self.drawn)), dtype=np.float32
+        )
         end = 0
         for one in self.collections:
             start, end = end, end + one.count.shape[1]

@@ -33,7 +33,9 @@ class Arrays:
     @classmethod
     def concatenate(cls, results: Sequence[Self]) -> Self:
         """One result of the pairs of several, in order."""
-        return cls(*(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True)))
+        return cls(
+            *(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True))
+        )
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,9 @@ def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestRes
         low, high = np.clip(low, *bounds), np.clip(high, *bounds)
     reject, above, smallest = result.p <= alpha, result.estimate > 0, np.nextafter(0.0, 1.0)
     low = np.where(reject, np.where(above, np.maximum(low, smallest), low), np.minimum(low, 0.0))
-    high = np.where(reject, np.where(above, high, np.minimum(high, -smallest)), np.maximum(high, 0.0))
+    high = np.where(
+        reject, np.where(above, high, np.minimum(high, -smallest)), np.maximum(high, 0.0)
+    )
     return TestResult(result.estimate, low, high, result.p, result.effect_size)
 
 
@@ -261,7 +265,12 @@ def check_correction(method: str | None) -> None:
             return
         multitest_methods_names = multitest_alias = {}
     if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
-        names = ["holm", "bonferroni", "fdr_bh", *(name for name in multitest_methods_names if len(name) > 2)]
+        names = [
+            "holm",
+            "bonferroni",
+            "fdr_bh",
+            *(name for name in multitest_methods_names if len(name) > 2),
+        ]
         check_choice("correction", method, dict.fromkeys([*names, "None (no correction)"]))
 
 
@@ -287,7 +296,9 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
     """
     if method is None or len(p) == 0:
         return p, p <= alpha
-    if method == "holm":  # the smallest p-value counts against all comparisons, the next one against the rest, ...
+    if (
+        method == "holm"
+    ):  # the smallest p-value counts against all comparisons, the next one against the rest, ...
         order, left = np.argsort(p), np.arange(len(p), 0, -1)
         adjusted, reject = np.empty(len(p)), np.empty(len(p), dtype=bool)
         adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * left), 1)

@@ -16,7 +16,13 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.outcomes import Arrays, Resampled, corrected, kth_largest, most_extreme
+from ir_lexirecall.significance.outcomes import (
+    Arrays,
+    Resampled,
+    corrected,
+    kth_largest,
+    most_extreme,
+)
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 _DRAWS = Resampled()
@@ -27,7 +33,9 @@ class Resamples(Arrays):
     """Macro means of B resamples, with their standard errors."""
 
     mean: Floats  # shape ``(S, B)``
-    error: Floats  # standard error of each mean, estimated from the resample alone, shape ``(S, B)``
+    error: (
+        Floats  # standard error of each mean, estimated from the resample alone, shape ``(S, B)``
+    )
 
 
 def macro_means(values: Sequence[Floats]) -> Floats:
@@ -106,7 +114,9 @@ class MacroMeans(Statistic):
                 first, second = np.split(np.concatenate([x, x**2]) @ one.count.T / x.shape[1], 2)
                 second -= first**2
                 mean += first + center
-                variance += settled(second, np.abs(x).max(axis=1, keepdims=True) ** 2) / max(1, x.shape[1] - 1)
+                variance += settled(second, np.abs(x).max(axis=1, keepdims=True) ** 2) / max(
+                    1, x.shape[1] - 1
+                )
             mean, error = mean / collections, np.sqrt(variance) / collections
         else:
             means = draws.means(self._centered)
@@ -121,7 +131,9 @@ class MacroMeans(Statistic):
         self.resamples.mean[:, draws.some], self.resamples.error[:, draws.some] = mean, error
 
 
-def mean_interval(values: Floats, alpha: float = 0.05, draws: Resampled = _DRAWS) -> tuple[Floats, Floats]:
+def mean_interval(
+    values: Floats, alpha: float = 0.05, draws: Resampled = _DRAWS
+) -> tuple[Floats, Floats]:
     """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
 
     The interval of a mean wherever one is printed; ``values`` are of S runs on Q queries, shape ``(S, Q)``. In simulations with skewed values (``tests/simulations``), 95% intervals
@@ -134,11 +146,15 @@ def mean_interval(values: Floats, alpha: float = 0.05, draws: Resampled = _DRAWS
     (array([0.03,  nan]), array([0.77,  nan]))
     """
     resamples = macro_bootstrap([values], "queries", draws)
-    low, high, _ = studentised_interval(values.mean(axis=1), macro_error([values], "queries"), resamples, alpha)
+    low, high, _ = studentised_interval(
+        values.mean(axis=1), macro_error([values], "queries"), resamples, alpha
+    )
     return low, high
 
 
-def studentised_interval(mean: Floats, error: Floats, resamples: Resamples, alpha: float) -> tuple[Floats, ...]:
+def studentised_interval(
+    mean: Floats, error: Floats, resamples: Resamples, alpha: float
+) -> tuple[Floats, ...]:
     """Symmetric bootstrap-t intervals of means, and the p-values of the same resamples that they are 0: ``(S,)`` each.
 
     t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t at least as far from 0 as
@@ -156,7 +172,9 @@ def studentised_interval(mean: Floats, error: Floats, resamples: Resamples, alph
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
     t *= 1 + SUM  # the last bits must not separate equal ones
     count = resamples.mean.shape[1]
-    p = np.where(np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count))
+    p = np.where(
+        np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count)
+    )
     with np.errstate(invalid="ignore"):
         half = kth_largest(t, most_extreme(count, alpha)) * error
     half[np.isinf(half) | (error == 0)] = np.nan
@@ -175,7 +193,9 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
     (array([1, 1]), array([2, 2]))
     """
     noise = SUM * np.abs(resampled).max(initial=0.0)
-    first = [1 + (resampled > row + noise).sum(axis=0) for row in resampled]  # runs of equal means share their ranks
+    first = [
+        1 + (resampled > row + noise).sum(axis=0) for row in resampled
+    ]  # runs of equal means share their ranks
     last = [(resampled >= row - noise).sum(axis=0) for row in resampled]
     low = np.quantile(first, alpha / 2, axis=1, method="inverted_cdf")
     high = np.quantile(last, 1 - alpha / 2, axis=1, method="inverted_cdf")

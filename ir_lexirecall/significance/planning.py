@@ -46,7 +46,9 @@ class Planned(Arrays):
 
 
 @entry
-def queries_for_difference(x: Floats, difference: float | Floats, power: float = 0.8, alpha: float = 0.05) -> Planned:
+def queries_for_difference(
+    x: Floats, difference: float | Floats, power: float = 0.8, alpha: float = 0.05
+) -> Planned:
     """Queries with which the two-sided t-test finds a true difference with a given power, for P pairs.
 
     Args:
@@ -69,7 +71,9 @@ def queries_for_difference(x: Floats, difference: float | Floats, power: float =
 
 
 @entry
-def queries_for_margin(x: Floats, margin: float | Floats, power: float = 0.8, alpha: float = 0.05) -> Planned:
+def queries_for_margin(
+    x: Floats, margin: float | Floats, power: float = 0.8, alpha: float = 0.05
+) -> Planned:
     """Queries with which two equal runs are found *not worse* than a margin with a given power, for P pairs.
 
     That is, with which the one-sided lower bound at 1 - alpha lies above -margin where the true difference is 0.
@@ -147,7 +151,10 @@ def _noncentrality(t: Floats, df: float, level: float) -> Floats:
     # is left. Ends: P(T <= t) is at most P(Z <= -d), and P(T > t) at most P(Z > a) + P(chi / sqrt(df) < (d - a) / t).
     target, slope = special.ndtri(level), np.sqrt(1 + t**2 / (2 * df))
     tail = min(level, 1 - level) / 2
-    low, high = np.full(len(t), -target), t * np.sqrt(special.chdtri(df, tail) / df) - special.ndtri(tail)
+    low, high = (
+        np.full(len(t), -target),
+        t * np.sqrt(special.chdtri(df, tail) / df) - special.ndtri(tail),
+    )
     found = np.clip(t * (1 - 1 / (4 * df)) - target * slope, low, high)
     error = special.ndtri(_cdf(t, df, found)) - target
     rest = np.arange(len(t))
@@ -164,14 +171,20 @@ def _noncentrality(t: Floats, df: float, level: float) -> Floats:
             break
         error = special.ndtri(_cdf(t[rest], df, found[rest])) - target
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = np.where(error == before, 1.0, np.where(np.isinf(before), np.nan, step / (before - error)))
+            slope = np.where(
+                error == before, 1.0, np.where(np.isinf(before), np.nan, step / (before - error))
+            )
     return found
 
 
-def _needed(x: Floats, difference: float | Floats, power: float, alpha: float, sides: int) -> Planned:
+def _needed(
+    x: Floats, difference: float | Floats, power: float, alpha: float, sides: int
+) -> Planned:
     deviations, difference = _deviations(x, alpha, power), np.asarray(difference, dtype=np.float64)
     if not (np.isfinite(difference).all() and (difference > 0).all()):
-        raise ValueError(f"a difference must be a finite number above 0, not {difference.tolist()!r}")
+        raise ValueError(
+            f"a difference must be a finite number above 0, not {difference.tolist()!r}"
+        )
     numbers = []
     for deviation in deviations:
         with np.errstate(divide="ignore"):
@@ -195,15 +208,23 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, 
     """
     for name, level in (("power", power), ("alpha", alpha)):
         check_number(name, level, above=0, below=1)
-    n, z, t = x.shape[1], -float(special.ndtri(alpha / 2)), -float(special.stdtrit(x.shape[1] - 1, alpha / 2))
+    n, z, t = (
+        x.shape[1],
+        -float(special.ndtri(alpha / 2)),
+        -float(special.stdtrit(x.shape[1] - 1, alpha / 2)),
+    )
     deviation = mean_and_deviation(x)[1] if n > 1 else np.full(len(x), np.nan)
     deviation = np.where(deviation > 0, deviation, np.nan)
     if n < 5 or n <= z:
         return deviation, deviation * 0, deviation * np.inf
     cut = int(n / (2 * np.sqrt(n - 4)))
-    middle = np.sort(x, axis=1)[:, cut : n - cut].mean(axis=1) if 2 * cut < n else np.median(x, axis=1)
+    middle = (
+        np.sort(x, axis=1)[:, cut : n - cut].mean(axis=1) if 2 * cut < n else np.median(x, axis=1)
+    )
     kurtosis = ((x - middle[:, None]) ** 4).sum(axis=1) * n / ((n - 1) * deviation**2) ** 2
-    kurtosis = np.maximum(kurtosis, 3 + (n - 1) * ((n + 1) * (kurtosis - 3) + 6) / ((n - 2) * (n - 3)))
+    kurtosis = np.maximum(
+        kurtosis, 3 + (n - 1) * ((n + 1) * (kurtosis - 3) + 6) / ((n - 2) * (n - 3))
+    )
     c = n / (n - z)
     half = t * c * np.sqrt((kurtosis - (n - 3) / n) / (n - 1)) / 2
     return deviation, deviation * np.sqrt(c) * np.exp(-half), deviation * np.sqrt(c) * np.exp(half)
@@ -218,7 +239,9 @@ def _power(noncentrality: Floats, queries: Floats, alpha: float, sides: int) -> 
 def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
     """P(T <= t) of the noncentral t; by its normal approximation where SciPy has no number, and by quadrature for t above 1,000."""
     large, positive = t > _LARGE, noncentrality >= 0
-    p = special.nctdtr(df, np.abs(np.where(large, 0, noncentrality)), np.where(large, 0, np.where(positive, t, -t)))
+    p = special.nctdtr(
+        df, np.abs(np.where(large, 0, noncentrality)), np.where(large, 0, np.where(positive, t, -t))
+    )
     normal = special.ndtr((t * (1 - 1 / (4 * df)) - noncentrality) / np.sqrt(1 + t**2 / (2 * df)))
     p = np.where(np.isnan(p), normal, np.where(positive, p, 1 - p))
     if large.any():
@@ -227,6 +250,8 @@ def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
         low, high = np.clip(-nc, -10, 10), 10.0
         nodes, weights = _LEGENDRE(100)  # exact to 1e-12
         z = low + (high - low) * (nodes + 1) / 2
-        above = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * special.chdtrc(df, df * ((z + nc) / t) ** 2)
+        above = (
+            np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * special.chdtrc(df, df * ((z + nc) / t) ** 2)
+        )
         p[large] = special.ndtr(low[:, 0]) + (high - low[:, 0]) / 2 * (above * weights).sum(axis=1)
     return p

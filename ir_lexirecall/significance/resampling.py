@@ -64,13 +64,17 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
         furthest, rng = np.abs(z).max(axis=1, keepdims=True), np.random.default_rng(draws.seed)
         t = np.empty((len(z), draws.number))  # absolute, of the resamples
         for some in draws.blocks(draws.number, queries + len(z), "bootstrap"):
-            count = times_drawn(rng.integers(queries, size=(some.stop - some.start, queries)), queries)  # of all pairs
+            count = times_drawn(
+                rng.integers(queries, size=(some.stop - some.start, queries)), queries
+            )  # of all pairs
             of_sample = z @ count.T / queries
             variance = z**2 @ count.T / queries - of_sample**2
             of_sample[np.abs(of_sample) <= SUM * furthest] = 0
             variance[variance <= SUM * furthest**2] = 0
             with np.errstate(divide="ignore", invalid="ignore"):
-                t[:, some] = np.where(of_sample == 0, 0.0, np.abs(of_sample) / np.sqrt(variance / (queries - 1)))
+                t[:, some] = np.where(
+                    of_sample == 0, 0.0, np.abs(of_sample) / np.sqrt(variance / (queries - 1))
+                )
         error, largest = deviation[pairs] / np.sqrt(queries), np.abs(x[pairs]).max(axis=1)
         for p, sign in zip(sides, (1, -1), strict=True):
             for s, shift in enumerate(shifts[:, pairs]):
@@ -81,7 +85,9 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
                 share = (1 + np.count_nonzero(t >= least[:, None], axis=1)) / (1 + draws.number) / 2
                 p[s, pairs] = np.where(observed > 0, share, 1 - share)
         half[pairs] = kth_largest(t, k) * error
-    return Sides(sides[0], sides[1], two_sided(sides[0, 0], sides[1, 0]), mean, mean - half, mean + half)
+    return Sides(
+        sides[0], sides[1], two_sided(sides[0, 0], sides[1, 0]), mean, mean - half, mean + half
+    )
 
 
 BOOTSTRAP = Procedure(
@@ -134,7 +140,9 @@ def by_randomisation(
     total = 2 ** (queries - (not is_one_sided)) - 1 if is_exact else draws.number
     mean = mean_and_deviation(x)[0] if size is None else x.sum(axis=1) / size.sum()
     above, below = np.ones((2, *shifts.shape))
-    found = Sides(above, below, np.ones(len(x)), mean, np.full(len(x), -np.inf), np.full(len(x), np.inf))
+    found = Sides(
+        above, below, np.ones(len(x)), mean, np.full(len(x), -np.inf), np.full(len(x), np.inf)
+    )
     k = 0 if alpha is None else most_extreme(total, alpha)
     for pairs in row_blocks(len(x), total, 2 * _BLOCK):
         inside, outside, number = _means_over_sets(x[pairs], weight, total, is_one_sided, draws)
@@ -145,18 +153,24 @@ def by_randomisation(
                     lowers = (signed <= (noise - shift)[:, None]) | (number == 0)
                     p[pairs] = (1 + np.count_nonzero(lowers, axis=1)) / (1 + total)
             continue
-        unchanged = (number == 0) | (number == queries)  # a set of all queries or none changes no mean
+        unchanged = (number == 0) | (
+            number == queries
+        )  # a set of all queries or none changes no mean
         lower = np.where(unchanged, -np.inf, np.minimum(inside, outside))
         upper = np.where(unchanged, np.inf, np.maximum(inside, outside))
         # Where the mean is above 0, the larger mean of the two sets always is; where it is below, the smaller.
-        extreme = np.minimum(np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1))
+        extreme = np.minimum(
+            np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1)
+        )
         found.p[pairs] = (1 + extreme) / (1 + total)
         found.low[pairs] = np.minimum(-kth_largest(-lower, k), mean[pairs])
         found.high[pairs] = np.maximum(kth_largest(upper, k), mean[pairs])
     return found
 
 
-def _means_over_sets(x: Floats, weight: Floats, total: int, is_one_sided: bool, draws: Resampled) -> tuple[Floats, ...]:
+def _means_over_sets(
+    x: Floats, weight: Floats, total: int, is_one_sided: bool, draws: Resampled
+) -> tuple[Floats, ...]:
     """Means over ``total`` sets of queries, over the others (where both sides are asked for), and how many are in each set.
 
     Two-sided, a mean of 0 but for rounding is 0. The sets are all but the empty one in order up to 12 queries, else sampled.
@@ -166,9 +180,13 @@ def _means_over_sets(x: Floats, weight: Floats, total: int, is_one_sided: bool, 
     means, number = np.zeros((2, len(x), total)), np.empty(total)
     both = x if is_one_sided else np.concatenate([x, np.abs(x)])
     quiet = replace(draws, progress=False) if queries <= EXACT else draws
-    for some in quiet.blocks(total, queries + len(both) * (1 if is_one_sided else 2), "randomisation"):
+    for some in quiet.blocks(
+        total, queries + len(both) * (1 if is_one_sided else 2), "randomisation"
+    ):
         if queries <= EXACT:
-            chosen = (np.arange(some.start + 1, some.stop + 1)[:, None] >> np.arange(queries) & 1).astype(np.float64)
+            chosen = (
+                np.arange(some.start + 1, some.stop + 1)[:, None] >> np.arange(queries) & 1
+            ).astype(np.float64)
         else:
             chosen = (rng.random((some.stop - some.start, queries)) < 0.5).astype(np.float64)
         number[some] = chosen.sum(axis=1)
@@ -217,7 +235,9 @@ def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     half = np.full(difference.shape, kth_largest(spread[None], most_extreme(draws.number, alpha)))
     np.fill_diagonal(half, 0.0)
     effect = np.stack([effect_of_mean(scaled(column - values.T)[0]) for column in values.T])
-    return TestResult(difference, difference - half, difference + half, np.minimum(above[0], above[0].T), effect)
+    return TestResult(
+        difference, difference - half, difference + half, np.minimum(above[0], above[0].T), effect
+    )
 
 
 TUKEY = Procedure(
@@ -248,7 +268,9 @@ def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, F
     rng = np.random.default_rng(draws.seed)
     spread = np.empty(draws.number)
     for some in draws.blocks(draws.number, queries * systems, "Tukey HSD"):
-        shuffled = rng.permuted(np.broadcast_to(shifted, (some.stop - some.start, queries, systems)), axis=2)
+        shuffled = rng.permuted(
+            np.broadcast_to(shifted, (some.stop - some.start, queries, systems)), axis=2
+        )
         means = shuffled.mean(axis=1)
         spread[some] = means.max(axis=1) - means.min(axis=1)
     spread.sort()
@@ -305,7 +327,9 @@ def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Float
     rng, count = np.random.default_rng(seed), np.ones(len(x))
     for some in row_blocks(number, x.size, _BLOCK):
         order = rng.permuted(np.tile(np.arange(x.shape[1]), (some.stop - some.start, 1)), axis=1)
-        count += np.count_nonzero(_welch(x[:, order], starts, sizes)[0] >= f * (1 - DIFFERENCE), axis=1)
+        count += np.count_nonzero(
+            _welch(x[:, order], starts, sizes)[0] >= f * (1 - DIFFERENCE), axis=1
+        )
     found[known], p[known] = f[:, 0], np.maximum(by_f, count / (1 + number))
     return found, p
 

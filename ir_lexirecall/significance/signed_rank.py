@@ -50,7 +50,9 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     (array([-0.05  ,  0.1667]), array([0.7, 1. ]))
     """
     out = np.empty((5, len(x)))
-    known: dict[bytes, list[float]] = {}  # columns of the result: preferences repeat the same wins and losses
+    known: dict[
+        bytes, list[float]
+    ] = {}  # columns of the result: preferences repeat the same wins and losses
     for i, row in enumerate(progress_bar(progress, x, desc="Wilcoxon")):
         differences = _Differences(row)
         key = differences.value.tobytes() + differences.count.tobytes()
@@ -58,7 +60,11 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
             null, w = differences.null, differences.statistic
             p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
             effect = (2 * w - null.total) / null.total if null.total else 0.0
-            known[key] = [*([np.nan] * 3 if alpha is None else _interval(differences, alpha)), p, effect]
+            known[key] = [
+                *([np.nan] * 3 if alpha is None else _interval(differences, alpha)),
+                p,
+                effect,
+            ]
         out[:, i] = known[key]
     return TestResult(*out)
 
@@ -141,7 +147,9 @@ class _Null:
     def threshold(self, alpha: float) -> float | None:
         """What lies half-way between the largest 2 W that is rejected and the next one; None if nothing is rejected."""
         if self.lower is not None:
-            places = np.flatnonzero(np.diff(self.lower, prepend=0) > 0)  # of values that 2 W can have
+            places = np.flatnonzero(
+                np.diff(self.lower, prepend=0) > 0
+            )  # of values that 2 W can have
             rejected = np.count_nonzero(2 * self.lower[places] <= alpha)
             # The middle one, or one of the two next to it, is never rejected.
             return (places[rejected - 1] + places[rejected]) / 2 * self.step if rejected else None
@@ -187,7 +195,12 @@ class _Differences:
 
 def _interval(differences: _Differences, alpha: float) -> list[float]:
     """Estimate and ends of the interval."""
-    u, count, tested, null = differences.value, differences.count, differences.null, differences.null
+    u, count, tested, null = (
+        differences.value,
+        differences.count,
+        differences.null,
+        differences.null,
+    )
     if differences.zeros:
         null = _null(np.r_[differences.zeros, differences.tied].tobytes())
     threshold, middle = null.threshold(alpha), null.total / 2
@@ -216,7 +229,9 @@ def _interval(differences: _Differences, alpha: float) -> list[float]:
     return [float(np.clip(estimate, low, high)), low, high]
 
 
-def _walsh(u: Floats, count: Ints, low: float = -np.inf, high: float = np.inf) -> tuple[float, Floats, Ints]:
+def _walsh(
+    u: Floats, count: Ints, low: float = -np.inf, high: float = np.inf
+) -> tuple[float, Floats, Ints]:
     """Walsh averages from low to high, between which the middle lies: the median of all of them, distinct ones, and twice how many
     are above each, those equal to it counted half; all distinct ones, or all but the first and the last, of which some may be missing."""
     size = np.arange(len(u))
@@ -226,18 +241,26 @@ def _walsh(u: Floats, count: Ints, low: float = -np.inf, high: float = np.inf) -
     value = (u[i] + u[j]) / 2
     order = np.argsort(value)
     i, j, value = i[order], j[order], value[order]
-    weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])  # pairs of differences that share it
+    weight = np.where(
+        i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j]
+    )  # pairs of differences that share it
     n, before = int(count.sum()), np.r_[0, np.cumsum(count)]
     total = n * (n + 1) // 2
     with_itself = np.where(end == size, count * (count + 1) // 2 - count * count, 0)
     above = int((count * (n - before[end]) + with_itself).sum())
     below = total - above - int(weight.sum())
-    middle = np.searchsorted(below + np.cumsum(weight), [(total - 1) // 2, total // 2], side="right")
+    middle = np.searchsorted(
+        below + np.cumsum(weight), [(total - 1) // 2, total // 2], side="right"
+    )
     median = float(value[middle].mean())
     first = np.flatnonzero(np.r_[True, np.diff(value) > 0])
-    scale = np.minimum.reduceat(np.maximum(np.abs(u[i]), np.abs(u[j])), first)  # to which rounding is relative
+    scale = np.minimum.reduceat(
+        np.maximum(np.abs(u[i]), np.abs(u[j])), first
+    )  # to which rounding is relative
     # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but those of tied ones.
-    first = first[np.r_[True, np.diff(value[first]) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])]]
+    first = first[
+        np.r_[True, np.diff(value[first]) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])]
+    ]
     last = np.r_[first[1:], len(value)] - 1
     weight = np.add.reduceat(weight, first)
     or_equal = above + np.cumsum(weight[::-1])[::-1]
@@ -250,7 +273,9 @@ def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[floa
     before, slack, ends = np.r_[0, np.cumsum(count)], total // 400, []
 
     def twice_above(theta: float) -> int:
-        ordered = (count * (before[-1] - before[np.searchsorted(u, 2 * theta - u, side="right")])).sum()
+        ordered = (
+            count * (before[-1] - before[np.searchsorted(u, 2 * theta - u, side="right")])
+        ).sum()
         return int(ordered + count[u > theta].sum())
 
     for level in (total - threshold + slack, threshold - slack):
@@ -264,7 +289,10 @@ def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[floa
         ends += [low, high]
     low, high = ends[0], ends[3]
     # Of each number, the average next to those ends: some distinct ones are wanted beyond a heap of ties.
-    lower, upper = np.searchsorted(u, 2 * low - u, side="left") - 1, np.searchsorted(u, 2 * high - u, side="right")
+    lower, upper = (
+        np.searchsorted(u, 2 * low - u, side="left") - 1,
+        np.searchsorted(u, 2 * high - u, side="right"),
+    )
     lower_ends = np.unique((u + u[lower])[lower >= 0] / 2)[-_BEYOND:]
     upper_ends = np.unique((u[upper < len(u)] + u[upper[upper < len(u)]]) / 2)[:_BEYOND]
     return min([low, *lower_ends]), max([high, *upper_ends])

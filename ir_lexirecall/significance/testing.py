@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_choice, check_flag, check_integer, check_number, entry, shown
+from ir_lexirecall._util.errors import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    entry,
+    shown,
+)
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance import closed_form
 from ir_lexirecall.significance.outcomes import (
@@ -23,12 +30,24 @@ from ir_lexirecall.significance.outcomes import (
     effect_of_mean,
     scaled,
 )
-from ir_lexirecall.significance.resampling import BOOTSTRAP, RANDOMISATION, TUKEY, by_randomisation, tukey_hsd, tukey_p
+from ir_lexirecall.significance.resampling import (
+    BOOTSTRAP,
+    RANDOMISATION,
+    TUKEY,
+    by_randomisation,
+    tukey_hsd,
+    tukey_p,
+)
 from ir_lexirecall.significance.signed_rank import WILCOXON
 
-TESTS = {test.name: test for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)}
+TESTS = {
+    test.name: test
+    for test in (closed_form.SIGN, closed_form.T, WILCOXON, BOOTSTRAP, RANDOMISATION, TUKEY)
+}
 
-_ALSO_CALLED = {also: test.name for test in TESTS.values() for also in (test.name, *test.also_called)}
+_ALSO_CALLED = {
+    also: test.name for test in TESTS.values() for also in (test.name, *test.also_called)
+}
 
 
 @dataclass(frozen=True)
@@ -85,11 +104,21 @@ class SignificanceTest:
 
     @entry
     def __post_init__(self) -> None:
-        if isinstance(self.name, str) and self.name not in TESTS and (meant := _ALSO_CALLED.get(self.name.lower())):
-            raise ValueError(f"unknown test {self.name!r}; did you mean {meant!r}? Choose from {', '.join(TESTS)}")
+        if (
+            isinstance(self.name, str)
+            and self.name not in TESTS
+            and (meant := _ALSO_CALLED.get(self.name.lower()))
+        ):
+            raise ValueError(
+                f"unknown test {self.name!r}; did you mean {meant!r}? Choose from {', '.join(TESTS)}"
+            )
         if self.name is not None:
             check_choice("test", self.name, TESTS)
-        if (self.cluster or self.groups is not None) and self.name not in (None, "randomisation", "bootstrap"):
+        if (self.cluster or self.groups is not None) and self.name not in (
+            None,
+            "randomisation",
+            "bootstrap",
+        ):
             raise ValueError(
                 f"groups of queries are units of the tests randomisation and bootstrap, not of {self.name}; name one of these"
             )
@@ -126,7 +155,9 @@ class SignificanceTest:
     def check_groups(self, groups: object) -> None:
         """Refuse groups as units where there are none."""
         if self.cluster and groups is None:
-            raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
+            raise ValueError(
+                "cluster=True takes groups of queries as units of the tests; pass groups="
+            )
 
     @property
     def procedure(self) -> Procedure:
@@ -181,8 +212,12 @@ class SignificanceTest:
             if self.groups is None:
                 effect = np.where(sides.mean == 0, 0.0, effect)
             found = TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
-        estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in (found.estimate, found.low, found.high))
-        return agreeing(TestResult(estimate, low, high, found.p, found.effect_size), self.alpha, bounds)
+        estimate, low, high = (
+            np.ldexp(array, exponent[:, 0]) for array in (found.estimate, found.low, found.high)
+        )
+        return agreeing(
+            TestResult(estimate, low, high, found.p, found.effect_size), self.alpha, bounds
+        )
 
     @property
     def resampling(self) -> Resampled:
@@ -228,9 +263,15 @@ class SignificanceTest:
         """
         values = _checked(values, "values", bounds)
         if not self.procedure.at_once:
-            raise ValueError(f"{self.name} tests pairs of systems; call of_pairs with their differences")
+            raise ValueError(
+                f"{self.name} tests pairs of systems; call of_pairs with their differences"
+            )
         queries, systems = values.shape
-        found = tukey_hsd(values, self.alpha, self.resampling) if queries else _untested((systems, systems))
+        found = (
+            tukey_hsd(values, self.alpha, self.resampling)
+            if queries
+            else _untested((systems, systems))
+        )
         return agreeing(found, self.alpha, bounds)
 
 
@@ -245,7 +286,9 @@ def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
 
 def _untested(shape: tuple[int, ...]) -> TestResult:
     """Without any query: nothing is estimated and nothing rejected."""
-    return TestResult(*(np.full(shape, number) for number in (np.nan, -np.inf, np.inf, 1.0, np.nan)))
+    return TestResult(
+        *(np.full(shape, number) for number in (np.nan, -np.inf, np.inf, 1.0, np.nan))
+    )
 
 
 def smallest_p(test: SignificanceTest, queries: int) -> float:
@@ -326,7 +369,9 @@ def margin_test_of_all(test: SignificanceTest, values: Floats, margin: float) ->
     """
     values, margin = _checked(values, "values", None), float(_checked_margin(margin))
     if not test.procedure.at_once:
-        raise ValueError(f"{test.name} tests pairs of systems; call margin_test with their differences")
+        raise ValueError(
+            f"{test.name} tests pairs of systems; call margin_test with their differences"
+        )
     above, *_ = tukey_p(values, np.array([0.0, margin]), test.resampling)
     return MarginTest(above[0], above[0].T, above[1], np.maximum(above[1], above[1].T))
 

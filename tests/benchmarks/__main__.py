@@ -28,10 +28,18 @@ def main(arguments: list[str] | None = None) -> None:
         ours, *others = measure(case, size, options.repeat)
         for other in others or [ours]:
             both = [f"{ours.ratio_to(other):.3f}", _time(ours.median), _time(other.median)]
-            rows.append([case, other.contender, *both, _megabytes(ours.memory), _megabytes(other.memory)])
+            rows.append(
+                [case, other.contender, *both, _megabytes(ours.memory), _megabytes(other.memory)]
+            )
     shown = [[case.name, *cells] for case, *cells in rows]
-    print(tabulate(shown, headers=_HEAD, disable_numparse=True, colalign=("left", "left", *["right"] * 5)))
-    print(f"\n{size.queries:,} queries x {size.depth:,} documents, {size.judged} judged, unless said otherwise;")
+    print(
+        tabulate(
+            shown, headers=_HEAD, disable_numparse=True, colalign=("left", "left", *["right"] * 5)
+        )
+    )
+    print(
+        f"\n{size.queries:,} queries x {size.depth:,} documents, {size.judged} judged, unless said otherwise;"
+    )
     print(f"medians of {options.repeat} rounds; memory: peak beyond the inputs.\n")
     for case in chosen:
         print(f"{case.name}: {case.what}")
@@ -54,15 +62,25 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks", description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+        prog="python -m tests.benchmarks",
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--queries", type=int, default=1000, help="queries of a run")
-    parser.add_argument("--depth", type=int, default=1000, help="documents retrieved for each query")
+    parser.add_argument(
+        "--depth", type=int, default=1000, help="documents retrieved for each query"
+    )
     parser.add_argument("--judged", type=int, default=30, help="judged documents of each query")
-    parser.add_argument("--repeat", type=int, default=5, help="rounds in which all contenders take their turn")
+    parser.add_argument(
+        "--repeat", type=int, default=5, help="rounds in which all contenders take their turn"
+    )
     names = [case.name for case in CASES]
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table for the documentation as well")
+    parser.add_argument(
+        "--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}"
+    )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write the table for the documentation as well"
+    )
     return parser
 
 

@@ -21,7 +21,12 @@ from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
 
 _OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
 _SEVEN = [*peers.STANDARD, *_OURS]
-_CWL = [CWL_ERR8(max_rel=4) @ 20, CWL_ERR9(max_rel=4) @ 20, CWL_ERR10(max_rel=4), CWL_ERR11(max_rel=4)]
+_CWL = [
+    CWL_ERR8(max_rel=4) @ 20,
+    CWL_ERR9(max_rel=4) @ 20,
+    CWL_ERR10(max_rel=4),
+    CWL_ERR11(max_rel=4),
+]
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,10 @@ CASES = [
         "the same as dataframe of dicts of dicts",
         _aggregate,
         lambda size, _: data.dicts(size),
-        (Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"), Contender("ranx", peers.ranx_of_dicts, "ranx")),
+        (
+            Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"),
+            Contender("ranx", peers.ranx_of_dicts, "ranx"),
+        ),
     ),
     Case(
         "cwl",

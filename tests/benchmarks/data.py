@@ -128,10 +128,15 @@ def dicts(size: Size) -> Dicts:
 def files(size: Size, folder: Path) -> Files:
     """Qrels and a run for every system as TREC files."""
     rng, pool, qrels = _made(size)
-    paths = Files(str(folder / "qrels.txt"), {name: str(folder / f"{name}.txt") for name in _names(size.systems)})
+    paths = Files(
+        str(folder / "qrels.txt"),
+        {name: str(folder / f"{name}.txt") for name in _names(size.systems)},
+    )
     tables = {paths.qrels: qrels[["query_id", "iteration", "doc_id", "relevance"]]}
     for name, path in paths.runs.items():
-        run = _run(size, pool, rng).assign(q0="Q0", rank=np.tile(np.arange(size.depth), size.queries), tag=name)
+        run = _run(size, pool, rng).assign(
+            q0="Q0", rank=np.tile(np.arange(size.depth), size.queries), tag=name
+        )
         tables[path] = run[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
     for path, table in tables.items():
         table.to_csv(path, sep=" ", header=False, index=False, lineterminator="\n")
@@ -156,7 +161,9 @@ def systems(size: Size) -> Systems:
 
 def _synthetic_ranks(judgments: Judgments, size: Size, rng: np.random.Generator) -> AlignedRun:
     """A system that retrieves some of the judged documents, at random ranks."""
-    ranks = rng.permuted(np.tile(np.arange(1, size.depth + 1), (size.queries, 1)), axis=1)[:, : size.judged].ravel()
+    ranks = rng.permuted(np.tile(np.arange(1, size.depth + 1), (size.queries, 1)), axis=1)[
+        :, : size.judged
+    ].ravel()
     doc = np.flatnonzero(rng.random(len(ranks)) < _FOUND)
     query, rank = judgments.query[doc], ranks[doc]
     order = np.lexsort((rank, query))
@@ -170,7 +177,10 @@ def _names(count: int) -> list[str]:
 
 def _pool(size: Size, rng: np.random.Generator) -> Ints:
     """Distinct documents for every query, shape ``(Q, judged + depth)``: the judged ones, then others."""
-    rows = [rng.choice(_COLLECTION, size.judged + size.depth, replace=False) for _ in range(size.queries)]
+    rows = [
+        rng.choice(_COLLECTION, size.judged + size.depth, replace=False)
+        for _ in range(size.queries)
+    ]
     return np.stack(rows)
 
 
@@ -191,8 +201,12 @@ def _run(size: Size, pool: Ints, rng: np.random.Generator) -> pd.DataFrame:
     for ranking, judged in zip(retrieved, pool[:, :places], strict=True):
         found = judged[rng.random(places) < _FOUND]
         ranking[rng.choice(size.depth, len(found), replace=False, p=weight / weight.sum())] = found
-    score = np.sort(rng.uniform(0, 30, size=retrieved.shape), axis=1)[:, ::-1].round(4)  # some ties, as in real runs
-    return pd.DataFrame({"query_id": _query_ids(retrieved), "doc_id": _doc_ids(retrieved), "score": score.ravel()})
+    score = np.sort(rng.uniform(0, 30, size=retrieved.shape), axis=1)[:, ::-1].round(
+        4
+    )  # some ties, as in real runs
+    return pd.DataFrame(
+        {"query_id": _query_ids(retrieved), "doc_id": _doc_ids(retrieved), "score": score.ravel()}
+    )
 
 
 def _query_ids(docs: Ints) -> list[str]:
@@ -205,6 +219,8 @@ def _doc_ids(docs: Ints) -> list[str]:
 
 def _nested(table: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
     nested: dict[str, dict[str, Any]] = {}
-    for query_id, doc_id, number in zip(table["query_id"], table["doc_id"], table[value].tolist(), strict=True):
+    for query_id, doc_id, number in zip(
+        table["query_id"], table["doc_id"], table[value].tolist(), strict=True
+    ):
         nested.setdefault(query_id, {})[doc_id] = number
     return nested

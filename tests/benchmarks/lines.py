@@ -37,14 +37,32 @@ class Cost(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print; write the table and the picture where they are asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.lines", description=__doc__)
-    parser.add_argument("--trec-eval", type=Path, required=True, metavar="PROGRAM", help="trec_eval 10")
-    about = "lengths of runs (100 million lines take 4 GB on disk, and 7.5 GB of memory in trec_eval)"
-    parser.add_argument("--lines", type=int, nargs="+", default=[10**n for n in range(3, 9)], help=about)
-    parser.add_argument("--repeat", type=int, default=5, help="rounds in which both take their turn")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table for the documentation as well")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="write the picture for the documentation as well")
+    parser.add_argument(
+        "--trec-eval", type=Path, required=True, metavar="PROGRAM", help="trec_eval 10"
+    )
+    about = (
+        "lengths of runs (100 million lines take 4 GB on disk, and 7.5 GB of memory in trec_eval)"
+    )
+    parser.add_argument(
+        "--lines", type=int, nargs="+", default=[10**n for n in range(3, 9)], help=about
+    )
+    parser.add_argument(
+        "--repeat", type=int, default=5, help="rounds in which both take their turn"
+    )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write the table for the documentation as well"
+    )
+    parser.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="write the picture for the documentation as well",
+    )
     options = parser.parse_args(arguments)
-    costs = {lines: measure(options.trec_eval.resolve(), lines, options.repeat) for lines in options.lines}
+    costs = {
+        lines: measure(options.trec_eval.resolve(), lines, options.repeat)
+        for lines in options.lines
+    }
     rows = [
         [
             f"{lines:,}",
@@ -60,7 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.page.write_text(f"{table}\n", encoding="utf-8")
     if options.picture is not None:
         names = ("ir-lexirecall eval", "trec_eval 10")
-        curves = {name: {lines: both[i][:2] for lines, both in costs.items()} for i, name in enumerate(names)}
+        curves = {
+            name: {lines: both[i][:2] for lines, both in costs.items()}
+            for i, name in enumerate(names)
+        }
         draw(options.picture, "lines of the run", curves, ("on the clock", "of processors"))
 
 
@@ -98,7 +119,9 @@ def run(command: Sequence[str], folder: str) -> tuple[Cost, list[float]]:
         values = [float(text) for text in printed[-1].split()[1:]]
     else:
         values = [float(line.split()[-1]) for line in printed]
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), _in_our_order(printed, values)
+    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), _in_our_order(
+        printed, values
+    )
 
 
 def _in_our_order(printed: Sequence[str], values: list[float]) -> list[float]:
@@ -125,11 +148,14 @@ def write(folder: Path, lines: int) -> None:
                 )
                 grades = generator.integers(0, 3, JUDGED).tolist()
                 judged.writelines(
-                    f"q{query:06} 0 doc{doc:07} {g}\n" for doc, g in zip(docs[-JUDGED:], grades, strict=True)
+                    f"q{query:06} 0 doc{doc:07} {g}\n"
+                    for doc, g in zip(docs[-JUDGED:], grades, strict=True)
                 )
 
 
-def draw(path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float]]], kinds: Sequence[str]) -> None:
+def draw(
+    path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float]]], kinds: Sequence[str]
+) -> None:
     """Seconds of each kind over a number, ``what``: a curve of so many seconds by the number for each name."""
     import matplotlib
     from matplotlib.figure import Figure
@@ -139,10 +165,14 @@ def draw(path: Path, what: str, curves: Mapping[str, Mapping[int, Sequence[float
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lines", "font.size": 9}):
         figure = Figure(figsize=(6 if len(kinds) > 1 else 4, 3), layout="constrained")
-        for place, (axes, kind) in enumerate(zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True)):
+        for place, (axes, kind) in enumerate(
+            zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True)
+        ):
             for (name, costs), colour in zip(curves.items(), ("#0072b2", "#888888"), strict=True):
                 seconds = [cost[place] for cost in costs.values()]
-                axes.loglog(list(costs), seconds, marker="o", markersize=3, color=colour, label=name)
+                axes.loglog(
+                    list(costs), seconds, marker="o", markersize=3, color=colour, label=name
+                )
             axes.minorticks_off()
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
             axes.yaxis.set_major_formatter("{x:g}")

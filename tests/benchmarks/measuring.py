@@ -52,14 +52,23 @@ def measure(case: Case, size: Size, repeat: int) -> list[Result]:
             Result(
                 contender.name,
                 seconds[contender.name],
-                _in_fresh_process({**request, "contender": contender.name}) if case.memory else None,
+                _in_fresh_process({**request, "contender": contender.name})
+                if case.memory
+                else None,
             )
             for contender in case.contenders()
         ]
 
 
 def _in_fresh_process(request: dict[str, Any]) -> Any:
-    command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.measuring", json.dumps(request)]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "tests.benchmarks.measuring",
+        json.dumps(request),
+    ]
     done = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -120,7 +129,9 @@ def _high_water() -> int:
 def _serve(request: dict[str, Any]) -> Any:
     case = next(case for case in CASES if case.name == request["case"])
     contenders = [
-        contender for contender in case.contenders() if contender.name == request.get("contender", contender.name)
+        contender
+        for contender in case.contenders()
+        if contender.name == request.get("contender", contender.name)
     ]
     for contender in contenders:
         importlib.import_module(contender.needs)
@@ -131,9 +142,13 @@ def _serve(request: dict[str, Any]) -> Any:
         stored.write_bytes(pickle.dumps(inputs))
         return _times(contenders, inputs, request["repeat"])
     with tempfile.TemporaryDirectory() as other_folder:
-        contenders[0].run(case.build(TINY, Path(other_folder)))  # modules are loaded, threads started
+        contenders[0].run(
+            case.build(TINY, Path(other_folder))
+        )  # modules are loaded, threads started
     with stored.open("rb") as file:
-        inputs = pickle.load(file)  # building them here would leave memory behind that a contender gets for nothing
+        inputs = pickle.load(
+            file
+        )  # building them here would leave memory behind that a contender gets for nothing
     return _extra_memory(contenders[0].run, inputs)
 
 

@@ -52,7 +52,10 @@ def time_of_kept(measures: list[Any], inputs: Dicts, calls: int = 20) -> Elapsed
 def standard_of_files(paths: Files) -> Any:
     """The same from TREC files."""
     qrels = ir_measures.read_trec_qrels(paths.qrels)
-    return [ir_measures.calc_aggregate(STANDARD, qrels, ir_measures.read_trec_run(run)) for run in paths.runs.values()]
+    return [
+        ir_measures.calc_aggregate(STANDARD, qrels, ir_measures.read_trec_run(run))
+        for run in paths.runs.values()
+    ]
 
 
 def pytrec_eval(dicts: Dicts) -> Any:
@@ -77,7 +80,10 @@ def ranx_of_tables(collection: Collection) -> Any:
     import ranx
 
     names = {"q_id_col": "query_id", "doc_id_col": "doc_id"}
-    qrels, run = (table.astype(dict.fromkeys(names.values(), object)) for table in (collection.qrels, collection.run))
+    qrels, run = (
+        table.astype(dict.fromkeys(names.values(), object))
+        for table in (collection.qrels, collection.run)
+    )
     return ranx.evaluate(
         ranx.Qrels.from_df(qrels, **names, score_col="relevance"),
         ranx.Run.from_df(run, **names, score_col="score"),
@@ -106,7 +112,9 @@ def time_of_import(module: str, after: str = "sys") -> Elapsed:
 
 def first_evaluation(program: str) -> Callable[[Any], Elapsed]:
     """How long a fresh interpreter takes from its first import to the values of one small query."""
-    timed = f"import time; start = time.perf_counter(); {program}; print(time.perf_counter() - start)"
+    timed = (
+        f"import time; start = time.perf_counter(); {program}; print(time.perf_counter() - start)"
+    )
     return lambda _: _fresh_interpreter(timed)
 
 
@@ -131,7 +139,8 @@ def loop_over_pairs(systems: Systems) -> list[float]:
     """Mean lexicographic preference of every pair of systems, one pair and one query at a time."""
     rankings = systems.relevant
     return [
-        sum(lexirecall_preference(a, b) for a, b in zip(rankings[i], rankings[j], strict=True)) / len(rankings[i])
+        sum(lexirecall_preference(a, b) for a, b in zip(rankings[i], rankings[j], strict=True))
+        / len(rankings[i])
         for i in range(len(rankings))
         for j in range(i + 1, len(rankings))
     ]

@@ -77,10 +77,19 @@ def main(arguments: list[str] | None = None) -> None:
         for rows in options.rows:
             large = Path(folder, str(rows))
             judgments[rows] = write(large, rows, options.depth, options.judged, options.alone)
-            print(f"{rows:,} rows of two runs, {judgments[rows]:,} judgments", file=sys.stderr, flush=True)
+            print(
+                f"{rows:,} rows of two runs, {judgments[rows]:,} judgments",
+                file=sys.stderr,
+                flush=True,
+            )
             places = ["one process", "Spark"] if rows <= options.local else ["Spark"]
-            measured[rows] = {place: _in_fresh_process(place, small, large, options) for place in places}
-            print(json.dumps({place: asdict(costs) for place, costs in measured[rows].items()}), file=sys.stderr)
+            measured[rows] = {
+                place: _in_fresh_process(place, small, large, options) for place in places
+            }
+            print(
+                json.dumps({place: asdict(costs) for place, costs in measured[rows].items()}),
+                file=sys.stderr,
+            )
             for name in options.tasks:
                 if len({costs.large[name].digest for costs in measured[rows].values()}) > 1:
                     raise ValueError(f"{rows:,} rows: {name} of Spark is not that of one process")
@@ -110,7 +119,9 @@ def write(folder: Path, rows: int, depth: int, judged: int, alone: int) -> int:
         pool = documents(size, rng)
         for name, merit in _RUNS.items():
             docs, score = ranked(pool, size, merit, rng)
-            write_rows(folder / name / f"{first}.parquet", docs, {"score": score.round(4)}, first)  # with some ties
+            write_rows(
+                folder / name / f"{first}.parquet", docs, {"score": score.round(4)}, first
+            )  # with some ties
         docs = pool[:, :judged]
         for block in range(1 + alone):
             grades = rng.integers(0, 5, docs.shape)
@@ -131,16 +142,25 @@ def _measured(options: argparse.Namespace) -> Costs:
         session = _session(options)
         import spark_lexirecall  # found by now, here and in the workers
 
-        read, evaluate, compare = session.read.parquet, spark_lexirecall.evaluate, spark_lexirecall.compare
+        read, evaluate, compare = (
+            session.read.parquet,
+            spark_lexirecall.evaluate,
+            spark_lexirecall.compare,
+        )
     works: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
         "means": lambda qrels, runs: evaluate(_MEASURES, qrels, runs["a"], aggregate=True),
         "values": lambda qrels, runs: evaluate(_MEASURES, qrels, runs["a"]),
-        "compare": lambda qrels, runs: compare(qrels, runs, _CRITERIA, test=irl.SignificanceTest(progress=False)),
+        "compare": lambda qrels, runs: compare(
+            qrels, runs, _CRITERIA, test=irl.SignificanceTest(progress=False)
+        ),
     }
     costs: list[dict[str, Cost]] = []
     with _watched() as memory:
         for folder in (options.small, options.small, options.large):  # the first one warms up
-            qrels, runs = read(f"{folder}/qrels"), {name: read(f"{folder}/{name}") for name in _RUNS}
+            qrels, runs = (
+                read(f"{folder}/qrels"),
+                {name: read(f"{folder}/{name}") for name in _RUNS},
+            )
             costs.append({name: _cost(works[name], qrels, runs) for name in options.tasks})
     return Costs(costs[1], costs[2], memory)
 
@@ -195,11 +215,18 @@ class _watched:
             for process in _processes():
                 try:
                     status = dict(
-                        line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines()
+                        line.split(":", 1)
+                        for line in Path(f"/proc/{process}/status").read_text().splitlines()
                     )
                 except (FileNotFoundError, ProcessLookupError):
                     continue
-                kind = "python" if process == os.getpid() else "java" if "java" in status["Name"] else "worker"
+                kind = (
+                    "python"
+                    if process == os.getpid()
+                    else "java"
+                    if "java" in status["Name"]
+                    else "worker"
+                )
                 peak = int(status.get("VmHWM", "0 kB").split()[0]) // 1024
                 self.largest[kind] = max(self.largest.get(kind, 0), peak)
             if last:
@@ -221,7 +248,9 @@ def _processes() -> Iterator[int]:
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
             try:
-                parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+                parents[int(place.name)] = int(
+                    (place / "stat").read_text().rpartition(")")[2].split()[1]
+                )
             except (FileNotFoundError, ProcessLookupError):
                 continue
     known = [os.getpid()]
@@ -257,13 +286,25 @@ def _in_fresh_process(place: str, small: Path, large: Path, options: argparse.Na
     command += ["--threads", str(options.threads), "--memory", options.memory]
     done = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
     costs = json.loads(done.stdout.splitlines()[-1])
-    small_costs, large_costs = ({n: Cost(**cost) for n, cost in costs[size].items()} for size in ("small", "large"))
+    small_costs, large_costs = (
+        {n: Cost(**cost) for n, cost in costs[size].items()} for size in ("small", "large")
+    )
     return Costs(small_costs, large_costs, costs["memory"])
 
 
 # -- what is shown ---------------------------------------------------------------------------------
 
-_HEAD = ["work", "where", "rows", "seconds", "CPU s", "fixed s", "fixed CPU s", "us per row", "M rows per CPU s"]
+_HEAD = [
+    "work",
+    "where",
+    "rows",
+    "seconds",
+    "CPU s",
+    "fixed s",
+    "fixed CPU s",
+    "us per row",
+    "M rows per CPU s",
+]
 _HEAD += ["of local", "memory in MB"]
 
 
@@ -273,14 +314,19 @@ def _rows(measured: dict[int, dict[str, Costs]], tasks: list[str]) -> list[list[
     for name in tasks:
         for size, places in measured.items():
             rows, few = (n // (1 if name == "compare" else len(_RUNS)) for n in (size, _FEW))
-            more = {place: costs.large[name].cpu - costs.small[name].cpu for place, costs in places.items()}
+            more = {
+                place: costs.large[name].cpu - costs.small[name].cpu
+                for place, costs in places.items()
+            }
             for place, costs in places.items():
                 cost, fixed = costs.large[name], costs.small[name]
                 row = [name, place, f"{rows:,}", f"{cost.seconds:.1f}", f"{cost.cpu:.1f}"]
                 row += [f"{fixed.seconds:.2f}", f"{fixed.cpu:.2f}"]
                 row += [f"{1e6 * (cost.seconds - fixed.seconds) / (rows - few):.2f}"]
                 row += [f"{(rows - few) / more[place] / 1e6:.2f}"]
-                row += [f"{more['one process'] / more[place]:.2f}" if "one process" in more else "-"]
+                row += [
+                    f"{more['one process'] / more[place]:.2f}" if "one process" in more else "-"
+                ]
                 row += [", ".join(f"{kind} {memory:,}" for kind, memory in costs.memory.items())]
                 table.append(row)
     return table
@@ -288,7 +334,16 @@ def _rows(measured: dict[int, dict[str, Costs]], tasks: list[str]) -> list[list[
 
 def page(measured: dict[int, dict[str, Costs]], judgments: dict[int, int]) -> str:
     """What ``compare`` costs, for the documentation."""
-    head = ["Rows", "Judgments", "irl.compare: CPU", "Memory", "Spark: CPU", "Python", "Java", "A worker"]
+    head = [
+        "Rows",
+        "Judgments",
+        "irl.compare: CPU",
+        "Memory",
+        "Spark: CPU",
+        "Python",
+        "Java",
+        "A worker",
+    ]
     table = []
     for rows, places in measured.items():
         row = [f"{rows:,}", f"{judgments[rows]:,}"]
@@ -305,7 +360,11 @@ def page(measured: dict[int, dict[str, Costs]], judgments: dict[int, int]) -> st
 def picture(measured: dict[int, dict[str, Costs]], path: Path) -> None:
     """Draw the processors' seconds of ``compare`` over the rows, in one process and on Spark."""
     curves = {
-        name: {rows: [places[place].large["compare"].cpu] for rows, places in measured.items() if place in places}
+        name: {
+            rows: [places[place].large["compare"].cpu]
+            for rows, places in measured.items()
+            if place in places
+        }
         for place, name in (("Spark", "spark_lexirecall.compare"), ("one process", "irl.compare"))
     }
     draw(path, "rows of two runs", curves, ("of processors",))
@@ -324,16 +383,41 @@ def _parser() -> argparse.ArgumentParser:
         default=[1_000_000],
         help="rows of two runs together; means and values are of one",
     )
-    parser.add_argument("--depth", type=int, default=1000, help="documents retrieved for each query")
+    parser.add_argument(
+        "--depth", type=int, default=1000, help="documents retrieved for each query"
+    )
     parser.add_argument("--judged", type=int, default=30, help="judged documents of each query")
-    parser.add_argument("--alone", type=int, default=0, help="judged queries that no run has, for each that they have")
-    parser.add_argument("--local", type=int, default=10_000_000, help="rows up to which one process is measured, too")
-    parser.add_argument("--tasks", nargs="+", default=["means", "values", "compare"], help="what is measured")
+    parser.add_argument(
+        "--alone",
+        type=int,
+        default=0,
+        help="judged queries that no run has, for each that they have",
+    )
+    parser.add_argument(
+        "--local",
+        type=int,
+        default=10_000_000,
+        help="rows up to which one process is measured, too",
+    )
+    parser.add_argument(
+        "--tasks", nargs="+", default=["means", "values", "compare"], help="what is measured"
+    )
     parser.add_argument("--threads", type=int, default=2, help="of Spark's local master")
-    parser.add_argument("--memory", default="2g", help="of Java's heap: in local mode the driver and all executors")
-    parser.add_argument("--folder", type=Path, help="where the files are written (default: that of temporary files)")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table for the documentation as well")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="write the picture for the documentation as well")
+    parser.add_argument(
+        "--memory", default="2g", help="of Java's heap: in local mode the driver and all executors"
+    )
+    parser.add_argument(
+        "--folder", type=Path, help="where the files are written (default: that of temporary files)"
+    )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write the table for the documentation as well"
+    )
+    parser.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="write the picture for the documentation as well",
+    )
     for hidden in ("--step", "--small", "--large"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
     return parser

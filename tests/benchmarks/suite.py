@@ -38,7 +38,10 @@ def write_suite(size: Size, collections: int, folder: Path) -> Suite:
             if not path.exists():
                 found, score = ranked(pool, size, 1 + s / 20, np.random.default_rng([c, s]))
                 write_rows(path, found, {"score": score})
-        suite[place.name] = (str(place / "qrels.parquet"), {name: str(path) for name, path in runs.items()})
+        suite[place.name] = (
+            str(place / "qrels.parquet"),
+            {name: str(path) for name, path in runs.items()},
+        )
     return suite
 
 
@@ -46,12 +49,16 @@ def documents(size: Size, rng: np.random.Generator) -> Any:
     """Distinct documents for every query in a random order, shape ``(Q, judged + depth)``: the judged ones, then others."""
     each = size.depth + size.judged
     apart = max(1, _DOCUMENTS // each)
-    return rng.permuted(rng.integers(apart, size=(size.queries, 1)) + np.arange(each) * apart, axis=1)
+    return rng.permuted(
+        rng.integers(apart, size=(size.queries, 1)) + np.arange(each) * apart, axis=1
+    )
 
 
 def ranked(pool: Any, size: Size, merit: float, rng: np.random.Generator) -> tuple[Any, Any]:
     """What a system retrieves of ``documents``, best first, and the scores; the larger ``merit``, the higher it ranks judged ones."""
-    scores = rng.normal(size=pool.shape) + np.where(np.arange(pool.shape[1]) < size.judged, merit, 0)
+    scores = rng.normal(size=pool.shape) + np.where(
+        np.arange(pool.shape[1]) < size.judged, merit, 0
+    )
     order = np.argsort(-scores, axis=1)[:, : size.depth]
     return np.take_along_axis(pool, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
@@ -59,8 +66,13 @@ def ranked(pool: Any, size: Size, merit: float, rng: np.random.Generator) -> tup
 def write_rows(path: Path, docs: Any, values: dict[str, Any], first: int = 1) -> None:
     """A Parquet file of the documents of each query, the first of which has the number ``first``."""
     query = np.repeat(np.arange(first, first + len(docs)), docs.shape[1])
-    table = pl.DataFrame({"query": query, "doc": docs.ravel(), **{name: x.ravel() for name, x in values.items()}})
-    ids = {"query_id": pl.format("{}", "query"), "doc_id": pl.format("DOC-{}", pl.col("doc").cast(str).str.zfill(7))}
+    table = pl.DataFrame(
+        {"query": query, "doc": docs.ravel(), **{name: x.ravel() for name, x in values.items()}}
+    )
+    ids = {
+        "query_id": pl.format("{}", "query"),
+        "doc_id": pl.format("DOC-{}", pl.col("doc").cast(str).str.zfill(7)),
+    }
     table.select(**ids, **{name: pl.col(name) for name in values}).write_parquet(path)
 
 
@@ -68,7 +80,11 @@ def compare_each(suite: Suite) -> None:
     """The tables of as many ``compare`` calls as there are collections, by lexirecall and all measures."""
     for qrels, runs in suite.values():
         irl.compare(
-            qrels, runs, ["lexirecall", *MEASURES], baseline=next(iter(runs)), test=irl.SignificanceTest(progress=False)
+            qrels,
+            runs,
+            ["lexirecall", *MEASURES],
+            baseline=next(iter(runs)),
+            test=irl.SignificanceTest(progress=False),
         ).table()
 
 

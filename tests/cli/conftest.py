@@ -62,7 +62,9 @@ def terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Sai
     def call(columns: int, *arguments: str) -> Said:
         parent, child = pty.openpty()
         fcntl.ioctl(
-            child, termios.TIOCSWINSZ, (24).to_bytes(2, sys.byteorder) + columns.to_bytes(2, sys.byteorder) + b"\0" * 4
+            child,
+            termios.TIOCSWINSZ,
+            (24).to_bytes(2, sys.byteorder) + columns.to_bytes(2, sys.byteorder) + b"\0" * 4,
         )
         printed: list[bytes] = []
         reader = threading.Thread(target=read_terminal, args=(parent, printed))

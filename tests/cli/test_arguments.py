@@ -59,7 +59,10 @@ def test_preferences_are_words_too(cli: Cli) -> None:
     words = ("compare", "qrels.txt", "bm25.run", "dph.txt", "--format", "tsv")
     expected = cli(*words, "-p", "lexirecall rpp AP")
     assert expected.code == 0
-    for asked in (("-p", "lexirecall", "rpp", "AP"), ("-p", "lexirecall", "rpp", "--preference", "AP")):
+    for asked in (
+        ("-p", "lexirecall", "rpp", "AP"),
+        ("-p", "lexirecall", "rpp", "--preference", "AP"),
+    ):
         assert cli(*words, *asked) == expected
 
 

@@ -28,16 +28,33 @@ def suite(folder: Path) -> Path:
     for name in ("lexirecall-demo", "bees"):
         (folder / "suite" / name).mkdir(parents=True)
         for run, path in RUNS.items():
-            (folder / "suite" / name / f"{run}.res.gz").write_bytes(gzip.compress(path.read_bytes()))
-    (folder / "suite" / "bees" / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq01\tbee-01\t1\nq14\tbee-05\t2\n")
+            (folder / "suite" / name / f"{run}.res.gz").write_bytes(
+                gzip.compress(path.read_bytes())
+            )
+    (folder / "suite" / "bees" / "qrels.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq01\tbee-01\t1\nq14\tbee-05\t2\n"
+    )
     return folder / "suite"
 
 
 def test_a_folder_is_a_benchmark(suite: Path, cli: Any) -> None:
-    arguments = ("-m", "LR", "nDCG@10", "--baseline", "bm25", "--n-resamples", "200", "--format", "json")
+    arguments = (
+        "-m",
+        "LR",
+        "nDCG@10",
+        "--baseline",
+        "bm25",
+        "--n-resamples",
+        "200",
+        "--format",
+        "json",
+    )
     said = cli("benchmark", str(suite), *arguments)
     assert (said.code, said.err) == (0, "")
-    collections = {"bees": {"q01": {"bee-01": 1}, "q14": {"bee-05": 2}}, "lexirecall-demo": "lexirecall/demo"}
+    collections = {
+        "bees": {"q01": {"bee-01": 1}, "q14": {"bee-05": 2}},
+        "lexirecall-demo": "lexirecall/demo",
+    }
     expected = irl.benchmark(
         collections,
         suite,
@@ -47,7 +64,9 @@ def test_a_folder_is_a_benchmark(suite: Path, cli: Any) -> None:
     )
     rows = json.loads(said.out)
     assert [row["mean"] for row in rows] == expected.overall()["mean"].tolist()
-    assert [row["p"] for row in rows if row["run"] == "ql"] == expected.overall().query("run == 'ql'")["p"].tolist()
+    assert [row["p"] for row in rows if row["run"] == "ql"] == expected.overall().query(
+        "run == 'ql'"
+    )["p"].tolist()
 
 
 def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, cli: Any) -> None:
@@ -57,12 +76,25 @@ def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, 
     )
     options = ("--format", "csv")
     by_toml = cli("benchmark", "b.toml", *options)
-    by_folder = ("-m", "LR", "--baseline", "bm25", "--n-resamples", "200", "--alpha", "0.1", "--over", "collections")
+    by_folder = (
+        "-m",
+        "LR",
+        "--baseline",
+        "bm25",
+        "--n-resamples",
+        "200",
+        "--alpha",
+        "0.1",
+        "--over",
+        "collections",
+    )
     assert by_toml.code == 0
     assert sorted(by_toml.out.split()[1:]) != sorted(
         cli("benchmark", "b.toml", *options, "--alpha", "0.3").out.split()[1:]
     )
-    assert len(by_toml.out.splitlines()) == len(cli("benchmark", str(suite), *by_folder, *options).out.splitlines())
+    assert len(by_toml.out.splitlines()) == len(
+        cli("benchmark", str(suite), *by_folder, *options).out.splitlines()
+    )
     for run, path in RUNS.items():
         (suite.parent / f"{run}.run").write_bytes(path.read_bytes())
     (suite.parent / "c.toml").write_text(
@@ -73,9 +105,14 @@ def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, 
 
 @pytest.mark.parametrize("runs", ["folder", "toml"])
 def test_a_report_knows_the_files(runs: str, suite: Path, cli: Any) -> None:
-    (suite.parent / "b.toml").write_text('runs = "suite"\n[collections]\nbees = "suite/bees/qrels.tsv"\n')
+    (suite.parent / "b.toml").write_text(
+        'runs = "suite"\n[collections]\nbees = "suite/bees/qrels.tsv"\n'
+    )
     source = str(suite) if runs == "folder" else "b.toml"
-    assert cli("benchmark", source, "-m", "LR", "--n-resamples", "99", "--report", "report.html").code == 0
+    assert (
+        cli("benchmark", source, "-m", "LR", "--n-resamples", "99", "--report", "report.html").code
+        == 0
+    )
     page = Path("report.html").read_text(encoding="utf-8")
     assert f"ir-lexirecall benchmark {source} -m LR" in page
     assert "bees: qrels" in page
@@ -87,20 +124,43 @@ def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any)
     said = cli("benchmark", str(suite), *AGAINST_BM25, "--format", form, "--places", "3")
     collections = {"bees": str(suite / "bees" / "qrels.tsv"), "lexirecall-demo": "lexirecall/demo"}
     expected = irl.benchmark(
-        collections, suite, ["LR"], baseline="bm25", test=irl.SignificanceTest(n_resamples=200, progress=False)
+        collections,
+        suite,
+        ["LR"],
+        baseline="bm25",
+        test=irl.SignificanceTest(n_resamples=200, progress=False),
     )
     assert said.out == getattr(expected, f"to_{form}")(places=3) + "\n"
 
 
 @pytest.mark.parametrize("columns", [50, 80, 120])
-def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(columns: int, suite: Path, terminal: Any) -> None:
-    options = ("-m", "LR", "SL3(n=200)", "-p", "lexirecall", "--baseline", "bm25", "--n-resamples", "200")
+def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(
+    columns: int, suite: Path, terminal: Any
+) -> None:
+    options = (
+        "-m",
+        "LR",
+        "SL3(n=200)",
+        "-p",
+        "lexirecall",
+        "--baseline",
+        "bm25",
+        "--n-resamples",
+        "200",
+    )
     said = terminal(columns, "benchmark", str(suite), *options).out
     lines = said.splitlines()
     assert max(map(len, lines)) <= columns
     heads = [line for line in lines if line.startswith("run  ")]
     assert len(heads) == 3
-    everything = ["run", "mean (interval)", "mean rank", "rank", "difference to bm25", "p corrected"]
+    everything = [
+        "run",
+        "mean (interval)",
+        "mean rank",
+        "rank",
+        "difference to bm25",
+        "p corrected",
+    ]
     for shown in (re.split(r"\s{2,}", head.strip()) for head in heads):
         assert shown == everything[: len(shown)]
         assert len(shown) >= {50: 2, 80: 4, 120: 6}[columns]
@@ -114,14 +174,24 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(columns: int
 def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli: Any) -> None:
     options = ("benchmark", str(suite), "-m", "LR", "-p", "lexirecall", "--n-resamples", "50")
     said = cli(*options, "--baseline", "bm25", "--test", "t").out
-    assert said.count("the mean of a preference is over all other runs, its difference is head to head with bm25") == 1
+    assert (
+        said.count(
+            "the mean of a preference is over all other runs, its difference is head to head with bm25"
+        )
+        == 1
+    )
     assert "+ better, - worse than bm25 by the corrected p" in said
     assert "Against the baseline bm25 (p <= 0.05, Holm's correction for 2 comparisons)" in said
-    assert "intervals of means and differences are of one run, those of ranks hold for all runs at once" in said
+    assert (
+        "intervals of means and differences are of one run, those of ranks hold for all runs at once"
+        in said
+    )
     assert "test t; correction holm" in said
     assert "p corrected" not in cli(*options).out
     shown = " ".join(cli("benchmark", "--help").out.split())
-    assert "within each collection; over collections, differences are tested by a bootstrap" in shown
+    assert (
+        "within each collection; over collections, differences are tested by a bootstrap" in shown
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,8 +205,14 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli:
         ('runs = "suite"', "b.toml: there is no collections"),
         ('[collections]\na = "lexirecall/demo"', "b.toml: there is no runs"),
         ('[collections]\na = "lexirecall/demo"\n[runs]\na = "x.run"', "runs.a must be a table"),
-        ('[collections]\na = "lexirecall/demo"\n[runs.a]\nx = "x.run"', "x.run: there is no such file"),
-        ('[collections]\na = "lexirecall/dem"\n[runs.a]\nx = "x.run"', "did you mean 'lexirecall/demo'"),
+        (
+            '[collections]\na = "lexirecall/demo"\n[runs.a]\nx = "x.run"',
+            "x.run: there is no such file",
+        ),
+        (
+            '[collections]\na = "lexirecall/dem"\n[runs.a]\nx = "x.run"',
+            "did you mean 'lexirecall/demo'",
+        ),
         ('[collections]\na = 3\n[runs.a]\nx = "x.run"', "collections.a must be a text, not 3"),
     ],
 )
@@ -150,13 +226,19 @@ def test_bad_toml_is_named(toml: str, message: str, folder: Path, cli: Any) -> N
 
 def test_bad_folders_are_named(suite: Path, cli: Any) -> None:
     (suite / "unknown").mkdir()
-    assert "unknown: no data set has this id, and there is no file qrels.*" in cli("benchmark", str(suite)).err
+    assert (
+        "unknown: no data set has this id, and there is no file qrels.*"
+        in cli("benchmark", str(suite)).err
+    )
     (suite / "unknown" / "qrels.txt").write_text("1 0 d 1\n")
     assert "unknown: there are no runs in it" in cli("benchmark", str(suite)).err
     (suite.parent / "empty").mkdir()
     assert "there is no folder of a collection" in cli("benchmark", "empty").err
     assert "no such folder or file" in cli("benchmark", "nowhere").err
-    assert "expected a folder or a .toml file" in cli("benchmark", str(suite / "unknown" / "qrels.txt")).err
+    assert (
+        "expected a folder or a .toml file"
+        in cli("benchmark", str(suite / "unknown" / "qrels.txt")).err
+    )
 
 
 def test_missing_runs_are_an_error_or_skipped(suite: Path, cli: Any) -> None:
@@ -170,7 +252,16 @@ def test_missing_runs_are_an_error_or_skipped(suite: Path, cli: Any) -> None:
 
 
 def gate(cli: Any, candidate: str, *options: str, baseline: str = "bm25") -> Any:
-    return cli("gate", "lexirecall/demo", str(RUNS[baseline]), str(RUNS[candidate]), "-m", "nDCG@10", "LR", *options)
+    return cli(
+        "gate",
+        "lexirecall/demo",
+        str(RUNS[baseline]),
+        str(RUNS[candidate]),
+        "-m",
+        "nDCG@10",
+        "LR",
+        *options,
+    )
 
 
 def test_a_gate_lets_through_what_is_not_worse(cli: Any) -> None:
@@ -191,7 +282,9 @@ def test_a_gate_closes_on_evidence(cli: Any) -> None:
 def test_a_gate_lets_through_what_is_undecided_unless_it_is_strict(cli: Any) -> None:
     said = gate(cli, "ql")
     assert said.code == 0
-    assert said.out.startswith("### ql is not shown to be worse than bm25; undecided by nDCG@10 and LR\n")
+    assert said.out.startswith(
+        "### ql is not shown to be worse than bm25; undecided by nDCG@10 and LR\n"
+    )
     strict = gate(cli, "ql", "--strict")
     assert strict.code == 4
     assert strict.out == said.out
@@ -202,7 +295,9 @@ def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
     said = gate(cli, "ql", "--rule", "drop")
     assert said.code == 3
     assert said.out.count("| failed  |") == 2
-    table = irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, "nDCG@10", baseline="bm25").table()
+    table = irl.compare(
+        "lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, "nDCG@10", baseline="bm25"
+    ).table()
     (fall,), (p,) = -table["difference"], table["p"]
     assert said.out.startswith(
         f"### ql beside bm25: nDCG@10 fell by {fall:.4f}, more than 0.0100; p = {p:.3f}; LR fell"
@@ -222,7 +317,9 @@ def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
     drop = (*preference, "--rule", "drop", "--margin", "1")
     said = gate(cli, "ql", *drop, "--alpha", "0.1")
     assert said.code == 3
-    assert said.out.startswith("### ql beside bm25: lexirecall is significantly for bm25 (p = 0.0703)\n")
+    assert said.out.startswith(
+        "### ql beside bm25: lexirecall is significantly for bm25 (p = 0.0703)\n"
+    )
     assert gate(cli, "ql", *drop).code == 0
 
 
@@ -234,21 +331,36 @@ def preferred(cli: Any, preference: str, *options: str) -> Any:
 def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
     said = preferred(cli, "lexirecall", "--queries", "3")
     explained = (
-        irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}).explain("ql", "bm25").set_index("query_id")
+        irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")})
+        .explain("ql", "bm25")
+        .set_index("query_id")
     )
-    rows = [line for line in said.out.splitlines() if line.startswith("| q") and not line.startswith("| query")]
+    rows = [
+        line
+        for line in said.out.splitlines()
+        if line.startswith("| q") and not line.startswith("| query")
+    ]
     assert len(rows) == 3
     for row in rows:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         decided = explained.loc[cells[0]]
-        assert (decided["winner"], str(decided["level"]), decided["doc_id"]) == ("bm25", cells[1], cells[2])
-        assert cells[3:] == [str(decided["rank_b"]), "-" if pd.isna(decided["rank_a"]) else str(decided["rank_a"])]
+        assert (decided["winner"], str(decided["level"]), decided["doc_id"]) == (
+            "bm25",
+            cells[1],
+            cells[2],
+        )
+        assert cells[3:] == [
+            str(decided["rank_b"]),
+            "-" if pd.isna(decided["rank_a"]) else str(decided["rank_a"]),
+        ]
     assert "By lexirecall, ql loses 7 of 16 queries (3 are shown):" in said.out
 
 
 def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
     said = gate(cli, "ql")
-    rows = [line.strip("|").split("|") for line in said.out.splitlines() if re.match(r"\| q\d", line)]
+    rows = [
+        line.strip("|").split("|") for line in said.out.splitlines() if re.match(r"\| q\d", line)
+    ]
     losses = [float(candidate) - float(baseline) for _, baseline, candidate in rows]
     assert losses == sorted(losses)
     assert losses[-1] < 0
@@ -260,7 +372,9 @@ def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
 
 
 def test_a_gate_says_the_same_in_json(cli: Any) -> None:
-    said = gate(cli, "ql", "-p", "lexirecall", "--rule", "drop", "--queries", "3", "--format", "json")
+    said = gate(
+        cli, "ql", "-p", "lexirecall", "--rule", "drop", "--queries", "3", "--format", "json"
+    )
     assert said.code == 3
     found = json.loads(said.out)
     assert (found["outcome"], found["worse"], found["rule"]) == ("worse", ["nDCG@10", "LR"], "drop")
@@ -275,7 +389,9 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
     explained = compared.explain("ql", "bm25", "nDCG@10").set_index("query_id")
     assert (found["lost_queries"], len(found["lost"])) == ((explained["winner"] == "bm25").sum(), 3)
     for lost in found["lost"]:
-        assert [lost["value_a"], lost["value_b"]] == explained.loc[lost["query_id"], ["value_a", "value_b"]].tolist()
+        assert [lost["value_a"], lost["value_b"]] == explained.loc[
+            lost["query_id"], ["value_a", "value_b"]
+        ].tolist()
 
 
 def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
@@ -288,25 +404,52 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
         assert said.code == 0
         assert f"{look} by the ledger gate.jsonl: it tests at {level};" in said.out
     lines = [json.loads(line) for line in (folder / "gate.jsonl").read_text().splitlines()]
-    assert [(line["look"], "outcome" in line) for line in lines] == [(1, False), (1, True), (2, False), (2, True)]
-    said = gate(cli, "bm25", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="overlap")
+    assert [(line["look"], "outcome" in line) for line in lines] == [
+        (1, False),
+        (1, True),
+        (2, False),
+        (2, True),
+    ]
+    said = gate(
+        cli, "bm25", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="overlap"
+    )
     assert said.code == 0
     assert "Look 3 by the ledger" in said.out
-    said = gate(cli, "overlap", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="ql")
+    said = gate(
+        cli, "overlap", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="ql"
+    )
     assert said.code == 3
     assert "overlap is worse than ql by nDCG@10 and LR" in said.out
     assert "overlap is worse than release by nDCG@10 and LR" in said.out
-    assert "was begun with alpha 0.05" in gate(cli, "ql", "--ledger", "gate.jsonl", "--alpha", "0.1").err
+    assert (
+        "was begun with alpha 0.05"
+        in gate(cli, "ql", "--ledger", "gate.jsonl", "--alpha", "0.1").err
+    )
 
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
     assert gate(cli, "overlap", "-o", "summary.md").code == 3
-    assert (folder / "summary.md").read_text().startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
-    assert "margin of nDCG@10 must be a number of at least 0" in gate(cli, "ql", "--margin", "-1").err
-    assert "no margin for LR; give one for every criterion" in gate(cli, "ql", "--margin", "nDCG@10=0.1").err
-    assert "expected a number, or a share of the baseline's mean" in gate(cli, "ql", "--margin", "some").err
+    assert (
+        (folder / "summary.md")
+        .read_text()
+        .startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
+    )
+    assert (
+        "margin of nDCG@10 must be a number of at least 0" in gate(cli, "ql", "--margin", "-1").err
+    )
+    assert (
+        "no margin for LR; give one for every criterion"
+        in gate(cli, "ql", "--margin", "nDCG@10=0.1").err
+    )
+    assert (
+        "expected a number, or a share of the baseline's mean"
+        in gate(cli, "ql", "--margin", "some").err
+    )
     assert "queries must be" in gate(cli, "ql", "--queries", "-1").err
-    assert "no.run: there is no such file" in cli("gate", "lexirecall/demo", "no.run", str(RUNS["ql"]), "-m", "LR").err
+    assert (
+        "no.run: there is no such file"
+        in cli("gate", "lexirecall/demo", "no.run", str(RUNS["ql"]), "-m", "LR").err
+    )
 
 
 def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> None:
@@ -315,7 +458,9 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
         reading, writing = os.pipe()
         os.close(reading)
         try:
-            done = subprocess.run(start, cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=600)
+            done = subprocess.run(
+                start, cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=600
+            )
         finally:
             os.close(writing)
         assert (done.returncode, done.stderr) == (3, b"")
@@ -324,7 +469,10 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"names": ("main",)}, "names must be two, the baseline's and the candidate's, not ('main',)"),
+        (
+            {"names": ("main",)},
+            "names must be two, the baseline's and the candidate's, not ('main',)",
+        ),
         ({"names": None}, "names must be two, the baseline's and the candidate's, not None"),
         (
             {"margin": None},

@@ -32,7 +32,9 @@ def test_several_runs_and_measures(cli: Cli) -> None:
     assert (said.code, said.err) == (0, "")
     assert said.rows[0] == ["run", "TSE@1000", "LR", "nDCG@10", "P@2"]
     for row, path in zip(said.rows[1:3], ("bm25.run", "dph.txt"), strict=True):
-        values = irl.evaluate(["TSE@1000", "LR", "nDCG@10", "P@2"], "qrels.txt", path, aggregate=True)
+        values = irl.evaluate(
+            ["TSE@1000", "LR", "nDCG@10", "P@2"], "qrels.txt", path, aggregate=True
+        )
         unmarked = [cell.removesuffix("*") for cell in row]
         assert unmarked == [path[:-4], *(f"{value:.4f}" for value in values)]
 
@@ -63,7 +65,10 @@ def test_a_pattern_that_the_shell_left_names_a_run_per_file(cli: Cli) -> None:
         (" TSE  LR ", ["TSE", "LR"]),
         ("TSE,LR;AP\nP@5\tR@5", ["TSE", "LR", "AP", "P@5", "R@5"]),
         ("RBU(p=0.9, e=0.1)@20 LR", ["RBU(p=0.9, e=0.1)@20", "LR"]),
-        ("CAM(aspects={'a, b': 1, 'c': {0: 0, 1: 2}}) AP", ["CAM(aspects={'a, b': 1, 'c': {0: 0, 1: 2}})", "AP"]),
+        (
+            "CAM(aspects={'a, b': 1, 'c': {0: 0, 1: 2}}) AP",
+            ["CAM(aspects={'a, b': 1, 'c': {0: 0, 1: 2}})", "AP"],
+        ),
         ("CAM(aspects={'a)': 1}) AP", ["CAM(aspects={'a)': 1})", "AP"]),
         ('CAM(aspects={"it\'s": 1}) AP', ['CAM(aspects={"it\'s": 1})', "AP"]),
         ("", []),
@@ -88,7 +93,9 @@ def test_every_measure_can_be_asked_for(name: str, cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "-m", example(name), "--format", "json")
     qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 2}}
     run = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"x": 1.0}}
-    assert json.loads(said.out) == [{"run": "bm25", **irl.evaluate(example(name), qrels, run, aggregate=True)}]
+    assert json.loads(said.out) == [
+        {"run": "bm25", **irl.evaluate(example(name), qrels, run, aggregate=True)}
+    ]
 
 
 # -- formats -------------------------------------------------------------------------------------------
@@ -111,7 +118,10 @@ def test_markdown(cli: Cli) -> None:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["run", "LR", "CWL_ERR10(max_rel=2)"]
     assert all(set(cell) <= set("-:") for cell in cells[1])
-    assert cells[2] == ["bm25", *(f"{value:.4f}" for value in list(exact("bm25", "bm25.run").values())[1:])]
+    assert cells[2] == [
+        "bm25",
+        *(f"{value:.4f}" for value in list(exact("bm25", "bm25.run").values())[1:]),
+    ]
     of_lr = "LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."
     assert lines[4:] == ["", "Bold: the best of its column.", "", of_lr]
 
@@ -133,7 +143,9 @@ def test_latex(cli: Cli) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("places", [0, 1, 2, 6])
 def test_places(places: int, form: str, cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--format", form, "--places", str(places))
+    said = cli(
+        "eval", "qrels.txt", "bm25.run", "-m", "TSE", "--format", form, "--places", str(places)
+    )
     wanted = f"{1 / 6:.{places}f}"
     assert said.code == 0
     if form == "json":
@@ -156,7 +168,9 @@ def test_programs_get_the_same_numbers_in_every_format() -> None:
     table = pd.DataFrame({"run": ["a", "b"], "TSE": [0.12345, 0.0], "p": [1.25e-7, 0.5]})
     for places, tse in ((None, 0.12345), (2, 0.12)):
         rows = [("a", tse, 1.25e-7), ("b", 0.0, 0.5)]
-        assert [tuple(row.values()) for row in json.loads(for_programs(table, "json", places))] == rows
+        assert [
+            tuple(row.values()) for row in json.loads(for_programs(table, "json", places))
+        ] == rows
         for form, mark in (("tsv", "\t"), ("csv", ",")):
             lines = [line.split(mark) for line in for_programs(table, form, places).splitlines()]
             assert [(name, float(x), float(p)) for name, x, p in lines[1:]] == rows
@@ -166,7 +180,8 @@ def test_programs_get_the_same_numbers_in_every_format() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "separator"), [("wide.tsv", "\t"), ("wide.csv", ","), ("wide.txt", " "), ("wide", "  \t")]
+    ("file", "separator"),
+    [("wide.tsv", "\t"), ("wide.csv", ","), ("wide.txt", " "), ("wide", "  \t")],
 )
 def test_wide_qrels_with_a_header(file: str, separator: str, cli: Cli) -> None:
     lines = [["query_id", "iteration", "doc_id", "relevance", "quality"]]
@@ -206,7 +221,9 @@ def ir_datasets_home(tmp_path: Path) -> str:
 
 def test_qrels_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: str) -> None:
     (tmp_path / "v.run").write_text("1 Q0 8172 1 2.0 t\n1 Q0 1239 2 1.0 t\n")
-    said = process("eval", "vaswani", "v.run", "-m", "P@2 LR", "--by-query", IR_DATASETS_HOME=ir_datasets_home)
+    said = process(
+        "eval", "vaswani", "v.run", "-m", "P@2 LR", "--by-query", IR_DATASETS_HOME=ir_datasets_home
+    )
     assert (said.code, said.err) == (0, "")
     assert sum(row[0] == "v" for row in said.rows if row) == 93
     assert said.rows[1][:3] == ["v", "1", "1.0000"]
@@ -242,16 +259,34 @@ def test_bad_usage(arguments: tuple[str, ...], cli: Cli) -> None:
 ASPECT = ("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--aspect")
 BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "no qrels": (("eval", "nowhere.txt", "bm25.run", "-m", "TSE"), ["nowhere.txt", "no such file"]),
-    "no run": (("eval", "qrels.txt", "bm25.run", "nowhere.run", "-m", "TSE"), ["nowhere.run", "no such file"]),
-    "a run twice": (("eval", "qrels.txt", "bm25.run", "bm25.run", "-m", "TSE"), ["bm25.run", "twice"]),
-    "qrels for a run": (("eval", "qrels.txt", "qrels.txt", "-m", "TSE"), ["qrels.txt, line 1", "4 fields"]),
-    "run for qrels": (("eval", "bm25.run", "bm25.run", "-m", "TSE"), ["bm25.run, line 1", "6 fields"]),
+    "no run": (
+        ("eval", "qrels.txt", "bm25.run", "nowhere.run", "-m", "TSE"),
+        ["nowhere.run", "no such file"],
+    ),
+    "a run twice": (
+        ("eval", "qrels.txt", "bm25.run", "bm25.run", "-m", "TSE"),
+        ["bm25.run", "twice"],
+    ),
+    "qrels for a run": (
+        ("eval", "qrels.txt", "qrels.txt", "-m", "TSE"),
+        ["qrels.txt, line 1", "4 fields"],
+    ),
+    "run for qrels": (
+        ("eval", "bm25.run", "bm25.run", "-m", "TSE"),
+        ["bm25.run, line 1", "6 fields"],
+    ),
     "no measure named": (("eval", "qrels.txt", "bm25.run"), ["qrels.txt", "-m"]),
     "unknown measure": (("eval", "qrels.txt", "bm25.run", "-m", "TSE Nope@5"), ["'Nope@5'"]),
     "trec_eval's name": (("eval", "qrels.txt", "bm25.run", "-m", "map"), ["'map'", "AP"]),
     "a slip": (("eval", "qrels.txt", "bm25.run", "-m", "TES"), ["TSE?"]),
-    "parameter out of range": (("eval", "qrels.txt", "bm25.run", "-m", "RBU(p=7)"), ["RBU", "p ", "7"]),
-    "grade above max_rel": (("eval", "qrels.txt", "bm25.run", "-m", "CWL_RBP(max_rel=1)"), ["'c'", "'q1'", "2"]),
+    "parameter out of range": (
+        ("eval", "qrels.txt", "bm25.run", "-m", "RBU(p=7)"),
+        ["RBU", "p ", "7"],
+    ),
+    "grade above max_rel": (
+        ("eval", "qrels.txt", "bm25.run", "-m", "CWL_RBP(max_rel=1)"),
+        ["'c'", "'q1'", "2"],
+    ),
     "aspect without a file": ((*ASPECT, "quality"), ["'quality'"]),
     "aspect of no file": ((*ASPECT, "quality="), ["'quality='"]),
     "aspect without a name": ((*ASPECT, "=quality.txt"), ["'=quality.txt'"]),
@@ -285,12 +320,17 @@ def test_advice_does_not_look_like_a_bug(cli: Cli) -> None:
 def test_demo(cli: Cli) -> None:
     said = cli("demo")
     assert (said.code, said.err) == (0, "")
-    assert f"{len(demo.docs())} passages, {len(demo.queries())} queries, {len(demo.RUNS)} runs" in said.out
+    assert (
+        f"{len(demo.docs())} passages, {len(demo.queries())} queries, {len(demo.RUNS)} runs"
+        in said.out
+    )
     words = said.rows
     head = next(line for line in words if line[:1] == ["run"])
     measures = [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
     assert head[1:] == [short_names(measures).get(measure, measure) for measure in measures]
-    assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(demo.RUNS)
+    assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(
+        demo.RUNS
+    )
     explained = {word.rstrip(",:") for line in words[words.index(head) + 1 :] for word in line[:2]}
     assert set(head[1:]) <= explained
 
@@ -299,11 +339,17 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     lines = cli("demo").out.splitlines()
     for command in ("eval", "compare"):
         (line,) = [line for line in lines if line.startswith(f"ir-lexirecall {command}")]
-        words = [str(path) for word in shlex.split(line)[1:] for path in (glob(word) if "*" in word else [word])]
+        words = [
+            str(path)
+            for word in shlex.split(line)[1:]
+            for path in (glob(word) if "*" in word else [word])
+        ]
         again = cli(*words, "--format", "json")
         assert (again.code, again.err) == (0, "")
         if command == "eval":
-            rows = sorted(json.loads(cli("demo", "--format", "json").out), key=lambda row: row["run"])
+            rows = sorted(
+                json.loads(cli("demo", "--format", "json").out), key=lambda row: row["run"]
+            )
             assert sorted(json.loads(again.out), key=lambda row: row["run"]) == rows
     code = "\n".join(lines[lines.index("In Python:") + 1 :][:2])
     assert code.startswith("import ir_lexirecall as irl")
@@ -311,7 +357,10 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
 
 
 def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli) -> None:
-    words = ("lexirecall/demo", *(str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")))
+    words = (
+        "lexirecall/demo",
+        *(str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")),
+    )
     full = "TOMA(aspects={'relevance':3,'credibility':2,'readability':2})@10"
     short = "TOMA(aspects=...)@10"
     of_demo = str(irl.load("lexirecall/demo").recommended()[-1])
@@ -347,7 +396,9 @@ def test_version_and_help(cli: Cli) -> None:
         said = cli(*command, "--help")
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("usage: ir-lexirecall")
-        assert "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted" in said.out
+        assert (
+            "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted" in said.out
+        )
 
 
 # -- what is misspelt or mixed up ------------------------------------------------------------------
@@ -356,15 +407,25 @@ def test_version_and_help(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "usage", "hint"),
     [
-        ("eval qrels.txt bm25.run -m LR --by-querry", "eval", "--by-querry; did you mean '--by-query'?"),
+        (
+            "eval qrels.txt bm25.run -m LR --by-querry",
+            "eval",
+            "--by-querry; did you mean '--by-query'?",
+        ),
         ("eval qrels.txt bm25.run -m LR --qqq", "eval", "unrecognized arguments: --qqq\n"),
-        ("meta ties qrels.txt bm25.run -m LR --agregate", "meta ties", "did you mean '--aggregate'?"),
+        (
+            "meta ties qrels.txt bm25.run -m LR --agregate",
+            "meta ties",
+            "did you mean '--aggregate'?",
+        ),
         ("evla qrels.txt bm25.run", "", "did you mean 'eval'?"),
         ("meta unanimty", "meta", "did you mean 'unanimity'?"),
         ("eval qrels.txt bm25.run -m LR --test wilcoxn", "eval", "did you mean 'wilcoxon'?"),
     ],
 )
-def test_what_is_misspelt_is_said_by_the_command_that_was_called(cli: Cli, words: str, usage: str, hint: str) -> None:
+def test_what_is_misspelt_is_said_by_the_command_that_was_called(
+    cli: Cli, words: str, usage: str, hint: str
+) -> None:
     said = cli(*words.split())
     assert said.code == 2
     assert said.err.startswith(f"usage: ir-lexirecall {usage} ".replace("  ", " "))
@@ -374,12 +435,19 @@ def test_what_is_misspelt_is_said_by_the_command_that_was_called(cli: Cli, words
 @pytest.mark.parametrize(
     ("option", "name", "begins", "ends"),
     [
-        ("-m", "recal", "unknown measure", "did you mean R (Recall) or LexiRecall, or the preference 'lexirecall'?"),
+        (
+            "-m",
+            "recal",
+            "unknown measure",
+            "did you mean R (Recall) or LexiRecall, or the preference 'lexirecall'?",
+        ),
         ("-p", "mine", "unknown preference", "; measures, also your own, go to -m"),
         ("-p", "lexirecal", "unknown preference", "; did you mean 'lexirecall'?"),
     ],
 )
-def test_a_criterion_that_is_not_known(cli: Cli, option: str, name: str, begins: str, ends: str) -> None:
+def test_a_criterion_that_is_not_known(
+    cli: Cli, option: str, name: str, begins: str, ends: str
+) -> None:
     answer = cli("compare", "qrels.txt", "bm25.run", "dph.txt", option, name)
     assert answer.code == 1
     assert answer.err.startswith(f"ir-lexirecall: compare: {begins} {name!r}; ")
@@ -393,8 +461,19 @@ def test_help_says_how_to_use_a_measure_of_ones_own(cli: Cli) -> None:
 
 @pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "parquet"])
 def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
-    qrels = pd.DataFrame({"query_id": ["q1"], "iteration": ["0"], "doc_id": ["d1"], "relevance": [1]})
-    run = pd.DataFrame({"query_id": ["q1"], "Q0": ["Q0"], "doc_id": ["d1"], "rank": [1], "score": [2.5], "tag": ["t"]})
+    qrels = pd.DataFrame(
+        {"query_id": ["q1"], "iteration": ["0"], "doc_id": ["d1"], "relevance": [1]}
+    )
+    run = pd.DataFrame(
+        {
+            "query_id": ["q1"],
+            "Q0": ["Q0"],
+            "doc_id": ["d1"],
+            "rank": [1],
+            "score": [2.5],
+            "tag": ["t"],
+        }
+    )
     for name, table in (("judged", qrels), ("ranked", run)):
         if ending == "parquet":
             table.to_parquet(f"{name}.parquet")

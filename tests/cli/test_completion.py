@@ -12,7 +12,9 @@ import pytest
 from ir_lexirecall import cli
 
 
-@pytest.mark.parametrize(("line", "known"), [("ir-lexirecall ev", "eval"), ("ir-lexirecall eval --base", "--baseline")])
+@pytest.mark.parametrize(
+    ("line", "known"), [("ir-lexirecall ev", "eval"), ("ir-lexirecall eval --base", "--baseline")]
+)
 def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
     pytest.importorskip("argcomplete")
     said = tmp_path / "said"
@@ -23,8 +25,12 @@ def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
         "COMP_POINT": str(len(line)),
         "COMP_TYPE": "9",
     }
-    program = "import sys; from ir_lexirecall.cli import main; sys.argv[0] = 'ir-lexirecall'; main()"
-    subprocess.run([sys.executable, "-c", program], env={**os.environ, **asked}, check=True, timeout=600)
+    program = (
+        "import sys; from ir_lexirecall.cli import main; sys.argv[0] = 'ir-lexirecall'; main()"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **asked}, check=True, timeout=600
+    )
     assert known in said.read_text()
 
 
@@ -42,7 +48,9 @@ def test_the_demo_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "is there already" in capsys.readouterr().err
 
 
-def test_the_demo_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written = Path.write_text
 
     def full_disk(path: Path, text: str, **options: str) -> int:
@@ -56,7 +64,9 @@ def test_the_demo_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     assert list((tmp_path / "files").iterdir()) == []
 
 
-def test_programs_read_how_it_was_tested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_read_how_it_was_tested(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["demo", "--write", str(tmp_path)]) == 0
     capsys.readouterr()
     files = [str(tmp_path / name) for name in ("qrels.txt", "bm25.run", "ql.run")]

@@ -51,7 +51,10 @@ def test_standard_input(process: Cli) -> None:
     assert (said.code, said.err) == (0, "")
     assert said.out == expected.out.replace("bm25", "stdin")
     qrels = Path("qrels.txt").read_text()
-    assert process("eval", "-", "bm25.run", "-m", "LR", "AP", "--format", "tsv", stdin=qrels) == expected
+    assert (
+        process("eval", "-", "bm25.run", "-m", "LR", "AP", "--format", "tsv", stdin=qrels)
+        == expected
+    )
 
 
 def test_standard_input_is_read_once(cli: Cli) -> None:
@@ -103,7 +106,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 @pytest.mark.parametrize(
-    ("closed", "said"), [("", "ir-lexirecall: interrupted\n"), ("2>&-", "")], ids=["heard", "unheard"]
+    ("closed", "said"),
+    [("", "ir-lexirecall: interrupted\n"), ("2>&-", "")],
+    ids=["heard", "unheard"],
 )
 def test_ctrl_c_before_the_command_line_is_loaded(closed: str, said: str) -> None:
     program = (
@@ -115,7 +120,16 @@ def test_ctrl_c_before_the_command_line_is_loaded(closed: str, said: str) -> Non
         "sys.meta_path.insert(0, Interrupting())\n"
         "run()"
     )
-    command = ["bash", "-c", f'exec "$@" {closed}', "bash", sys.executable, "-c", program, "measures"]
+    command = [
+        "bash",
+        "-c",
+        f'exec "$@" {closed}',
+        "bash",
+        sys.executable,
+        "-c",
+        program,
+        "measures",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
 
@@ -128,7 +142,12 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
     os.close(reading)
     try:
         done = subprocess.run(
-            program(*EVAL), cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=600
+            program(*EVAL),
+            cwd=folder,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=600,
         )
     finally:
         os.close(writing)
@@ -140,18 +159,35 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
 def test_a_full_disk_is_an_error(words: tuple[str, ...], folder: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            program(*words), cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600
+            program(*words),
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=600,
         )
-    assert (done.returncode, done.stderr) == (1, "ir-lexirecall: standard output: No space left on device\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "ir-lexirecall: standard output: No space left on device\n",
+    )
 
 
 def test_closed_output_is_an_error(folder: Path) -> None:
     command = " ".join(f"'{word}'" for word in program(*EVAL))
     done = subprocess.run(
-        ["bash", "-c", f"{command} >&-"], cwd=folder, capture_output=True, text=True, check=False, timeout=600
+        ["bash", "-c", f"{command} >&-"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 1
-    assert done.stderr == "ir-lexirecall: eval: standard output is closed; -o FILE writes into a file\n"
+    assert (
+        done.stderr
+        == "ir-lexirecall: eval: standard output is closed; -o FILE writes into a file\n"
+    )
 
 
 def test_nobody_need_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +197,11 @@ def test_nobody_need_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "stdout", printed)
     assert exit_code(*EVAL) == 0
     assert exit_code("eval", "nowhere.txt", "bm25.run", "-m", "LR") == 1
-    assert [line.split()[0] for line in printed.getvalue().splitlines()][:3] == ["run", "bm25", "dph"]
+    assert [line.split()[0] for line in printed.getvalue().splitlines()][:3] == [
+        "run",
+        "bm25",
+        "dph",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +265,9 @@ def test_a_table_goes_into_a_file(form: str, cli: Cli) -> None:
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()]
+)
 def test_an_existing_file_survives(
     words: tuple[str, ...], error: BaseException, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,7 +310,9 @@ def strict(text: str) -> Any:
 
 
 def test_json_has_no_numbers_that_json_does_not_know() -> None:
-    table = pd.DataFrame({"run": ["a", "b", "c", None], "x": [float("nan"), float("inf"), -float("inf"), 1.5]})
+    table = pd.DataFrame(
+        {"run": ["a", "b", "c", None], "x": [float("nan"), float("inf"), -float("inf"), 1.5]}
+    )
     for places in (None, 2):
         assert strict(for_programs(table, "json", places)) == [
             {"run": "a", "x": None},
@@ -281,13 +325,27 @@ def test_json_has_no_numbers_that_json_does_not_know() -> None:
 # -- names -------------------------------------------------------------------------------------------
 
 
-def test_main_leaves_the_process_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_leaves_the_process_as_it_was(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     import warnings
 
-    before = (sys.stdout, sys.stderr, warnings.showwarning, warnings.filters[:], signal.getsignal(signal.SIGINT))
+    before = (
+        sys.stdout,
+        sys.stderr,
+        warnings.showwarning,
+        warnings.filters[:],
+        signal.getsignal(signal.SIGINT),
+    )
     assert main(EVAL) == 0
     assert main(["eval", "nowhere", "bm25.run", "-m", "LR"]) == 1
-    after = (sys.stdout, sys.stderr, warnings.showwarning, warnings.filters[:], signal.getsignal(signal.SIGINT))
+    after = (
+        sys.stdout,
+        sys.stderr,
+        warnings.showwarning,
+        warnings.filters[:],
+        signal.getsignal(signal.SIGINT),
+    )
     assert before == after
 
 
@@ -302,7 +360,9 @@ def test_pictures_are_written(ending: str, cli: Cli) -> None:
 @pytest.mark.parametrize("kind", KINDS[Comparison])
 def test_pictures_of_all_kinds_are_written(kind: str, cli: Cli) -> None:
     pytest.importorskip("matplotlib")
-    words = {"pair": ["--explain", "bm25", "dph"], "groups": ["--groups", "groups.tsv"]}.get(kind, [])
+    words = {"pair": ["--explain", "bm25", "dph"], "groups": ["--groups", "groups.tsv"]}.get(
+        kind, []
+    )
     Path("groups.tsv").write_text("q1\tone\nq2\ttwo\n")
     assert cli("compare", *EVAL[1:4], *words, "--plot", "a.svg", "--kind", kind).code == 0
     assert b"<svg" in Path("a.svg").read_bytes()

@@ -30,7 +30,9 @@ def files(folder: Path) -> list[str]:
     qrels.to_csv("all.csv", index=False)
     qrels[qrels["query_id"] > "q04"].to_csv("people.csv", index=False)
     qrels[qrels["query_id"] > "q04"].to_csv("suite/one/qrels.csv", index=False)
-    qrels.assign(relevance=qrels["relevance"].clip(upper=2) + qrels.index % 2).to_csv("model.csv", index=False)
+    qrels.assign(relevance=qrels["relevance"].clip(upper=2) + qrels.index % 2).to_csv(
+        "model.csv", index=False
+    )
     return [f"{name}.run" for name in RUNS]
 
 
@@ -42,15 +44,35 @@ def test_eval_bounds_are_those_of_the_function(cli: Cli, files: list[str]) -> No
     said = cli("eval", DEMO, *files, "-m", "P@5 AP", "--bounds", "--depth", "20", "--format", "csv")
     assert (said.code, said.err) == (0, "")
     rows = table(said.out).set_index("run")
-    by_query = cli("eval", DEMO, *files, "-m", "P@5 AP", "--bounds", "--depth", "20", "--format", "csv", "--by-query")
+    by_query = cli(
+        "eval",
+        DEMO,
+        *files,
+        "-m",
+        "P@5 AP",
+        "--bounds",
+        "--depth",
+        "20",
+        "--format",
+        "csv",
+        "--by-query",
+    )
     values = table(by_query.out).set_index(["run", "query_id"])
     for name in RUNS:
         bounds = irl.judgment_bounds(["P@5", "AP"], DEMO, f"{name}.run", depth=20)
         for measure in ("P@5", "AP"):
             for end in ("low", "high"):
-                assert rows.loc[name, f"{measure} {end}"] == pytest.approx(bounds[measure, end].mean(), abs=1e-12)
-                assert values.loc[name, f"{measure} {end}"].tolist() == bounds[measure, end].tolist()
-            assert rows.loc[name, f"{measure} low"] <= rows.loc[name, measure] <= rows.loc[name, f"{measure} high"]
+                assert rows.loc[name, f"{measure} {end}"] == pytest.approx(
+                    bounds[measure, end].mean(), abs=1e-12
+                )
+                assert (
+                    values.loc[name, f"{measure} {end}"].tolist() == bounds[measure, end].tolist()
+                )
+            assert (
+                rows.loc[name, f"{measure} low"]
+                <= rows.loc[name, measure]
+                <= rows.loc[name, f"{measure} high"]
+            )
 
 
 def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[str]) -> None:
@@ -68,24 +90,50 @@ def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[st
         (["eval", "--bounds", "--baseline", "bm25"], "`compare --bounds` bounds differences"),
         (["compare", "--bounds", "--explain", "bm25", "ql"], "leave out --explain"),
         (["compare", "--kind", "means"], "--kind says what --plot FILE draws"),
-        (["compare", "--plot", "x.svg", "--kind", "pair"], "--kind pair draws two runs; name them: --explain A B"),
-        (["compare", "--bounds", "--depth", "5"], "depth 5 leaves out unjudged documents that nDCG@10 looks at"),
+        (
+            ["compare", "--plot", "x.svg", "--kind", "pair"],
+            "--kind pair draws two runs; name them: --explain A B",
+        ),
+        (
+            ["compare", "--bounds", "--depth", "5"],
+            "depth 5 leaves out unjudged documents that nDCG@10 looks at",
+        ),
         (["to-judge", "-m", "AP"], "one criterion orders the documents; choose one of nDCG@10, AP"),
         (["to-judge", "-n", "0"], "n must be an integer of at least 1"),
         (["eval", "--judged", "nowhere.qrels"], "nowhere.qrels"),
         (["compare", "--missing", "skip"], "--missing is about values"),
-        (["compare", "--baseline", "bm25", "--margin", "=0.1"], "--margin '=0.1' must be one number"),
-        (["compare", "--predicted", "people.csv"], "query 'q01' is judged, but has no predicted judgments"),
+        (
+            ["compare", "--baseline", "bm25", "--margin", "=0.1"],
+            "--margin '=0.1' must be one number",
+        ),
+        (
+            ["compare", "--predicted", "people.csv"],
+            "query 'q01' is judged, but has no predicted judgments",
+        ),
     ],
 )
-def test_what_does_not_go_together_is_refused(cli: Cli, files: list[str], words: list[str], error: str) -> None:
+def test_what_does_not_go_together_is_refused(
+    cli: Cli, files: list[str], words: list[str], error: str
+) -> None:
     said = cli(words[0], DEMO, *files, "-m", "nDCG@10", *words[1:])
     assert said.code == 1
     assert error in said.err
 
 
 def test_compare_bounds_are_those_of_the_comparison(cli: Cli, files: list[str]) -> None:
-    words = ["-m", "nDCG@10", "-p", "lexirecall", "--bounds", "--depth", "20", "--unretrieved", "2", "--max-rel", "3"]
+    words = [
+        "-m",
+        "nDCG@10",
+        "-p",
+        "lexirecall",
+        "--bounds",
+        "--depth",
+        "20",
+        "--unretrieved",
+        "2",
+        "--max-rel",
+        "3",
+    ]
     said = cli("compare", DEMO, *files, *words, "--format", "csv")
     result = irl.compare(DEMO, {name: f"{name}.run" for name in RUNS}, ["nDCG@10", "lexirecall"])
     expected = result.bounds(depth=20, unretrieved=2, max_rel=3)
@@ -95,19 +143,26 @@ def test_compare_bounds_are_those_of_the_comparison(cli: Cli, files: list[str]) 
 
 
 def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[str]) -> None:
-    assert cli("to-judge", "all.csv", *files, "-n", "5", "--depth", "20", "-o", "pool.csv").out == "pool.csv\n"
+    assert (
+        cli("to-judge", "all.csv", *files, "-n", "5", "--depth", "20", "-o", "pool.csv").out
+        == "pool.csv\n"
+    )
     pool = pd.read_csv("pool.csv")
     expected = irl.compare("all.csv", {name: f"{name}.run" for name in RUNS}).to_judge(5, depth=20)
     assert pool["doc_id"].tolist() == expected["doc_id"].tolist()
     said = cli("compare", "all.csv", *files, "--judged", "pool.csv")
     assert (
-        said.err == "ir-lexirecall: compare: pool.csv: no document in it has a grade; fill in the column 'relevance'\n"
+        said.err
+        == "ir-lexirecall: compare: pool.csv: no document in it has a grade; fill in the column 'relevance'\n"
     )
     pool["relevance"] = ["2", "0", "1", "", "3"]
     pool.to_csv("pool.csv", index=False)
     words = ["compare", "all.csv", *files, "--bounds", "--depth", "20", "--format", "csv"]
     before, after = cli(*words), cli(*words, "--judged", "pool.csv")
-    assert after.err == "ir-lexirecall: pool.csv: 1 of 5 documents have no grade yet and are left out\n"
+    assert (
+        after.err
+        == "ir-lexirecall: pool.csv: 1 of 5 documents have no grade yet and are left out\n"
+    )
     assert table(after.out)["open"].sum() < table(before.out)["open"].sum()
     judged = pool[pool["relevance"] != ""][["query_id", "doc_id", "relevance"]]
     pd.concat([pd.read_csv("all.csv"), judged]).to_csv("merged.csv", index=False)
@@ -115,8 +170,15 @@ def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[s
         of_command = files[:2] if command == "gate" else files
         measures = ["-m", "nDCG@10"]
         ours = cli(command, "all.csv", *of_command, *measures, "--judged", "pool.csv").out
-        assert ours == cli(command, "merged.csv", *of_command, *measures).out.replace("merged.csv", "all.csv")
-    assert cli("report", "all.csv", *files, "-m", "AP", "--judged", "pool.csv", "-o", "report.html").code == 0
+        assert ours == cli(command, "merged.csv", *of_command, *measures).out.replace(
+            "merged.csv", "all.csv"
+        )
+    assert (
+        cli(
+            "report", "all.csv", *files, "-m", "AP", "--judged", "pool.csv", "-o", "report.html"
+        ).code
+        == 0
+    )
     assert "judged pool.csv" in Path("report.html").read_text()
 
 
@@ -136,21 +198,36 @@ def test_benchmark_takes_further_judgments_by_collection(cli: Cli, files: list[s
     assert "must look like COLLECTION=FILE" in cli(*words, "--judged", "more.csv").err
 
 
-def test_to_judge_writes_a_page_with_texts_and_grades_of_the_collection(cli: Cli, files: list[str]) -> None:
-    assert cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20", "-o", "pool.html").out == "pool.html\n"
+def test_to_judge_writes_a_page_with_texts_and_grades_of_the_collection(
+    cli: Cli, files: list[str]
+) -> None:
+    assert (
+        cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20", "-o", "pool.html").out
+        == "pool.html\n"
+    )
     page, pool = Path("pool.html").read_text(), pool_of("pool.html")
     assert "what makes a volcano eruption explosive" in page
     assert "double espresso" in page
     assert len(pool["grades"]) == 4
     rows = cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20").rows
-    assert rows[0] == ["query_id", "doc_id", "decides", "runs", "rank_bm25", "rank_ql", "rank_tfidf"]
+    assert rows[0] == [
+        "query_id",
+        "doc_id",
+        "decides",
+        "runs",
+        "rank_bm25",
+        "rank_ql",
+        "rank_tfidf",
+    ]
     assert [row[1] for row in rows[1:]] == [document["doc"] for document in pool["documents"]]
 
 
 def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str]) -> None:
     docs = demo.docs()
     docs.rename(columns={"doc_id": "docno"}).to_csv("docs.tsv", sep="\t", index=False)
-    topics = "".join(f"<top>\n<num> Number: {q}\n<title> {text}\n</top>\n" for q, text in demo.queries().values)
+    topics = "".join(
+        f"<top>\n<num> Number: {q}\n<title> {text}\n</top>\n" for q, text in demo.queries().values
+    )
     Path("topics.trec").write_text(topics)
     words = ["to-judge", "all.csv", *files, "-n", "3", "--depth", "20"]
     words += ["--texts", "docs.tsv", "--queries", "topics.trec"]
@@ -158,10 +235,14 @@ def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str
     pool = pool_of("pool.html")
     assert pool["grades"] == ["no", "somewhat", "", ""]
     texts = {doc_id: f"{title}\n{text}" for doc_id, title, text in docs.values}
-    assert [document["text"] for document in pool["documents"]] == [texts[d["doc"]] for d in pool["documents"]]
+    assert [document["text"] for document in pool["documents"]] == [
+        texts[d["doc"]] for d in pool["documents"]
+    ]
     assert pool["queries"]["q03"] == dict(demo.queries().values)["q03"]
     assert cli(*words, "-o", "pool.csv").code == 0
-    assert pd.read_csv("pool.csv")["text"].tolist() == [document["text"] for document in pool["documents"]]
+    assert pd.read_csv("pool.csv")["text"].tolist() == [
+        document["text"] for document in pool["documents"]
+    ]
     assert "name one of these" in cli(*words).err
     assert "--labels are of the page" in cli(*words, "-o", "pool.csv", "--labels", "no").err
     docs.head(1).to_csv("docs.tsv", sep="\t", index=False)
@@ -171,11 +252,15 @@ def test_texts_of_files_go_into_the_page_and_the_table(cli: Cli, files: list[str
 def pool_of(path: str) -> dict[str, Any]:
     """What a page to judge in holds."""
     page = Path(path).read_text()
-    found: dict[str, Any] = json.loads(page.partition('id="pool"')[2].partition(">")[2].partition("</script>")[0])
+    found: dict[str, Any] = json.loads(
+        page.partition('id="pool"')[2].partition(">")[2].partition("</script>")[0]
+    )
     return found
 
 
-def test_from_the_command_to_the_page_to_the_next_comparison(cli: Cli, files: list[str], browser: Browser) -> None:
+def test_from_the_command_to_the_page_to_the_next_comparison(
+    cli: Cli, files: list[str], browser: Browser
+) -> None:
     words = [*files, "--depth", "20"]
     assert cli("to-judge", DEMO, *words, "-n", "4", "-o", "pool.html").code == 0
     before = cli("compare", "all.csv", *words, "--bounds", "--format", "csv")
@@ -190,10 +275,21 @@ def test_from_the_command_to_the_page_to_the_next_comparison(cli: Cli, files: li
         browser.click("document.getElementById('save')")
         file = Path(f"judged-{judge}.qrels")
         wait_for(lambda file=file: file.exists() and file.read_text().count("\n") == 4)
-    said = cli("merge-judged", "judged-ada.qrels", "judged-ben.qrels", "-o", "agreed.qrels", "--disagreements", "d.csv")
+    said = cli(
+        "merge-judged",
+        "judged-ada.qrels",
+        "judged-ben.qrels",
+        "-o",
+        "agreed.qrels",
+        "--disagreements",
+        "d.csv",
+    )
     assert said.out == "3 agreed, 1 with two grades\n"
     documents = [(d["query"], d["doc"]) for d in pool_of("pool.html")["documents"]]
-    agreed = {tuple(line.split()[::2]): line.split()[3] for line in Path("agreed.qrels").read_text().splitlines()}
+    agreed = {
+        tuple(line.split()[::2]): line.split()[3]
+        for line in Path("agreed.qrels").read_text().splitlines()
+    }
     assert agreed == dict(zip(documents[:3], "201", strict=True))
     differ = pd.read_csv("d.csv")
     assert differ.to_numpy().tolist() == [[*documents[3], 0, 2]]
@@ -201,12 +297,19 @@ def test_from_the_command_to_the_page_to_the_next_comparison(cli: Cli, files: li
     again += ["--disagreements", "again.html"]
     assert cli(*again, "--texts", DEMO, "--queries", DEMO).code == 0
     assert pool_of("again.html")["documents"][0]["text"]
-    assert pd.read_csv("agreed.csv")["relevance"].tolist() == [int(agreed[pair]) for pair in sorted(agreed)]
-    after = cli("compare", "all.csv", *words, "--bounds", "--format", "csv", "--judged", "agreed.qrels")
+    assert pd.read_csv("agreed.csv")["relevance"].tolist() == [
+        int(agreed[pair]) for pair in sorted(agreed)
+    ]
+    after = cli(
+        "compare", "all.csv", *words, "--bounds", "--format", "csv", "--judged", "agreed.qrels"
+    )
     assert (after.code, after.err) == (0, "")
     assert table(after.out)["open"].sum() < table(before.out)["open"].sum()
     assert "name a file that ends with .csv or .html" in cli(*again[:-1], "d.txt").err
-    assert "--texts, --queries and --labels are of the page" in cli(*again[:-1], "d.csv", "--texts", DEMO).err
+    assert (
+        "--texts, --queries and --labels are of the page"
+        in cli(*again[:-1], "d.csv", "--texts", DEMO).err
+    )
 
 
 def test_merged_judges_keep_quotes_of_ids(cli: Cli, folder: Path) -> None:
@@ -233,11 +336,23 @@ def test_judges_are_merged_into_both_files_or_neither(cli: Cli, folder: Path) ->
 
 
 def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) -> None:
-    words = ["compare", "people.csv", *files, "-m", "nDCG@10", "-p", "lexirecall", "--predicted", "model.csv"]
+    words = [
+        "compare",
+        "people.csv",
+        *files,
+        "-m",
+        "nDCG@10",
+        "-p",
+        "lexirecall",
+        "--predicted",
+        "model.csv",
+    ]
     runs = {name: f"{name}.run" for name in RUNS}
     result = irl.compare("people.csv", runs, ["nDCG@10", "lexirecall"], predicted="model.csv")
     said = table(cli(*words, "--format", "csv").out)
-    assert said["n_effective"].tolist() == pytest.approx(result.table()["n_effective"].tolist(), rel=1e-12)
+    assert said["n_effective"].tolist() == pytest.approx(
+        result.table()["n_effective"].tolist(), rel=1e-12
+    )
     text = cli(*words).out
     assert "That holds only if people's queries were drawn at random." in text
     assert "prediction-powered t-test" in text
@@ -247,14 +362,19 @@ def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[st
     runs = {name: f"{name}.run" for name in RUNS}
     words = ["-m", "nDCG@10", "--predicted", "model.csv"]
     gated = cli("gate", "people.csv", *files[:2], *words, "--format", "json")
-    expected = irl.gate("people.csv", "bm25.run", "ql.run", "nDCG@10", names=("bm25", "ql"), predicted="model.csv")
+    expected = irl.gate(
+        "people.csv", "bm25.run", "ql.run", "nDCG@10", names=("bm25", "ql"), predicted="model.csv"
+    )
     assert gated.code == expected.exit_code
     assert json.loads(gated.out)["criteria"][0]["n_effective"] == expected.table["n_effective"][0]
     assert cli("report", "people.csv", *files, *words, "-o", "report.html").code == 0
     page = Path("report.html").read_text()
     assert "drawn at random" in page
     assert "model.csv" in page
-    measures = {source: irl.compare(source, runs, ["nDCG@10", "AP"]) for source in ("people.csv", "model.csv")}
+    measures = {
+        source: irl.compare(source, runs, ["nDCG@10", "AP"])
+        for source in ("people.csv", "model.csv")
+    }
     for source, result in measures.items():
         rows = [result.per_query(by).stack().rename(by) for by in result.criteria]
         table_of_values = pd.concat(rows, axis=1).rename_axis(["query_id", "run"]).reset_index()
@@ -262,7 +382,16 @@ def test_predicted_judgments_are_taken_by_every_command(cli: Cli, files: list[st
     both = ["--values", "values-people.csv", "--predicted", "values-model.csv"]
     assert cli("report", *both, "-o", "values.html").code == 0
     assert "drawn at random" in Path("values.html").read_text()
-    said = cli("benchmark", "suite", "-m", "nDCG@10", "--predicted", "one=model.csv", "--report", "suite.html")
+    said = cli(
+        "benchmark",
+        "suite",
+        "-m",
+        "nDCG@10",
+        "--predicted",
+        "one=model.csv",
+        "--report",
+        "suite.html",
+    )
     assert said.code == 0
     assert "drawn at random" in Path("suite.html").read_text()
     assert (
@@ -275,7 +404,9 @@ def test_compare_says_which_differences_hold(cli: Cli, files: list[str]) -> None
     Path("overlap.run").write_bytes((demo.FOLDER / "runs" / "overlap.run").read_bytes())
     words = ["compare", DEMO, *files, "overlap.run", "-m", "P@5", "--baseline", "bm25", "--holds"]
     rows = table(cli(*words, "--format", "csv").out)
-    result = irl.compare(DEMO, {name: f"{name}.run" for name in (*RUNS, "overlap")}, "P@5", baseline="bm25")
+    result = irl.compare(
+        DEMO, {name: f"{name}.run" for name in (*RUNS, "overlap")}, "P@5", baseline="bm25"
+    )
     verdicts = result.verdicts(holds=True)
     assert rows["holds"].fillna("").tolist() == verdicts["holds"].fillna("").tolist()
     assert rows["depth"].tolist() == [5] * 3
@@ -283,7 +414,11 @@ def test_compare_says_which_differences_hold(cli: Cli, files: list[str]) -> None
     queries = [f"q{i}" for i in range(8)]
     Path("few.txt").write_text("".join(f"{q} 0 a 1\n{q} 0 b 0\n" for q in queries))
     for name, docs in (("good", "aub"), ("bad", "vwa")):
-        lines = (f"{q} Q0 {doc} {rank} {-rank} t\n" for q in queries for rank, doc in enumerate(docs, start=1))
+        lines = (
+            f"{q} Q0 {doc} {rank} {-rank} t\n"
+            for q in queries
+            for rank, doc in enumerate(docs, start=1)
+        )
         Path(f"{name}.run").write_text("".join(lines))
     words = ["compare", "few.txt", "good.run", "bad.run", "-m", "P@1", "--format"]
     for form, dagger in (("markdown", "†"), ("latex", "textdagger")):

@@ -27,14 +27,18 @@ RUNS = ("bm25", "ql", "tfidf")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str]]:
     """The embedded collection as files: the qrels' path and the runs' paths by name."""
     folder: Path = tmp_path_factory.mktemp("meta")
-    qrels = demo.qrels()[["query_id", "doc_id", "relevance"]].groupby(["query_id", "doc_id"], as_index=False).max()
+    qrels = (
+        demo.qrels()[["query_id", "doc_id", "relevance"]]
+        .groupby(["query_id", "doc_id"], as_index=False)
+        .max()
+    )
     qrels.assign(iteration=0)[["query_id", "iteration", "doc_id", "relevance"]].to_csv(
         folder / "qrels.txt", sep=" ", header=False, index=False
     )
     for name in RUNS:
-        demo.run(name).assign(q0="Q0", rank=0, tag="t")[["query_id", "q0", "doc_id", "rank", "score", "tag"]].to_csv(
-            folder / f"{name}.run", sep=" ", header=False, index=False
-        )
+        demo.run(name).assign(q0="Q0", rank=0, tag="t")[
+            ["query_id", "q0", "doc_id", "rank", "score", "tag"]
+        ].to_csv(folder / f"{name}.run", sep=" ", header=False, index=False)
     return str(folder / "qrels.txt"), {name: str(folder / f"{name}.run") for name in RUNS}
 
 
@@ -45,11 +49,16 @@ Meta = Callable[..., Said]
 def meta(capsys: pytest.CaptureFixture[str], files: tuple[str, dict[str, str]]) -> Meta:
     """Calls a study; QRELS and RUNS stand for the files."""
     qrels, runs = files
-    known = {"QRELS": [qrels], "RUNS": list(runs.values()), "GROUPS": [f"{name}={name}" for name in runs]}
+    known = {
+        "QRELS": [qrels],
+        "RUNS": list(runs.values()),
+        "GROUPS": [f"{name}={name}" for name in runs],
+    }
 
     def call(*words: str) -> Said:
         return Said(
-            exit_code("meta", *(part for word in words for part in known.get(word, [word]))), *capsys.readouterr()
+            exit_code("meta", *(part for word in words for part in known.get(word, [word]))),
+            *capsys.readouterr(),
         )
 
     return call
@@ -65,7 +74,10 @@ def plain(value: Any) -> Any:
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{name: plain(value) for name, value in row.items()} for row in table.to_dict(orient="records")]
+    return [
+        {name: plain(value) for name, value in row.items()}
+        for row in table.to_dict(orient="records")
+    ]
 
 
 ON_RUNS = ("QRELS", "RUNS")
@@ -101,9 +113,21 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "discriminative-power": [
         (
-            (*ON_RUNS, "-m", "AP lexirecall", "--n-resamples", "100", "--seed", "3", "--alpha", "0.01"),
+            (
+                *ON_RUNS,
+                "-m",
+                "AP lexirecall",
+                "--n-resamples",
+                "100",
+                "--seed",
+                "3",
+                "--alpha",
+                "0.01",
+            ),
             lambda q, r: studies.Study(["AP", "lexirecall"], q, r).discriminative_power(
-                test=SignificanceTest("bootstrap", correction=None, alpha=0.01, n_resamples=100, seed=3)
+                test=SignificanceTest(
+                    "bootstrap", correction=None, alpha=0.01, n_resamples=100, seed=3
+                )
             ),
         ),
     ],
@@ -112,24 +136,58 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "judges": [
         (
-            (*ON_RUNS, "-m", "AP lexirecall", "--qrels-b", *ON_RUNS[:1], "--n-resamples", "50", "--correction", "none"),
+            (
+                *ON_RUNS,
+                "-m",
+                "AP lexirecall",
+                "--qrels-b",
+                *ON_RUNS[:1],
+                "--n-resamples",
+                "50",
+                "--correction",
+                "none",
+            ),
             lambda q, r: studies.Study(["AP", "lexirecall"], q, r).judges(
                 q, n_resamples=50, test=SignificanceTest(None, correction=None)
             ),
         )
     ],
     "orientation": [
-        (("-m", "RR", "--n", "10", "20", "--m", "3"), lambda q, r: studies.orientation("RR", [10, 20], 3)),
+        (
+            ("-m", "RR", "--n", "10", "20", "--m", "3"),
+            lambda q, r: studies.orientation("RR", [10, 20], 3),
+        ),
     ],
     "stability": [
         (
-            (*ON_RUNS, "-m", "LR AP", "--fractions", "0.5", "--policies", "pool", "random", "--n-resamples", "50"),
+            (
+                *ON_RUNS,
+                "-m",
+                "LR AP",
+                "--fractions",
+                "0.5",
+                "--policies",
+                "pool",
+                "random",
+                "--n-resamples",
+                "50",
+            ),
             lambda q, r: studies.Study(["LR", "AP"], q, r).stability(
                 [0.5], policies=["pool", "random"], n_resamples=50
             ),
         ),
         (
-            (*ON_RUNS, "-m", "LR AP", "--groups", "GROUPS", "--contrasts", "LR:AP", "--n-resamples", "50"),
+            (
+                *ON_RUNS,
+                "-m",
+                "LR AP",
+                "--groups",
+                "GROUPS",
+                "--contrasts",
+                "LR:AP",
+                "--n-resamples",
+                "50",
+            ),
             lambda q, r: studies.Study(["LR", "AP"], q, r).stability(
                 groups={n: n for n in r}, contrasts=[("LR", "AP")], n_resamples=50
             ),
@@ -138,7 +196,9 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "split-half": [
         (
             (*ON_RUNS, "-m", "LR AP", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
-            lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(n_splits=20, n_queries=5, seed=2),
+            lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(
+                n_splits=20, n_queries=5, seed=2
+            ),
         )
     ],
     "tie-probabilities": [
@@ -152,7 +212,10 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             (*ON_RUNS, "-m", "lexirecall R@10", "--rel", "2", "--cutoff", "10"),
             lambda q, r: studies.Study(["lexirecall@10", "R@10"], q, r, rel=2).ties(),
         ),
-        ((*ON_RUNS, "-m", "R@10", "--aggregate"), lambda q, r: studies.Study("R@10", q, r).ties(aggregate=True)),
+        (
+            (*ON_RUNS, "-m", "R@10", "--aggregate"),
+            lambda q, r: studies.Study("R@10", q, r).ties(aggregate=True),
+        ),
     ],
     "unanimity": [
         (
@@ -167,12 +230,19 @@ for _name, _record in commands.STUDIES.items():
     if _name not in CASES:  # then its example says all
         _measures = _record.example.removeprefix("qrels.txt *.run -m ").split()
         _study = getattr(studies.Study, _record.name)
-        CASES[_name] = [((*ON_RUNS, "-m", *_measures), lambda q, r, m=_measures, f=_study: f(studies.Study(m, q, r)))]
+        CASES[_name] = [
+            (
+                (*ON_RUNS, "-m", *_measures),
+                lambda q, r, m=_measures, f=_study: f(studies.Study(m, q, r)),
+            )
+        ]
 
 
 def studied(name: str) -> Callable[..., pd.DataFrame]:
     """A function of ``meta``, or a method of ``Study``."""
-    found: Callable[..., pd.DataFrame] = getattr(studies.Study, name, None) or getattr(studies, name)
+    found: Callable[..., pd.DataFrame] = getattr(studies.Study, name, None) or getattr(
+        studies, name
+    )
     return found
 
 
@@ -190,7 +260,9 @@ def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> No
     if record.test is not None:
         known |= {"correction", "alpha", "n_resamples", "seed"}
     for parameter in known:
-        written = {"qrels": "QRELS", "runs": "RUN"}.get(parameter, f"--{parameter.replace('_', '-')}")
+        written = {"qrels": "QRELS", "runs": "RUN"}.get(
+            parameter, f"--{parameter.replace('_', '-')}"
+        )
         assert written in said.out, parameter
     options = {word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))}
     shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--measures"}
@@ -209,10 +281,14 @@ def test_defaults_are_those_of_the_function(name: str) -> None:
     for option, declared in record.options.items():
         if said := re.search(r"\(default: ([a-z0-9.]+)\)", declared.help):
             default = known[option].default
-            assert said[1] == str(default) or (default is None and option in ("n_queries", "depth")), option
+            assert said[1] == str(default) or (
+                default is None and option in ("n_queries", "depth")
+            ), option
 
 
-@pytest.mark.parametrize(("name", "case"), [(name, i) for name, cases in CASES.items() for i in range(len(cases))])
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, i) for name, cases in CASES.items() for i in range(len(cases))]
+)
 def test_a_study_prints_what_its_function_gives(
     name: str, case: int, meta: Meta, files: tuple[str, dict[str, str]]
 ) -> None:
@@ -244,7 +320,10 @@ def test_the_rel_of_a_collection_is_its_own(meta: Meta, monkeypatch: pytest.Monk
         (("correlation", "QRELS", "-m", "AP"), "RUN"),
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--test", "foo"), "foo"),
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--resamples", "2"), "--resamples"),
-        (("stability", *ON_RUNS, "-m", "AP", "--groups", "bm25"), "'bm25' must look like RUN=GROUP"),
+        (
+            ("stability", *ON_RUNS, "-m", "AP", "--groups", "bm25"),
+            "'bm25' must look like RUN=GROUP",
+        ),
         (("power", *ON_RUNS, "-m", "AP"), "power"),
         ((), "STUDY"),
     ],
@@ -287,7 +366,11 @@ def test_a_study_is_drawn_into_a_file(name: str, meta: Meta, tmp_path: Path) -> 
 def test_judges_take_a_run_without_judged_documents_where_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = {"qrels.txt": "q 0 a 1\nq 0 b 0\n", "x.run": "q Q0 a 1 2 x\nq Q0 b 2 1 x\n", "y.run": "q Q0 z 1 2 y\n"}
+    texts = {
+        "qrels.txt": "q 0 a 1\nq 0 b 0\n",
+        "x.run": "q Q0 a 1 2 x\nq Q0 b 2 1 x\n",
+        "y.run": "q Q0 z 1 2 y\n",
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     files = [str(tmp_path / name) for name in texts]

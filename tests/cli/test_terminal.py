@@ -36,16 +36,25 @@ def runs(folder: Path) -> list[str]:
 def table_of(said: Said) -> list[str]:
     """The lines of the first table of runs, pairs or measures, up to the sentences below."""
     lines = said.out.splitlines()
-    lines = lines[next(i for i, line in enumerate(lines) if line.split()[:1] in HEADS and "  " in line.strip()) :]
-    end = next((i for i, line in enumerate(lines) if line.startswith(("(", "*")) or not line), len(lines))
+    lines = lines[
+        next(
+            i for i, line in enumerate(lines) if line.split()[:1] in HEADS and "  " in line.strip()
+        ) :
+    ]
+    end = next(
+        (i for i, line in enumerate(lines) if line.startswith(("(", "*")) or not line), len(lines)
+    )
     return lines[:end]
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize(
-    "command", ["eval", "eval --by-query", "eval --baseline dph", "compare", "compare --explain", "meta"]
+    "command",
+    ["eval", "eval --by-query", "eval --baseline dph", "compare", "compare --explain", "meta"],
 )
-def test_tables_fit_the_terminal(columns: int, command: str, terminal: Terminal, runs: list[str]) -> None:
+def test_tables_fit_the_terminal(
+    columns: int, command: str, terminal: Terminal, runs: list[str]
+) -> None:
     words = {
         "eval": ("eval", "qrels.txt", *runs, "-m", *MEASURES),
         "eval --by-query": ("eval", "qrels.txt", *runs, "-m", *MEASURES, "--by-query"),
@@ -58,20 +67,30 @@ def test_tables_fit_the_terminal(columns: int, command: str, terminal: Terminal,
     assert said.code == 0
     too_wide = [line for line in said.out.splitlines() if width(line) > columns]
     least = [re.split(r"\s{2,}", line.strip()) for line in too_wide if " " in line]
-    assert all(len(cells) <= 4 for cells in least)  # the names of a row and one number stay, whatever room there is
+    assert all(
+        len(cells) <= 4 for cells in least
+    )  # the names of a row and one number stay, whatever room there is
     names = {row.split()[0] for row in table_of(said)[1:]}
-    assert len(names) >= (2 if command in ("eval --by-query", "compare", "compare --explain") else 3)
+    assert len(names) >= (
+        2 if command in ("eval --by-query", "compare", "compare --explain") else 3
+    )
     shown, wide = said.out.split(), terminal(columns, *words, "--wide").out.split()
     assert ("--wide shows all" in " ".join(shown)) == (shown != wide)
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize("measure", ["LR", "nDCG@10", "RBU(p=0.9)@20"])
-def test_what_a_measure_means_fits_the_terminal(columns: int, measure: str, terminal: Terminal, cli: Cli) -> None:
+def test_what_a_measure_means_fits_the_terminal(
+    columns: int, measure: str, terminal: Terminal, cli: Cli
+) -> None:
     said = terminal(columns, "explain-measure", measure)
     assert said.code == 0
     assert all(width(line) <= columns for line in said.out.splitlines())
-    assert said.out.split() == str(irl.describe(measure)).split() == cli("explain-measure", measure).out.split()
+    assert (
+        said.out.split()
+        == str(irl.describe(measure)).split()
+        == cli("explain-measure", measure).out.split()
+    )
     assert cli("explain-measure", measure, "-o", "page.txt").out == ""
     assert Path("page.txt").read_text() == cli("explain-measure", measure).out
 
@@ -81,12 +100,17 @@ def test_compare_begins_with_the_finding(columns: int, terminal: Terminal, folde
     runs = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
     said = terminal(columns, "compare", "lexirecall/demo", *runs.values())
     finding = comparison_finding(irl.compare("lexirecall/demo", runs))
-    assert said.out.split()[: len(" ".join(finding.sentences).split())] == " ".join(finding.sentences).split()
+    assert (
+        said.out.split()[: len(" ".join(finding.sentences).split())]
+        == " ".join(finding.sentences).split()
+    )
     words = " ".join(said.out.split())
     assert all(note in words for note in finding.shown_notes("--wide shows all"))
     assert finding.ranking is not None
     rows = [line.split() for line in table_of(said)[1:]]
-    assert [row[:2] for row in rows] == [[str(place), run] for place, run in enumerate(finding.ranking["run"], 1)]
+    assert [row[:2] for row in rows] == [
+        [str(place), run] for place, run in enumerate(finding.ranking["run"], 1)
+    ]
     marked = [row[2].endswith("=") for row in rows]
     assert any(marked)
     assert marked == [bool(mark) for mark in finding.marks]
@@ -96,10 +120,15 @@ def test_compare_begins_with_the_finding(columns: int, terminal: Terminal, folde
 def test_the_demo_explains_its_zeros(columns: int, terminal: Terminal) -> None:
     said = terminal(columns, "demo")
     to_copy = ("ir-lexirecall ", "import ", "print(")  # stay in one line
-    assert all(width(line) <= columns for line in said.out.splitlines() if not line.startswith(to_copy))
+    assert all(
+        width(line) <= columns for line in said.out.splitlines() if not line.startswith(to_copy)
+    )
     words = " ".join(said.out.split())
     missing = irl.evaluate("TSE", demo.qrels(), demo.run("bm25"))["TSE"].eq(0).sum()
-    assert f"TSE is (nearly) 0 because relevant documents are missing: of 16 queries, bm25 on {missing}," in words
+    assert (
+        f"TSE is (nearly) 0 because relevant documents are missing: of 16 queries, bm25 on {missing},"
+        in words
+    )
     assert "ir-lexirecall explain-measure TSE" in words
 
 
@@ -138,10 +167,22 @@ def test_the_best_of_each_column_is_marked(cli: Cli) -> None:
 def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
     runs = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
     measures = ["nDCG@10", "AP", "LR"]
-    words = ("eval", "lexirecall/demo", *runs.values(), "-m", *measures, "--baseline", "ql", "--test", test)
+    words = (
+        "eval",
+        "lexirecall/demo",
+        *runs.values(),
+        "-m",
+        *measures,
+        "--baseline",
+        "ql",
+        "--test",
+        test,
+    )
     said = cli(*words)
     assert said.code == 0
-    shown = {row[0]: dict(zip(measures, row[1:], strict=True)) for row in said.rows[1 : len(runs) + 1]}
+    shown = {
+        row[0]: dict(zip(measures, row[1:], strict=True)) for row in said.rows[1 : len(runs) + 1]
+    }
     compared = irl.compare("lexirecall/demo", runs, measures, baseline="ql", test=test).table()
     tested = {(row["run_a"], row["criterion"]): row for row in compared.to_dict(orient="records")}
     for name, cells in shown.items():
@@ -158,7 +199,15 @@ def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
     for row in rows:
         for measure in measures:
             facts = tested.get((row["run"], measure), {})
-            for fact in ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict"):
+            for fact in (
+                "difference",
+                "ci_low",
+                "ci_high",
+                "p",
+                "p_corrected",
+                "effect_size",
+                "verdict",
+            ):
                 assert row[f"{measure} {fact}"] == str(facts.get(fact, ""))
             assert row[f"{measure} test"] == test
     assert list(rows[0])[:3] == ["run", measures[0], f"{measures[0]} difference"]
@@ -171,7 +220,19 @@ RUNS = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
 
 
 def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
-    options = ("-p", "rpp", "AP", "--baseline", "ql", "--rel", "2", "--cutoff", "50", "--test", "bootstrap")
+    options = (
+        "-p",
+        "rpp",
+        "AP",
+        "--baseline",
+        "ql",
+        "--rel",
+        "2",
+        "--cutoff",
+        "50",
+        "--test",
+        "bootstrap",
+    )
     options += ("--n-resamples", "200", "--seed", "4", "--alpha", "0.1", "--correction", "none")
     said = cli("compare", "lexirecall/demo", *RUNS.values(), *options, "--format", "json")
     expected = irl.compare(
@@ -181,7 +242,9 @@ def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
         baseline="ql",
         test=irl.SignificanceTest("bootstrap", correction=None, alpha=0.1, n_resamples=200, seed=4),
     ).table()
-    assert json.loads(said.out) == expected.astype(object).where(expected.notna(), None).to_dict(orient="records")
+    assert json.loads(said.out) == expected.astype(object).where(expected.notna(), None).to_dict(
+        orient="records"
+    )
 
 
 def pairs_of(said: Said) -> list[dict[str, str]]:
@@ -196,7 +259,13 @@ def test_compare_says_what_is_significant(cli: Cli) -> None:
     said = cli("compare", "lexirecall/demo", *RUNS.values())
     table = irl.compare("lexirecall/demo", RUNS).table()
     heads = ["criterion", "run_a", "run_b", "wins", "losses", "ties"]
-    heads += ["difference", "95% interval", "p_corrected", "verdict", "net_wins"]  # what matters most stands first
+    heads += [
+        "difference",
+        "95% interval",
+        "p_corrected",
+        "verdict",
+        "net_wins",
+    ]  # what matters most stands first
     for row, expected in zip(pairs_of(said), table.to_dict(orient="records"), strict=True):
         assert list(row)[: len(heads)] == heads
         assert [row[name] for name in ("criterion", "run_a", "run_b", "verdict")] == [
@@ -206,12 +275,27 @@ def test_compare_says_what_is_significant(cli: Cli) -> None:
         assert row["95% interval"] == f"{expected['ci_low']:.4f} to {expected['ci_high']:.4f}"
     assert {"better", "undecided"} <= set(table["verdict"])
     how = "(sign test, Holm's correction for 10 comparisons, p <= 0.05)"
-    assert f"{(table['verdict'] != 'undecided').sum()} of 10 pairs differ significantly {how}." in said.out
+    assert (
+        f"{(table['verdict'] != 'undecided').sum()} of 10 pairs differ significantly {how}."
+        in said.out
+    )
 
 
 def test_explain_prints_what_decided(cli: Cli) -> None:
-    words = ("compare", "lexirecall/demo", RUNS["bm25"], RUNS["ql"], "--explain", "bm25", "ql", "--format", "json")
-    table = irl.compare("lexirecall/demo", {name: RUNS[name] for name in ("bm25", "ql")}).explain("bm25", "ql")
+    words = (
+        "compare",
+        "lexirecall/demo",
+        RUNS["bm25"],
+        RUNS["ql"],
+        "--explain",
+        "bm25",
+        "ql",
+        "--format",
+        "json",
+    )
+    table = irl.compare("lexirecall/demo", {name: RUNS[name] for name in ("bm25", "ql")}).explain(
+        "bm25", "ql"
+    )
     expected = table.astype(object).where(table.notna(), None).to_dict(orient="records")
     assert json.loads(cli(*words).out) == expected
     said = cli(*words, "-p", "lexirecall", "AP", "--format", "table")
@@ -221,7 +305,19 @@ def test_explain_prints_what_decided(cli: Cli) -> None:
 def test_a_report_is_written(cli: Cli) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
-    words = ("report", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "AP", "-p", "rpp", "--baseline", "bm25")
+    words = (
+        "report",
+        "qrels.txt",
+        "bm25.run",
+        "dph.txt",
+        "-m",
+        "LR",
+        "AP",
+        "-p",
+        "rpp",
+        "--baseline",
+        "bm25",
+    )
     said = cli(*words, "--title", "Two <runs>", "--test", "t", "-o", "report.html")
     assert (said.code, said.out, said.err) == (0, "report.html\n", "")
     page = Path("report.html").read_text()
@@ -230,7 +326,9 @@ def test_a_report_is_written(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 80])
-def test_counterexamples_are_whole_in_a_terminal(columns: int, terminal: Terminal, cli: Cli) -> None:
+def test_counterexamples_are_whole_in_a_terminal(
+    columns: int, terminal: Terminal, cli: Cli
+) -> None:
     words = ("meta", "axioms", "-m", "AP", "nDCG@10", "--size", "3", "--cases", "0")
     said = terminal(columns, *words)
     assert all(width(line) <= columns for line in said.out.splitlines())

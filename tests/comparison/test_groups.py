@@ -25,7 +25,9 @@ BY = ["AP", "SL3(n=90)", "lexirecall", "rpp", "dominance"]
 
 
 def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int) -> TestResult:
-    return SignificanceTest(name, groups=tuple(map(str, groups)), progress=False, **options).of_pairs(x)
+    return SignificanceTest(
+        name, groups=tuple(map(str, groups)), progress=False, **options
+    ).of_pairs(x)
 
 
 def qrels_of(group: str) -> pd.DataFrame:
@@ -34,7 +36,12 @@ def qrels_of(group: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"baseline": "ql"}, {"baseline": "ql", "margin": 0.05}, {"test": SignificanceTest("tukey", n_resamples=99)}],
+    [
+        {},
+        {"baseline": "ql"},
+        {"baseline": "ql", "margin": 0.05},
+        {"test": SignificanceTest("tukey", n_resamples=99)},
+    ],
 )
 def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
     """But for what is corrected over all groups."""
@@ -55,7 +62,9 @@ def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("test", ["t", "sign", "tukey"])
 def test_p_is_corrected_over_groups_and_pairs(test: str) -> None:
-    result = irl.compare(QRELS, RUNS, ["AP", "RR"], groups=KINDS, test=SignificanceTest(test, n_resamples=199))
+    result = irl.compare(
+        QRELS, RUNS, ["AP", "RR"], groups=KINDS, test=SignificanceTest(test, n_resamples=199)
+    )
     for by in ("AP", "RR"):
         table = result.group_table(by)
         assert len(table) == 3 * 10
@@ -86,7 +95,12 @@ def test_verdicts_with_a_margin_are_corrected_over_groups_and_criteria() -> None
 
 def test_groups_are_units() -> None:
     result = irl.compare(
-        QRELS, RUNS, ["AP", "lexirecall"], baseline="bm25", groups=USERS, test=irl.SignificanceTest(cluster=True)
+        QRELS,
+        RUNS,
+        ["AP", "lexirecall"],
+        baseline="bm25",
+        groups=USERS,
+        test=irl.SignificanceTest(cluster=True),
     )
     values = result.per_query("AP")
     x = np.array([values[run] - values["bm25"] for run in RUNS if run != "bm25"])
@@ -104,10 +118,15 @@ def test_groups_are_units() -> None:
     )
     assert result.test_of("lexirecall").name == "randomisation"
     drawn = result.with_test("bootstrap").table("AP")
-    assert drawn["p"].tolist() == clustered("bootstrap", x, labels, n_resamples=10_000, seed=0).p.tolist()
+    assert (
+        drawn["p"].tolist()
+        == clustered("bootstrap", x, labels, n_resamples=10_000, seed=0).p.tolist()
+    )
     by_object = result.with_test(SignificanceTest("bootstrap", alpha=0.1)).table("AP")
     assert by_object["p"].tolist() == drawn["p"].tolist()
-    with pytest.raises(ValueError, match=r"^with_test: groups of queries are units of the tests .*, not of t"):
+    with pytest.raises(
+        ValueError, match=r"^with_test: groups of queries are units of the tests .*, not of t"
+    ):
         result.with_test(SignificanceTest("t"))
     assert result.provenance["groups"] == "5, the units of tests"
     assert "with groups of queries as units, Holm's correction" in str(result)
@@ -120,9 +139,17 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
         for name, run in RUNS.items()
     }
     users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
-    once = irl.compare(QRELS, RUNS, "AP", baseline="bm25", margin=0.05, test="randomisation").table()
+    once = irl.compare(
+        QRELS, RUNS, "AP", baseline="bm25", margin=0.05, test="randomisation"
+    ).table()
     many = irl.compare(
-        copies, runs, "AP", baseline="bm25", margin=0.05, groups=users, test=irl.SignificanceTest(cluster=True)
+        copies,
+        runs,
+        "AP",
+        baseline="bm25",
+        margin=0.05,
+        groups=users,
+        test=irl.SignificanceTest(cluster=True),
     ).table()
     for column in ("ci_low", "ci_high", "p", "worse_p", "within_p"):
         assert many[column].tolist() == pytest.approx(once[column].tolist())
@@ -131,10 +158,22 @@ def test_copies_of_a_query_are_no_more_evidence() -> None:
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ({"q01": "a"}, {}, r"^compare: groups: query 'q02' has no group .and 14 other cases.; add it"),
-        (dict.fromkeys(QUERIES, "a"), {}, r"^compare: groups: all queries are in one group, a; leave groups out"),
+        (
+            {"q01": "a"},
+            {},
+            r"^compare: groups: query 'q02' has no group .and 14 other cases.; add it",
+        ),
+        (
+            dict.fromkeys(QUERIES, "a"),
+            {},
+            r"^compare: groups: all queries are in one group, a; leave groups out",
+        ),
         ("kind", {}, r"^compare: groups has no column 'kind': it has"),
-        ("nowhere.csv", {"qrels": {"q": {"d": 1}}}, r"^compare: groups: there is no file 'nowhere.csv'"),
+        (
+            "nowhere.csv",
+            {"qrels": {"q": {"d": 1}}},
+            r"^compare: groups: there is no file 'nowhere.csv'",
+        ),
         (
             None,
             {"test": irl.SignificanceTest(cluster=True)},
@@ -150,13 +189,19 @@ def test_bad_input(groups: Any, options: dict[str, Any], message: str) -> None:
 def test_what_groups_cannot_say() -> None:
     plain = irl.compare(QRELS, RUNS, "AP")
     units = irl.compare(QRELS, RUNS, "AP", groups=USERS, test=irl.SignificanceTest(cluster=True))
-    with pytest.raises(ValueError, match=r"^group_table: there are no groups of queries; pass groups="):
+    with pytest.raises(
+        ValueError, match=r"^group_table: there are no groups of queries; pass groups="
+    ):
         plain.group_table()
     with pytest.raises(ValueError, match=r"^group_means: the groups are the units of the tests"):
         units.group_means()
-    with pytest.raises(ValueError, match=r"^detectable: planning counts queries that are independent"):
+    with pytest.raises(
+        ValueError, match=r"^detectable: planning counts queries that are independent"
+    ):
         units.detectable()
-    with pytest.raises(ValueError, match=r"^sequential: the sequential test looks at queries that are independent"):
+    with pytest.raises(
+        ValueError, match=r"^sequential: the sequential test looks at queries that are independent"
+    ):
         units.sequential()
     assert plain.bounds()[["ci_low", "ci_high"]].notna().all(axis=None)
     assert units.bounds()[["ci_low", "ci_high"]].isna().all(axis=None)
@@ -174,7 +219,11 @@ def test_a_column_of_the_values_names_the_groups_and_is_no_measure() -> None:
 
 def test_a_column_of_the_qrels_names_the_groups() -> None:
     qrels = QRELS.assign(kind=QRELS["query_id"].map(KINDS))
-    assert irl.compare(qrels, RUNS, "AP", groups="kind").groups.sizes == {"how": 6, "what": 3, "who": 7}
+    assert irl.compare(qrels, RUNS, "AP", groups="kind").groups.sizes == {
+        "how": 6,
+        "what": 3,
+        "who": 7,
+    }
 
 
 def test_pictures_and_reports_show_every_group() -> None:
@@ -196,9 +245,13 @@ def test_pictures_and_reports_show_every_group() -> None:
     )
 
 
-def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_files(tmp_path)
-    (tmp_path / "kinds.txt").write_text("".join(f"{q} {g}\n" for q, g in KINDS.items()), encoding="utf-8")
+    (tmp_path / "kinds.txt").write_text(
+        "".join(f"{q} {g}\n" for q, g in KINDS.items()), encoding="utf-8"
+    )
     monkeypatch.chdir(tmp_path)
     command = ["compare", "qrels.txt", "bm25.run", "ql.run", "-m", "AP", "--groups", "kinds.txt"]
     assert main([*command, "--format", "json"]) == 0
@@ -211,38 +264,60 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert main([*command, "--cluster", "--test", "sign"]) == 1
     assert "compare: groups of queries are units" in capsys.readouterr().err
     assert main([*command[:-2], "--cluster"]) == 1
-    assert "--cluster takes groups of queries as units of the tests; give --groups" in capsys.readouterr().err
+    assert (
+        "--cluster takes groups of queries as units of the tests; give --groups"
+        in capsys.readouterr().err
+    )
     assert main(["report", *command[1:], "-o", "out.html"]) == 0
     assert '<section id="groups"' in Path("out.html").read_text(encoding="utf-8")
 
 
 # -- many collections ------------------------------------------------------------------------------------
 
-PARTS = {name: QRELS[QRELS["query_id"].isin(ids)] for name, ids in (("one", QUERIES[::2]), ("two", QUERIES[1::2]))}
-TABLE = pd.DataFrame([(c, q, KINDS[q]) for c, part in PARTS.items() for q in sorted(set(part["query_id"]))])
+PARTS = {
+    name: QRELS[QRELS["query_id"].isin(ids)]
+    for name, ids in (("one", QUERIES[::2]), ("two", QUERIES[1::2]))
+}
+TABLE = pd.DataFrame(
+    [(c, q, KINDS[q]) for c, part in PARTS.items() for q in sorted(set(part["query_id"]))]
+)
 TABLE.columns = ["collection", "query_id", "group"]
 OPTIONS: dict[str, Any] = {"baseline": "bm25", "test": SignificanceTest(n_resamples=99)}
 
 
 def over_parts(groups: Any, by: Any = ("AP", "lexirecall"), **options: Any) -> Any:
-    return irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), list(by), groups=groups, **OPTIONS | options)
+    return irl.benchmark(
+        PARTS, dict.fromkeys(PARTS, RUNS), list(by), groups=groups, **OPTIONS | options
+    )
 
 
 def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> None:
     TABLE.to_csv(tmp_path / "groups.csv", index=False)
     TABLE.to_parquet(tmp_path / "groups.parquet")
     by_name = {name: {q: KINDS[q] for q in part["query_id"]} for name, part in PARTS.items()}
-    for groups in (KINDS, by_name, TABLE, tmp_path / "groups.csv", str(tmp_path / "groups.parquet")):
+    for groups in (
+        KINDS,
+        by_name,
+        TABLE,
+        tmp_path / "groups.csv",
+        str(tmp_path / "groups.parquet"),
+    ):
         result = over_parts(groups)
         for table in ("group_table", "group_means"):
             found = getattr(result, table)()
             for name, qrels in PARTS.items():
                 alone = irl.compare(qrels, RUNS, ["AP", "lexirecall"], groups=KINDS, **OPTIONS)
-                rows = found[found["collection"] == name].drop(columns="collection").reset_index(drop=True)
+                rows = (
+                    found[found["collection"] == name]
+                    .drop(columns="collection")
+                    .reset_index(drop=True)
+                )
                 pd.testing.assert_frame_equal(rows, getattr(alone, table)())
     assert over_parts(KINDS).overall().equals(over_parts(None).overall())
     kinds = {name: part.assign(kind=part["query_id"].map(KINDS)) for name, part in PARTS.items()}
-    result = irl.benchmark(kinds, dict.fromkeys(PARTS, RUNS), ["AP", "lexirecall"], groups="kind", **OPTIONS)
+    result = irl.benchmark(
+        kinds, dict.fromkeys(PARTS, RUNS), ["AP", "lexirecall"], groups="kind", **OPTIONS
+    )
     assert result.group_table().equals(over_parts(KINDS).group_table())
 
 
@@ -254,7 +329,11 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
     users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
     runs = {name: copied(run) for name, run in RUNS.items()}
     parts = {name: copied(part) for name, part in PARTS.items()}
-    options: dict[str, Any] = {**OPTIONS, "groups": users, "test": SignificanceTest(n_resamples=99, cluster=True)}
+    options: dict[str, Any] = {
+        **OPTIONS,
+        "groups": users,
+        "test": SignificanceTest(n_resamples=99, cluster=True),
+    }
     many = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP", "lexirecall"], **options)
     once = over_parts(None, test=SignificanceTest("randomisation", n_resamples=99))
     expected, found = once.overall(over), many.overall(over)
@@ -268,9 +347,21 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
     ("groups", "options", "message"),
     [
         ({"one": KINDS}, {}, "there are no groups for collection 'two'"),
-        ({"one": KINDS, "two": KINDS, "tow": KINDS}, {}, "groups of an unknown collection, 'tow'; did you mean 'two'"),
-        ({"one": KINDS, "two": {"q02": "a"}}, {}, "collection 'two': groups: query 'q04' has no group"),
-        (dict.fromkeys(QUERIES, "a"), {}, "collection 'one': groups: all queries are in one group, a"),
+        (
+            {"one": KINDS, "two": KINDS, "tow": KINDS},
+            {},
+            "groups of an unknown collection, 'tow'; did you mean 'two'",
+        ),
+        (
+            {"one": KINDS, "two": {"q02": "a"}},
+            {},
+            "collection 'two': groups: query 'q04' has no group",
+        ),
+        (
+            dict.fromkeys(QUERIES, "a"),
+            {},
+            "collection 'one': groups: all queries are in one group, a",
+        ),
         (
             TABLE[TABLE["collection"] == "one"],
             {},
@@ -295,13 +386,18 @@ def test_groups_stay_units_where_the_test_of_a_file_is_overridden(tmp_path: Path
     options = 'runs = "runs"\nby = ["AP"]\ngroups = "groups.csv"\ncluster = true\n'
     source.write_text(f"{options}[collections]\n{collections}\n")
     assert irl.benchmark(source, test="bootstrap").cluster
-    with pytest.raises(ValueError, match=r"units of the tests randomisation and bootstrap, not of t"):
+    with pytest.raises(
+        ValueError, match=r"units of the tests randomisation and bootstrap, not of t"
+    ):
         irl.benchmark(source, test="t")
 
 
 def test_a_test_of_groups_asks_for_groups() -> None:
     result = irl.compare(QRELS, RUNS, "AP")
-    with pytest.raises(ValueError, match=r"cluster=True takes groups of queries as units of the tests; pass groups="):
+    with pytest.raises(
+        ValueError,
+        match=r"cluster=True takes groups of queries as units of the tests; pass groups=",
+    ):
         result.with_test(SignificanceTest(cluster=True))
 
 
@@ -309,7 +405,9 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
     users = [f"user{u:02}" for u in range(12) for _ in range(1 + 3 * u)]
     gain = np.repeat(np.arange(12) / 24, [1 + 3 * u for u in range(12)])
     noise = np.random.default_rng(0).normal(0, 0.01, len(users))
-    table = pd.DataFrame({"base": 0.2 + noise, "more for large ones": 0.2 + gain, "as much for all": 0.3 - noise})
+    table = pd.DataFrame(
+        {"base": 0.2 + noise, "more for large ones": 0.2 + gain, "as much for all": 0.3 - noise}
+    )
     table["query_id"] = [f"q{i}" for i in range(len(users))]
     parts = {name: table.melt("query_id", var_name="run", value_name="AP") for name in ("a", "b")}
     result = irl.benchmark(
@@ -319,10 +417,16 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
         test=SignificanceTest("bootstrap", cluster=True),
     )
     found = result.overall().set_index("run")
-    assert found.loc["more for large ones", ["ci_low", "ci_high", "difference_low", "difference_high"]].isna().all()
+    assert (
+        found.loc["more for large ones", ["ci_low", "ci_high", "difference_low", "difference_high"]]
+        .isna()
+        .all()
+    )
     assert found.loc["as much for all", ["difference_low", "difference_high"]].notna().all()
     assert found.loc["more for large ones", "p"] < 0.01
-    others = result.overall("collections").set_index("run")[["effect_low", "effect_high", "next_low", "next_high"]]
+    others = result.overall("collections").set_index("run")[
+        ["effect_low", "effect_high", "next_low", "next_high"]
+    ]
     assert others.loc["more for large ones"].isna().all()
     assert others.loc["as much for all"].notna().all()
     assert "a: Groups differ in size: the test keeps its level" in str(result)

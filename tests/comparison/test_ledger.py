@@ -35,7 +35,9 @@ def test_each_look_spends_less_and_all_of_them_alpha(tmp_path: Path) -> None:
     assert "Look 3 by the ledger" in str(found[2])
     lines = [json.loads(line) for line in ledger.read_text().splitlines()]
     assert [line["look"] for line in lines] == [1, 1, 2, 2, 3, 3]
-    assert [line["outcome"] for line in lines if "outcome" in line] == [one.outcome for one in found]
+    assert [line["outcome"] for line in lines if "outcome" in line] == [
+        one.outcome for one in found
+    ]
 
 
 def test_the_same_data_are_looked_at_once(tmp_path: Path) -> None:
@@ -62,15 +64,24 @@ def _claim(arguments: tuple[str, int]) -> int:
 
 def test_jobs_that_run_at_once_have_looks_of_their_own(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        numbers = pool.map(_claim, [(str(tmp_path / "gate.jsonl"), job) for job in range(12)], chunksize=1)
+        numbers = pool.map(
+            _claim, [(str(tmp_path / "gate.jsonl"), job) for job in range(12)], chunksize=1
+        )
     assert sorted(numbers) == list(range(1, 13))
 
 
 def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None:
     good, bad = run(0, 1), run(0, 3)
     found = irl.gate(QRELS, bad, bad, "RR", release=good, ledger=tmp_path / "gate.jsonl")
-    assert (found.failed, found.release.failed, found.outcome, found.exit_code) == ([], ["RR"], "worse", 3)
-    assert found.comparison.test.alpha == found.release.comparison.test.alpha == spent_at(1, 0.05) / 2
+    assert (found.failed, found.release.failed, found.outcome, found.exit_code) == (
+        [],
+        ["RR"],
+        "worse",
+        3,
+    )
+    assert (
+        found.comparison.test.alpha == found.release.comparison.test.alpha == spent_at(1, 0.05) / 2
+    )
     assert str(found).startswith("### candidate is worse than release by RR")
 
 
@@ -79,8 +90,16 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
     [
         ("q1 0 a 1", {}, "is not a ledger of gate"),
         ('{"look": 1, "data": {}, "alpha": 0.01}', {}, "was begun with alpha 0.01"),
-        ('{"look": 1, "data": {}, "alpha": "0.05"}', {}, "line 1 of the ledger .*: alpha must be a number, not '0.05'"),
-        ('{"look": "x", "data": {}, "alpha": 0.05}', {}, "line 1 of the ledger .*: look must be a number, not 'x'"),
+        (
+            '{"look": 1, "data": {}, "alpha": "0.05"}',
+            {},
+            "line 1 of the ledger .*: alpha must be a number, not '0.05'",
+        ),
+        (
+            '{"look": "x", "data": {}, "alpha": 0.05}',
+            {},
+            "line 1 of the ledger .*: look must be a number, not 'x'",
+        ),
         ("", {"rule": "drop"}, "ledger and release need the rule 'evidence'"),
     ],
 )
@@ -101,18 +120,30 @@ def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     assert "unjudged documents could undo it" in str(found)
     assert irl.gate(QRELS, baseline, candidate, "P@1", rule="strict").exit_code == 4
     assert irl.gate(QRELS, baseline, candidate, "P@1", rule="judged").outcome == "worse"
-    by_rank = irl.gate(QRELS, baseline, candidate, "P@1", test="wilcoxon")  # of which no bound is known
+    by_rank = irl.gate(
+        QRELS, baseline, candidate, "P@1", test="wilcoxon"
+    )  # of which no bound is known
     assert (by_rank.outcome, by_rank.table["holds"].tolist()) == ("worse", ["not bounded"])
 
 
 def test_strict_asks_for_evidence_against_the_release_too() -> None:
-    better = {q: {"a": 3.0, "x": 2.0, "y": 1.0} if i < 2 else docs for i, (q, docs) in enumerate(run(0, 3).items())}
+    better = {
+        q: {"a": 3.0, "x": 2.0, "y": 1.0} if i < 2 else docs
+        for i, (q, docs) in enumerate(run(0, 3).items())
+    }
     found = irl.gate(QRELS, run(0, 3), run(0, 3), "RR", margin=0.02, rule="strict", release=better)
-    assert (found.undecided, found.release.undecided, found.outcome, found.exit_code) == ([], ["RR"], "undecided", 4)
+    assert (found.undecided, found.release.undecided, found.outcome, found.exit_code) == (
+        [],
+        ["RR"],
+        "undecided",
+        4,
+    )
 
 
 def test_a_fall_of_exactly_the_margin_is_not_more() -> None:
     """.8 - .775 is more than .025 in floats."""
-    first, one_less = ({q: {"a": 0.0 if i >= n else 2.0, "x0": 1.0} for i, q in enumerate(QRELS)} for n in (32, 31))
+    first, one_less = (
+        {q: {"a": 0.0 if i >= n else 2.0, "x0": 1.0} for i, q in enumerate(QRELS)} for n in (32, 31)
+    )
     assert irl.gate(QRELS, first, one_less, "P@1", margin=0.025, rule="drop").outcome == "passed"
     assert irl.gate(QRELS, first, one_less, "P@1", margin=0.0249, rule="drop").outcome == "worse"

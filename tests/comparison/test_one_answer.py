@@ -24,16 +24,24 @@ DOCS = [f"d{i}" for i in range(6)]
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]], str | None]:
+def cases(
+    draw: st.DrawFn,
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]], str | None]:
     """Qrels with queries without relevant documents, and runs with missing queries and tied scores; a test."""
     queries = [f"q{i}" for i in range(draw(st.integers(2, 7)))]
-    qrels = {q: {d: draw(st.integers(0, 2)) for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))} for q in queries}
+    qrels = {
+        q: {d: draw(st.integers(0, 2)) for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))}
+        for q in queries
+    }
     qrels[queries[0]]["d0"] = 1  # at least one query has a relevant document
     runs = {}
     for name in ("base", "one", "two"):
         kept = draw(st.sets(st.sampled_from(queries), min_size=1))
         runs[name] = {
-            q: {d: float(draw(st.integers(0, 3))) for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))}
+            q: {
+                d: float(draw(st.integers(0, 3)))
+                for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))
+            }
             for q in sorted(kept)
         }
         # A judged document, else it is refused.
@@ -44,7 +52,9 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[st
 def same(a: Any, b: Any) -> bool:
     """Bit for bit; numbers that are not there are the same. JSON writes infinities as texts."""
     if isinstance(a, str) or isinstance(b, str):
-        return str(a) == str(b) or (not isinstance(a, str) and str(b) in ("Infinity", "-Infinity") and float(b) == a)
+        return str(a) == str(b) or (
+            not isinstance(a, str) and str(b) in ("Infinity", "-Infinity") and float(b) == a
+        )
     if a is None or b is None or math.isnan(a) or math.isnan(b):
         return (a is None or math.isnan(a)) and (b is None or math.isnan(b))
     return bool(a == b)
@@ -64,11 +74,17 @@ class Doors:
         for old in self.folder.iterdir():
             old.unlink()
         self.qrels = self.folder / "qrels.txt"
-        self.qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()))
+        self.qrels.write_text(
+            "".join(f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items())
+        )
         self.runs = []
         for name, run in runs.items():
             path = self.folder / f"{name}.run"
-            path.write_text("".join(f"{q} Q0 {d} 0 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()))
+            path.write_text(
+                "".join(
+                    f"{q} Q0 {d} 0 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()
+                )
+            )
             self.runs.append(str(path))
 
     def say(self, command: str, *words: str, codes: tuple[int, ...] = (0,)) -> Any:
@@ -78,7 +94,9 @@ class Doors:
 
 
 def check(
-    expected: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]
+    expected: Mapping[str, Mapping[str, Any]],
+    found: Mapping[str, Mapping[str, Any]],
+    names: Mapping[str, str],
 ) -> None:
     for run, row in expected.items():
         for name, called in names.items():
@@ -91,32 +109,57 @@ def check(
 def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -> None:
     qrels, runs, test = case
     doors = Doors(tmp_path, qrels, runs)
-    result = irl.compare(qrels, runs, by, baseline="base", test=irl.SignificanceTest(test, n_resamples=99))
+    result = irl.compare(
+        qrels, runs, by, baseline="base", test=irl.SignificanceTest(test, n_resamples=99)
+    )
     expected = rows_of(result.table(), by)
     means = dict(zip(result.runs, result.means()["mean"], strict=True))
     intervals = {row["run"]: row for row in result.means().to_dict(orient="records")}
     columns = {name: name for name in NUMBERS}
 
     suite = irl.benchmark(
-        {"x": qrels}, {"x": runs}, [by], baseline="base", test=irl.SignificanceTest(test, n_resamples=99)
+        {"x": qrels},
+        {"x": runs},
+        [by],
+        baseline="base",
+        test=irl.SignificanceTest(test, n_resamples=99),
     )
-    check(expected, rows_of(suite["x"].table(), by), {**columns, "mean_a": "mean_a", "estimate": "estimate"})
+    check(
+        expected,
+        rows_of(suite["x"].table(), by),
+        {**columns, "mean_a": "mean_a", "estimate": "estimate"},
+    )
     overall = {row["run"]: row for row in suite.overall().to_dict(orient="records")}
-    check(expected, overall, {"difference": "difference", "p": "p", "p_corrected": "p_corrected", "verdict": "verdict"})
+    check(
+        expected,
+        overall,
+        {"difference": "difference", "p": "p", "p_corrected": "p_corrected", "verdict": "verdict"},
+    )
     check(intervals, overall, {"mean": "mean", "ci_low": "ci_low", "ci_high": "ci_high"})
 
     options = ["--n-resamples", "99", *([] if test is None else ["--test", test])]
     flag = "-p" if by == "lexirecall" else "-m"
-    said = doors.say("compare", str(doors.qrels), *doors.runs, flag, by, "--baseline", "base", *options)
+    said = doors.say(
+        "compare", str(doors.qrels), *doors.runs, flag, by, "--baseline", "base", *options
+    )
     check(
         expected,
         {row["run_a"]: row for row in said},
         {**columns, "mean_b": "mean_b", "wins": "wins", "net_wins": "net_wins"},
     )
-    said = doors.say("benchmark", str(doors.folder.parent), flag, by, "--baseline", "base", *options)
-    check(expected, {row["run"]: row for row in said}, {"difference": "difference", "p": "p", "verdict": "verdict"})
+    said = doors.say(
+        "benchmark", str(doors.folder.parent), flag, by, "--baseline", "base", *options
+    )
+    check(
+        expected,
+        {row["run"]: row for row in said},
+        {"difference": "difference", "p": "p", "verdict": "verdict"},
+    )
     for candidate in ("one", "two"):
-        files = [next(path for path in doors.runs if path.endswith(f"{name}.run")) for name in ("base", candidate)]
+        files = [
+            next(path for path in doors.runs if path.endswith(f"{name}.run"))
+            for name in ("base", candidate)
+        ]
         alone = irl.compare(
             qrels,
             {name: runs[name] for name in ("base", candidate)},
@@ -127,12 +170,20 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
         said = doors.say("gate", str(doors.qrels), *files, flag, by, *options, codes=(0, 3))
         (row,) = said["criteria"]
         once = {name: name for name in NUMBERS if name != "verdict"}  # a gate has a margin
-        check(rows_of(alone.table(), by), {candidate: row}, {**once, "mean_a": "mean_a", "mean_b": "mean_b"})
+        check(
+            rows_of(alone.table(), by),
+            {candidate: row},
+            {**once, "mean_a": "mean_a", "mean_b": "mean_b"},
+        )
         assert row["queries"] == len(alone.criterion().query_ids)
         assert row["test"] == alone.test_of().name
     if by != "lexirecall":
-        said = doors.say("eval", str(doors.qrels), *doors.runs, "-m", by, "--baseline", "base", *options)
-        check(expected, {row["run"]: row for row in said}, {name: f"{by} {name}" for name in NUMBERS})
+        said = doors.say(
+            "eval", str(doors.qrels), *doors.runs, "-m", by, "--baseline", "base", *options
+        )
+        check(
+            expected, {row["run"]: row for row in said}, {name: f"{by} {name}" for name in NUMBERS}
+        )
         assert all(same(row[by], means[row["run"]]) for row in said)
         for name, run in runs.items():
             assert same(irl.evaluate(by, qrels, run, aggregate=True)[by], means[name])
@@ -140,7 +191,10 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
 
 def test_a_measure_counts_every_query_and_a_preference_those_with_relevant_documents() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"b": 1}}
-    runs = {"x": {q: {"a": 2.0, "b": 1.0} for q in qrels}, "y": {q: {"b": 2.0, "a": 1.0} for q in qrels}}
+    runs = {
+        "x": {q: {"a": 2.0, "b": 1.0} for q in qrels},
+        "y": {q: {"b": 2.0, "a": 1.0} for q in qrels},
+    }
     result = irl.compare(qrels, runs, ["AP", "lexirecall"])
     assert [len(result.criterion(name).query_ids) for name in result.criteria] == [3, 2]
     assert result.means("AP")["mean"].tolist() == pytest.approx([0.5, 0.5])
@@ -152,7 +206,9 @@ def test_a_measure_counts_every_query_and_a_preference_those_with_relevant_docum
     assert any("1 query has no relevant document" in note for note in result.diagnostics)
 
 
-def test_where_the_smaller_value_is_better_differences_are_raw_and_verdicts_say_who_is_better() -> None:
+def test_where_the_smaller_value_is_better_differences_are_raw_and_verdicts_say_who_is_better() -> (
+    None
+):
     qrels = {f"q{i}": {"a": 1} for i in range(12)}
     early = {q: {"a": 2.0, "b": 1.0} for q in qrels}
     late = {q: {"b": 3.0, "c": 2.0, **({"d": 1.5} if q < "q5" else {}), "a": 1.0} for q in qrels}

@@ -48,15 +48,33 @@ def random_run(seed: int, noise: float) -> dict[str, dict[str, float]]:
     rng = np.random.default_rng(seed)
     documents = ["r1", "r2", "r3", "r4", *(f"x{number}" for number in range(8))]
     return {
-        q: {doc: float(doc.startswith("r") + noise * rng.normal()) for doc in documents if rng.random() > 0.1}
+        q: {
+            doc: float(doc.startswith("r") + noise * rng.normal())
+            for doc in documents
+            if rng.random() > 0.1
+        }
         for q in QUERIES
     }
 
 
-RUNS = {"good": random_run(0, 0.4), "fair": random_run(1, 0.7), "weak": random_run(2, 2.0), "bad": random_run(3, 9.0)}
+RUNS = {
+    "good": random_run(0, 0.4),
+    "fair": random_run(1, 0.7),
+    "weak": random_run(2, 2.0),
+    "bad": random_run(3, 9.0),
+}
 PAIRS = list(itertools.combinations(RUNS, 2))
 COLUMNS = words("criterion run_a run_b wins losses ties net_wins mean_a mean_b difference estimate")
-COLUMNS += ["ci_low", "ci_high", "p", "p_corrected", "effect_size", "effect_low", "effect_high", "verdict"]
+COLUMNS += [
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_corrected",
+    "effect_size",
+    "effect_low",
+    "effect_high",
+    "verdict",
+]
 
 
 def pairs_of(table: pd.DataFrame) -> list[tuple[str, str]]:
@@ -85,11 +103,17 @@ def test_the_table_has_a_row_per_pair_in_the_order_given():
 
 def test_with_a_baseline_the_table_has_a_row_per_other_run():
     every = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction=None))
-    table = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction=None), baseline="fair").table()
+    table = irl.compare(
+        QRELS, RUNS, "rpp", test=SignificanceTest(correction=None), baseline="fair"
+    ).table()
     assert pairs_of(table) == [("good", "fair"), ("weak", "fair"), ("bad", "fair")]
     matrix = every.matrix()
-    assert table["difference"].tolist() == [matrix.loc[name, "fair"] for name in ("good", "weak", "bad")]
-    numbers = [name for name in COLUMNS[3:] if not name.startswith("mean_")]  # a preference has none
+    assert table["difference"].tolist() == [
+        matrix.loc[name, "fair"] for name in ("good", "weak", "bad")
+    ]
+    numbers = [
+        name for name in COLUMNS[3:] if not name.startswith("mean_")
+    ]  # a preference has none
     assert table.loc[0, numbers].tolist() == every.table().loc[0, numbers].tolist()
 
 
@@ -108,7 +132,10 @@ def test_dominance_counts_what_is_not_comparable():
     assert list(table.columns) == [*COLUMNS[:6], "incomparable", *COLUMNS[6:]]
     assert (table[["wins", "losses", "ties", "incomparable"]].sum(axis=1) == 30).all()
     assert (table["incomparable"] > 0).any()
-    assert irl.compare(QRELS, RUNS, ["rpp", "dominance"]).table()["incomparable"].tolist()[:6] == [0] * 6
+    assert (
+        irl.compare(QRELS, RUNS, ["rpp", "dominance"]).table()["incomparable"].tolist()[:6]
+        == [0] * 6
+    )
 
 
 def test_without_any_relevant_document_nothing_is_compared():
@@ -142,12 +169,16 @@ def assert_tested_as(table: pd.DataFrame, tested: significance.TestResult) -> No
         "p": tested.p,
         "effect_size": tested.effect_size,
     }.items():
-        np.testing.assert_allclose(table[column].to_numpy(), expected, rtol=1e-9, atol=1e-12, err_msg=column)
+        np.testing.assert_allclose(
+            table[column].to_numpy(), expected, rtol=1e-9, atol=1e-12, err_msg=column
+        )
 
 
 def assert_intervals_agree(table: pd.DataFrame, bound: float) -> None:
     """An interval leaves out 0 exactly where the test rejects, and stays where the mean can be."""
-    assert ((table["ci_low"] > 0) | (table["ci_high"] < 0)).tolist() == (table["p"] <= 0.01).tolist()
+    assert ((table["ci_low"] > 0) | (table["ci_high"] < 0)).tolist() == (
+        table["p"] <= 0.01
+    ).tolist()
     assert (table[["ci_low", "ci_high"]].abs() <= bound).all(axis=None)
 
 
@@ -168,7 +199,10 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
     significance_test = SignificanceTest(test, **OPTIONS)
     if test == "tukey":
         assert_tested_as(
-            table, significance_test.of_all(compared.per_query().to_numpy(), bounds=(-2, 2))[np.triu_indices(4, 1)]
+            table,
+            significance_test.of_all(compared.per_query().to_numpy(), bounds=(-2, 2))[
+                np.triu_indices(4, 1)
+            ],
         )
     else:
         assert_tested_as(table, significance_test.of_pairs(x, bounds=(-1, 1)))
@@ -176,7 +210,9 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
         assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
     if test == "t":
         for row, ends in zip(x, table[["ci_low", "ci_high"]].to_numpy(), strict=True):
-            assert ends == pytest.approx(np.clip(stats.ttest_1samp(row, 0).confidence_interval(0.99), -1, 1))
+            assert ends == pytest.approx(
+                np.clip(stats.ttest_1samp(row, 0).confidence_interval(0.99), -1, 1)
+            )
     assert_intervals_agree(table, bound=2 if test == "tukey" else 1)
     assert_corrected(table, test)
 
@@ -190,7 +226,10 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
     x = values[a] - values[b]
     significance_test = SignificanceTest(test, **OPTIONS)
     assert_tested_as(
-        table, significance_test.of_all(values.T)[a, b] if test == "tukey" else significance_test.of_pairs(x)
+        table,
+        significance_test.of_all(values.T)[a, b]
+        if test == "tukey"
+        else significance_test.of_pairs(x),
     )
     if test in INDEPENDENT:
         assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
@@ -202,18 +241,24 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
 
 
 def test_with_test_tests_the_same_differences_otherwise():
-    compared = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction="bonferroni", n_resamples=100, seed=7))
+    compared = irl.compare(
+        QRELS, RUNS, "rpp", test=SignificanceTest(correction="bonferroni", n_resamples=100, seed=7)
+    )
     before = compared.table()
     otherwise = compared.with_test("bootstrap").table()
     options = {"correction": "bonferroni", "n_resamples": 100, "seed": 7}
-    expected = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest("bootstrap", **options)).table()
+    expected = irl.compare(
+        QRELS, RUNS, "rpp", test=SignificanceTest("bootstrap", **options)
+    ).table()
     assert otherwise.equals(expected)
     assert otherwise.attrs == expected.attrs
     assert not otherwise["p"].equals(before["p"])
     assert otherwise[COLUMNS[:7]].equals(before[COLUMNS[:7]])  # what was counted
     assert compared.table().equals(before)
     t_test = compared.with_test(SignificanceTest("t", alpha=0.5))
-    assert t_test.table().equals(irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest("t", alpha=0.5)).table())
+    assert t_test.table().equals(
+        irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest("t", alpha=0.5)).table()
+    )
 
 
 # -- orders of runs ----------------------------------------------------------------------------------
@@ -232,7 +277,9 @@ def test_an_interval_of_mean_preferences_is_never_a_point():
 
 def test_every_table_says_where_it_comes_from():
     options = {"test": SignificanceTest("bootstrap", alpha=0.1, n_resamples=50)}
-    compared = irl.compare(QRELS, RUNS, {"rpp": "rpp(rel=2)@7", "AP": "AP"}, baseline="fair", **options)
+    compared = irl.compare(
+        QRELS, RUNS, {"rpp": "rpp(rel=2)@7", "AP": "AP"}, baseline="fair", **options
+    )
     tables = [
         compared.table(),
         compared.means(),
@@ -263,14 +310,20 @@ def test_every_table_says_where_it_comes_from():
 def test_every_text_and_picture_says_where_it_comes_from():
     compared = irl.compare(QRELS, RUNS, ["rpp@7", "AP"])
     said = "queries 30; rel 1; test sign (rpp@7), t (AP)"
-    pictures = {"heatmap": compared.plot("heatmap"), "pair": compared.plot("pair", *compared.runs[:2])}
-    texts = {name: axes.figure.get_supxlabel().replace("\n", " ") for name, axes in pictures.items()}
+    pictures = {
+        "heatmap": compared.plot("heatmap"),
+        "pair": compared.plot("pair", *compared.runs[:2]),
+    }
+    texts = {
+        name: axes.figure.get_supxlabel().replace("\n", " ") for name, axes in pictures.items()
+    }
     for form, text in (texts | {"html": compared._repr_html_()}).items():
         assert said in text, form
         assert f"ir_lexirecall {irl.__version__}" in text, form
     for text in (compared.to_markdown(), compared.to_latex()):
-        assert "sign test for rpp@7, paired t-test for AP; Holm's correction for 6 comparisons" in " ".join(
-            text.split()
+        assert (
+            "sign test for rpp@7, paired t-test for AP; Holm's correction for 6 comparisons"
+            in " ".join(text.split())
         )
 
 
@@ -283,7 +336,10 @@ def notes(compared: Comparison, words: str) -> list[str]:
 
 def all_judged() -> dict[str, dict[str, int]]:
     """QRELS, and every other document that is retrieved is not relevant."""
-    return {q: {**{doc: 0 for run in RUNS.values() for doc in run[q]}, **grades} for q, grades in QRELS.items()}
+    return {
+        q: {**{doc: 0 for run in RUNS.values() for doc in run[q]}, **grades}
+        for q, grades in QRELS.items()
+    }
 
 
 def test_no_diagnostics_with_enough_queries_and_relevant_documents_if_all_is_judged():
@@ -292,7 +348,10 @@ def test_no_diagnostics_with_enough_queries_and_relevant_documents_if_all_is_jud
 
 NOTED: dict[str, Any] = {
     "^Only 24 queries: tests": ({q: QRELS[q] for q in QUERIES[:24]}, RUNS),
-    "^2 queries have no relevant document": (QRELS | {"none": {"x1": 0}, "neither": {"x1": -1}}, RUNS),
+    "^2 queries have no relevant document": (
+        QRELS | {"none": {"x1": 0}, "neither": {"x1": -1}},
+        RUNS,
+    ),
     "at most 1 relevant document:": (QRELS, RUNS, "lexirecall(rel=2)"),
     r"^missing: no documents at all for 2 of 30 queries\.$": (
         QRELS,
@@ -304,7 +363,9 @@ NOTED: dict[str, Any] = {
 @pytest.mark.parametrize("said", NOTED)
 def test_queries_and_documents_that_are_few_or_missing_are_noted(said):
     assert notes(irl.compare(*NOTED[said]), said)
-    assert not notes(irl.compare(QRELS, RUNS), "^Only|no relevant document|at most|no documents at all")
+    assert not notes(
+        irl.compare(QRELS, RUNS), "^Only|no relevant document|at most|no documents at all"
+    )
 
 
 def test_ties_on_most_queries_are_noted():
@@ -312,7 +373,10 @@ def test_ties_on_most_queries_are_noted():
     compared = irl.compare(QRELS, {"good": RUNS["good"], "half": half, "bad": RUNS["bad"]})
     table = compared.table().set_index(["run_a", "run_b"])
     (note,) = notes(compared, "ties")
-    assert note == f"lexirecall, good and half: {table.loc[('good', 'half'), 'ties']} of 30 queries are ties."
+    assert (
+        note
+        == f"lexirecall, good and half: {table.loc[('good', 'half'), 'ties']} of 30 queries are ties."
+    )
 
 
 # -- texts -------------------------------------------------------------------------------------------
@@ -332,14 +396,16 @@ def test_markdown_has_a_row_per_run_best_first_with_the_best_bold_and_letters_of
     assert rows[0][2].startswith(f"**{means['good']:.2f}**")
     letters = dict(zip([row[1] for row in rows], [row[0] for row in rows], strict=True))
     for row in rows:
-        beaten = "".join(letters[run] for run in RUNS if compared.verdicts_by("AP").on(row[1], run) == "better")
+        beaten = "".join(
+            letters[run] for run in RUNS if compared.verdicts_by("AP").on(row[1], run) == "better"
+        )
         assert re.findall("<sup>(.*?)</sup>", row[2]) == ([beaten] if beaten else [])
 
 
 def test_latex_is_a_whole_table_that_compiles():
-    latex = irl.compare(QRELS, {"bm25_10%": RUNS["good"], "a&b": RUNS["fair"]}, "CWL_ERR10(max_rel=2)").to_latex(
-        places=3
-    )
+    latex = irl.compare(
+        QRELS, {"bm25_10%": RUNS["good"], "a&b": RUNS["fair"]}, "CWL_ERR10(max_rel=2)"
+    ).to_latex(places=3)
     comment, *lines = latex.splitlines()
     assert comment.startswith("% needs")
     assert lines[0] == r"\begin{table}"
@@ -358,8 +424,16 @@ def test_html_shows_table_notes_and_names_as_they_are():
     assert "<i>" not in shown
     assert "b &amp; c" in shown
     assert compared.diagnostics == ["lexirecall, <i>a</i> and b & c: 30 of 30 queries are ties."]
-    assert "<li>lexirecall, &lt;i&gt;a&lt;/i&gt; and b &amp; c: 30 of 30 queries are ties.</li>" in shown
-    assert re.findall("<th style[^>]*>(.*?)</th>", shown) == ["", "run", "lexirecall", "95% interval"]
+    assert (
+        "<li>lexirecall, &lt;i&gt;a&lt;/i&gt; and b &amp; c: 30 of 30 queries are ties.</li>"
+        in shown
+    )
+    assert re.findall("<th style[^>]*>(.*?)</th>", shown) == [
+        "",
+        "run",
+        "lexirecall",
+        "95% interval",
+    ]
     assert "<ul>" not in irl.compare(all_judged(), RUNS)._repr_html_()
 
 
@@ -378,7 +452,9 @@ def drawn(axes: Any) -> int:
 
 
 def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant():
-    compared = irl.compare(QRELS, dict(reversed(RUNS.items())), "AP", test=SignificanceTest(alpha=0.02))
+    compared = irl.compare(
+        QRELS, dict(reversed(RUNS.items())), "AP", test=SignificanceTest(alpha=0.02)
+    )
     axes = compared.plot("heatmap")
     order = list(compared.ranking()["run"])
     assert order == ["good", "fair", "weak", "bad"]
@@ -390,7 +466,9 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
     table = compared.verdicts()
     matrix = compared.matrix()
     decided = table["verdict"] != "undecided"
-    rejected = {frozenset(pair) for pair, differs in zip(pairs_of(table), decided, strict=True) if differs}
+    rejected = {
+        frozenset(pair) for pair, differs in zip(pairs_of(table), decided, strict=True) if differs
+    }
     assert 0 < len(rejected) < 6
     texts = {text.get_position(): text.get_text() for text in axes.texts}
     for i, j in itertools.permutations(range(4), 2):
@@ -408,7 +486,10 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
     assert axes.get_xlabel() == "30 queries"
     explained = compared.explain("good", "half").set_index("query_id")
     good, half = ((explained["winner"] == name).sum() for name in ("good", "half"))
-    assert axes.get_title(loc="left") == f"● good (blue) wins {good}, ◆ half (orange) wins {half}, 9 neither"
+    assert (
+        axes.get_title(loc="left")
+        == f"● good (blue) wins {good}, ◆ half (orange) wins {half}, 9 neither"
+    )
     shown = explained.loc[labels(axes.get_xticklabels())]
     assert sorted(shown.index) == QUERIES
     assert np.sign(shown["preference"]).is_monotonic_decreasing
@@ -426,20 +507,35 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"groups": {f"q{q}": f"g{q // 2}" for q in range(10)}, "test": irl.SignificanceTest(cluster=True)}]
+    "options",
+    [
+        {},
+        {
+            "groups": {f"q{q}": f"g{q // 2}" for q in range(10)},
+            "test": irl.SignificanceTest(cluster=True),
+        },
+    ],
 )
 def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str, Any]) -> None:
     """Ten queries, most with the relevant document first: uncut, the interval of RR ends at 1.09."""
     qrels = {f"q{q}": {"a": 1} for q in range(10)}
     first = {"good": [1, 1, 1, 1, 1, 1, 1, 2, 3, 4], "fair": [1, 2, 3, 1, 1, 5, 1, 1, 2, 2]}
     runs = {
-        name: {f"q{q}": {"a": 0.5 - rank, **{f"d{d}": -float(d) for d in range(1, 9)}} for q, rank in enumerate(ranks)}
+        name: {
+            f"q{q}": {"a": 0.5 - rank, **{f"d{d}": -float(d) for d in range(1, 9)}}
+            for q, rank in enumerate(ranks)
+        }
         for name, ranks in first.items()
     }
     for result in (
-        compared := irl.compare(qrels, runs, ["RR", "AP", "RBP(rel=1)", "lexirecall", "SL3(n=9)"], **options),
+        compared := irl.compare(
+            qrels, runs, ["RR", "AP", "RBP(rel=1)", "lexirecall", "SL3(n=9)"], **options
+        ),
         irl.compare(
-            values={run: compared.per_query("RR")[[run]].rename(columns={run: "RR"}) for run in runs}, **options
+            values={
+                run: compared.per_query("RR")[[run]].rename(columns={run: "RR"}) for run in runs
+            },
+            **options,
         ),
     ):
         for name, criterion in result.by.items():
@@ -459,10 +555,15 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
     """Worse and better over all criteria and pairs, the others over the pairs of a criterion."""
     rng = np.random.default_rng(3)
     values = {
-        f"r{i}": {f"q{q}": {"AP": 0.5 + x, "RR": 0.5 + y} for q, (x, y) in enumerate(rng.normal(0, 0.1, (30, 2)))}
+        f"r{i}": {
+            f"q{q}": {"AP": 0.5 + x, "RR": 0.5 + y}
+            for q, (x, y) in enumerate(rng.normal(0, 0.1, (30, 2)))
+        }
         for i in range(9)
     }
-    result = irl.compare(values=values, baseline="r0", margin=0.05, test=SignificanceTest(test, n_resamples=199))
+    result = irl.compare(
+        values=values, baseline="r0", margin=0.05, test=SignificanceTest(test, n_resamples=199)
+    )
     table = result.table()
     tested_by, of_measures = SignificanceTest(test, n_resamples=199), []
     for by in ("AP", "RR"):
@@ -472,11 +573,17 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
     for side, families in {"worse": 1, "better": 1, "within": 2, "not_worse": 2}.items():
         p = [getattr(tested, side) for tested in of_measures]
         alone = test == "tukey" and families == 2  # it accounts for the pairs of a criterion
-        expected = [corrected(x, None if alone else "holm", 0.05)[0] for x in np.split(np.concatenate(p), families)]
+        expected = [
+            corrected(x, None if alone else "holm", 0.05)[0]
+            for x in np.split(np.concatenate(p), families)
+        ]
         assert table[f"{side}_p"].tolist() == pytest.approx(np.concatenate(expected).tolist())
     p = table[["worse_p", "better_p", "within_p", "not_worse_p"]].to_numpy()
     words = np.array(["worse", "better", "within margin", "not worse", "undecided"])
-    assert table["verdict"].tolist() == words[np.c_[p <= 0.05, np.ones(len(p), dtype=bool)].argmax(axis=1)].tolist()
+    assert (
+        table["verdict"].tolist()
+        == words[np.c_[p <= 0.05, np.ones(len(p), dtype=bool)].argmax(axis=1)].tolist()
+    )
     assert "one-sided" in result.summary()
 
 
@@ -520,7 +627,9 @@ def test_bad_arguments_are_named(arguments, offender):
 def test_bad_runs_are_named():
     with pytest.raises(ValueError, match=r"run 'weak'.*'r1'.*'q00'.*nan"):
         irl.compare(QRELS, RUNS | {"weak": {"q00": {"r1": math.nan}}})
-    twice = pd.DataFrame([("q00", "r1", 1.0), ("q00", "r1", 2.0)], columns=["query_id", "doc_id", "score"])
+    twice = pd.DataFrame(
+        [("q00", "r1", 1.0), ("q00", "r1", 2.0)], columns=["query_id", "doc_id", "score"]
+    )
     with pytest.raises(ValueError, match=r"'r1'.*'q00'"):
         irl.compare(QRELS, RUNS | {"weak": twice})
 
@@ -536,7 +645,11 @@ def test_bad_runs_are_named():
         ("explain", ["good", "best"], "'best'.*good, fair, weak, bad"),
         ("explain", ["best", "good"], "'best'.*good, fair, weak, bad"),
         ("explain", ["good", "bad", "rpp"], "'rpp'.*lexirecall"),
-        ("plot", ["forest"], "^plot: unknown kind 'forest'; choose from means, differences, groups, heatmap, pair"),
+        (
+            "plot",
+            ["forest"],
+            "^plot: unknown kind 'forest'; choose from means, differences, groups, heatmap, pair",
+        ),
         ("plot", ["means", "rpp"], "'rpp'.*lexirecall"),
         ("plot", ["pair", "good", "best"], "'best'.*good, fair, weak, bad"),
         ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
@@ -562,10 +675,13 @@ def test_a_value_that_is_not_a_number_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("test", "bars"), [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])]
+    ("test", "bars"),
+    [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])],
 )
 def test_progress_is_shown_on_request(capfd, test, bars):
-    irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(test, n_resamples=20, progress=True)).table()
+    irl.compare(
+        QRELS, RUNS, "rpp", test=SignificanceTest(test, n_resamples=20, progress=True)
+    ).table()
     out, err = capfd.readouterr()
     assert out == ""
     for bar in bars:
@@ -610,11 +726,16 @@ def test_preferences_carry_their_parameters_in_their_names():
     assert str(compared.by["lexirecall( rel=2 )@3"].preference) == "lexirecall(rel=2)@3"
     for name in by:  # each as if it were alone
         assert compared.table(name).equals(irl.compare(QRELS, RUNS, name).table(name))
-    assert not compared.table("lexirecall")["wins"].equals(compared.table("lexirecall( rel=2 )@3")["wins"])
+    assert not compared.table("lexirecall")["wins"].equals(
+        compared.table("lexirecall( rel=2 )@3")["wins"]
+    )
     page = irl.describe("lexirecall(rel=2)@100")
     assert page.heading == "lexirecall(rel=2)@100: Lexicographic recall"
     assert [str(p).partition(" (")[0] for p in page.parameters] == ["@cutoff = 100", "rel = 2"]
-    with pytest.raises(TypeError, match=r"compare: unexpected argument 'rel'; write it into the name of a preference"):
+    with pytest.raises(
+        TypeError,
+        match=r"compare: unexpected argument 'rel'; write it into the name of a preference",
+    ):
         irl.compare(QRELS, RUNS, "rpp", rel=2)
 
 
@@ -628,7 +749,9 @@ def test_preferences_carry_their_parameters_in_their_names():
     ],
 )
 def test_arguments_that_are_said_elsewhere_name_the_place(options, where):
-    with pytest.raises(TypeError, match=f"compare: unexpected argument '{next(iter(options))}'; .*{where}"):
+    with pytest.raises(
+        TypeError, match=f"compare: unexpected argument '{next(iter(options))}'; .*{where}"
+    ):
         irl.compare(QRELS, RUNS, **options)
 
 
@@ -638,7 +761,9 @@ def test_markdown_marks_what_differs_from_a_baseline():
     verdicts = compared.verdicts_by()
     for run, cell in rows:
         sign = {"better": "\\+", "worse": "-"}.get(verdicts.on(run, "fair") or "", "")
-        assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(sign)
+        assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(
+            sign
+        )
     assert {"better", "worse"} & {verdicts.on(run, "fair") for run in RUNS}
 
 

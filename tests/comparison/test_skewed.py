@@ -22,7 +22,9 @@ def test_a_verdict_that_skewness_could_undo_has_a_caveat() -> None:
     result = irl.compare(values=values(base=base, new=loses_rarely), baseline="base", margin=0.05)
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
     assert any("a skewness of -" in note and "60 queries" in note for note in result.diagnostics)
-    symmetric = irl.compare(values=values(base=base, new=base + rng.normal(0, 0.01, 60)), baseline="base", margin=0.05)
+    symmetric = irl.compare(
+        values=values(base=base, new=base + rng.normal(0, 0.01, 60)), baseline="base", margin=0.05
+    )
     assert not any("skew" in note for note in symmetric.diagnostics)
 
 
@@ -34,37 +36,55 @@ def test_below_25_queries_a_verdict_with_a_margin_has_a_caveat() -> None:
     rests = "AP: within margin rests on 20 queries; where differences are skewed, one-sided tests"
     for test, enough in (("t", 25), ("randomisation", 50), ("bootstrap", 50)):
         (note,) = [note for note in result.with_test(test).diagnostics if "skewed" in note]
-        assert note.startswith(f"{rests} ({test}) of fewer than {enough} reach error rates about twice the nominal")
+        assert note.startswith(
+            f"{rests} ({test}) of fewer than {enough} reach error rates about twice the nominal"
+        )
     for test in ("sign", "wilcoxon"):
         assert not any("skewed" in note for note in result.with_test(test).diagnostics)
     groups = {f"q{i:03}": f"g{i % 2}" for i in range(60)}
     x = np.tile(rng.normal(0, 0.01, 20), 3)
     many = values(base=np.full(60, 0.5), new=0.5 + x)
     result = irl.compare(
-        values=many, baseline="base", margin=0.05, groups={q: g if q > "q019" else "few" for q, g in groups.items()}
+        values=many,
+        baseline="base",
+        margin=0.05,
+        groups={q: g if q > "q019" else "few" for q, g in groups.items()},
     )
     assert "undecided" not in set(result.group_table()["verdict"])
     (note,) = [note for note in result.diagnostics if "verdicts rest on" in note]
-    assert note.startswith("AP: verdicts rest on few queries in few, g0 and g1; where differences are skewed")
+    assert note.startswith(
+        "AP: verdicts rest on few queries in few, g0 and g1; where differences are skewed"
+    )
 
 
 def test_runs_that_are_better_on_collections_of_few_queries_have_a_caveat() -> None:
     rng = np.random.default_rng(0)
-    parts = {f"c{n}": values(base=np.full(n, 0.3), new=0.32 + rng.exponential(0.03, n)) for n in (8, 20, 40)}
+    parts = {
+        f"c{n}": values(base=np.full(n, 0.3), new=0.32 + rng.exponential(0.03, n))
+        for n in (8, 20, 40)
+    }
     result = irl.benchmark(values=parts, baseline="base")
     assert result.replicated()["better_on_at_least"].tolist() == [3]
     (note,) = [note for note in result.diagnostics if "verdicts rest on" in note]
-    assert note.startswith("AP: verdicts rest on few queries in c8 and c20; where differences are skewed")
-    assert not any("skewed" in note for note in irl.benchmark(values=parts, baseline="base", test="sign").diagnostics)
+    assert note.startswith(
+        "AP: verdicts rest on few queries in c8 and c20; where differences are skewed"
+    )
+    assert not any(
+        "skewed" in note
+        for note in irl.benchmark(values=parts, baseline="base", test="sign").diagnostics
+    )
 
 
 def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> None:
     rng = np.random.default_rng(0)
-    loses_rarely = values(base=np.full(60, 0.5), new=0.51 - 0.01 * np.minimum(rng.exponential(size=60), 4) ** 2)
+    loses_rarely = values(
+        base=np.full(60, 0.5), new=0.51 - 0.01 * np.minimum(rng.exponential(size=60), 4) ** 2
+    )
     result = irl.compare(values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon")
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
     assert any(
-        "the test (Wilcoxon signed-rank test) is on the pseudomedian of differences, not on their mean" in note
+        "the test (Wilcoxon signed-rank test) is on the pseudomedian of differences, not on their mean"
+        in note
         for note in result.diagnostics
     )
 
@@ -73,7 +93,13 @@ def test_a_group_that_dominates_is_named() -> None:
     rng = np.random.default_rng(0)
     table = values(base=rng.random(40), new=rng.random(40))
     sizes = {"large": 20, "b": 4, "c": 4, "d": 4, "e": 4, "f": 4}
-    groups = dict(zip(sorted(set(table["query_id"])), np.repeat(list(sizes), list(sizes.values())), strict=True))
+    groups = dict(
+        zip(
+            sorted(set(table["query_id"])),
+            np.repeat(list(sizes), list(sizes.values())),
+            strict=True,
+        )
+    )
     result = irl.compare(values=table, groups=groups, test=irl.SignificanceTest(cluster=True))
     assert any(
         note == "Group large holds 20 of 40 queries: overall results mostly reflect this group."
@@ -92,8 +118,13 @@ def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_exp
         result = irl.compare(values=values(**gains))
         best = result.best_set().set_index("run")["may_be_best"]
         leader, verdicts = result.best_set()["run"][0], result.verdicts_by()
-        explained = "Some run is left out that is not significantly different from the leader" in str(result)
-        assert explained == any(not best[run] and verdicts.on(leader, run) == "undecided" for run in best.index)
+        explained = (
+            "Some run is left out that is not significantly different from the leader"
+            in str(result)
+        )
+        assert explained == any(
+            not best[run] and verdicts.on(leader, run) == "undecided" for run in best.index
+        )
         if explained:
             return
     raise AssertionError("no best set left out a run that does not differ significantly")
@@ -109,4 +140,6 @@ def test_a_rare_winner_that_few_queries_may_rule_out_has_a_caveat(queries: int, 
     assert (rare in result.diagnostics) == said
     parts = {f"c{i}": values(**{run: x[i::2] for run, x in runs.items()}) for i in range(2)}
     result = irl.benchmark(values=parts)
-    assert any("as the best, and its rank be too low" in note for note in result.diagnostics) == (queries > 3)
+    assert any("as the best, and its rank be too low" in note for note in result.diagnostics) == (
+        queries > 3
+    )

@@ -65,7 +65,9 @@ def test_values_give_the_answers_that_runs_give(
 
 
 @pytest.mark.parametrize("ask", [Comparison.bounds, Comparison.to_judge])
-def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_values: Comparison) -> None:
+def test_what_needs_rankings_says_so(
+    ask: Callable[[Comparison], Any], from_values: Comparison
+) -> None:
     with pytest.raises(ValueError, match=r"(bounds|to_judge): .*only values were given.*runs"):
         ask(from_values)
 
@@ -82,7 +84,9 @@ def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_valu
         ({"by": "nDCG"}, r"values: no values of 'nDCG'; there are AP, P@5"),
     ],
 )
-def test_bad_options_are_named(options: dict[str, Any], message: str, from_runs: Comparison) -> None:
+def test_bad_options_are_named(
+    options: dict[str, Any], message: str, from_runs: Comparison
+) -> None:
     with pytest.raises(ValueError, match=f"compare: {message}"):
         irl.compare(**{"values": frame_of(from_runs), **options})
 
@@ -98,7 +102,9 @@ def test_measures_are_asked_for_by_our_names_and_by_trec_evals() -> None:
 
 
 def test_costs_are_better_where_they_are_smaller(from_values: Comparison) -> None:
-    wide = pd.DataFrame({"query_id": ["a", "b", "c"], "short": [1.0, 2.0, 1.0], "long": [3.0, 4.0, 5.0]})
+    wide = pd.DataFrame(
+        {"query_id": ["a", "b", "c"], "short": [1.0, 2.0, 1.0], "long": [3.0, 4.0, 5.0]}
+    )
     costs = irl.compare(values=wide, by="SL3(n=200)")
     assert costs.ranking()["run"].tolist() == ["short", "long"]
     assert costs.table()["wins"].tolist() == [3]
@@ -107,9 +113,13 @@ def test_costs_are_better_where_they_are_smaller(from_values: Comparison) -> Non
 
 
 def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
-    values: dict[str, dict[str, float]] = {"a": {"q1": 0.5, "q2": 0.25, "q3": 1.0}, "b": {"q1": 0.5, "q3": 0.75}}
+    values: dict[str, dict[str, float]] = {
+        "a": {"q1": 0.5, "q2": 0.25, "q3": 1.0},
+        "b": {"q1": 0.5, "q3": 0.75},
+    }
     with pytest.raises(
-        ValueError, match=r"compare: .*run 'b' for query 'q2' is missing; add it, or give missing='skip'"
+        ValueError,
+        match=r"compare: .*run 'b' for query 'q2' is missing; add it, or give missing='skip'",
     ):
         irl.compare(values=values, by="AP")
     result = irl.compare(values=read_values(values, measures="AP", missing="skip"), by="AP")
@@ -123,7 +133,9 @@ def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
 
 def board(tasks: int = 12) -> pd.DataFrame:
     rng = np.random.default_rng(0)
-    models = {model: rng.random(tasks) / 10 + k / 20 for k, model in enumerate(["e5", "bge", "gte"])}
+    models = {
+        model: rng.random(tasks) / 10 + k / 20 for k, model in enumerate(["e5", "bge", "gte"])
+    }
     return pd.DataFrame({"task_name": [f"task {i}" for i in range(tasks)], **models})
 
 
@@ -133,9 +145,13 @@ def collections(from_runs: Comparison) -> dict[str, pd.DataFrame]:
     return {"one": frame, "two": frame.assign(value=frame["value"] / 2)}
 
 
-def test_values_of_collections_give_the_answers_that_runs_give(collections: dict[str, pd.DataFrame]) -> None:
+def test_values_of_collections_give_the_answers_that_runs_give(
+    collections: dict[str, pd.DataFrame],
+) -> None:
     from_runs = irl.benchmark(
-        {"one": demo.qrels(), "two": demo.qrels()}, dict.fromkeys(("one", "two"), demo.runs()), MEASURES
+        {"one": demo.qrels(), "two": demo.qrels()},
+        dict.fromkeys(("one", "two"), demo.runs()),
+        MEASURES,
     )
     frames = {"one": collections["one"], "two": collections["one"]}
     stacked = pd.concat([frame.assign(collection=name) for name, frame in frames.items()])
@@ -149,7 +165,9 @@ def test_a_folder_has_a_folder_for_each_collection(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         for run in ("bm25", "ql"):
-            (tmp_path / name / f"{run}.txt").write_bytes((FILES / f"{run}.ir_measures").read_bytes())
+            (tmp_path / name / f"{run}.txt").write_bytes(
+                (FILES / f"{run}.ir_measures").read_bytes()
+            )
     result = irl.benchmark(values=tmp_path, by="AP")
     assert list(result) == ["one", "two"]
     assert result.runs == ["bm25", "ql"]
@@ -160,10 +178,13 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
     over_tasks = irl.compare(values=board(), by="nDCG@10", baseline="e5")
     assert (len(result), result.sample()) == (12, "collections")
     with pytest.raises(
-        ValueError, match=r"overall: a value per task says nothing of its queries: .*over='collections'"
+        ValueError,
+        match=r"overall: a value per task says nothing of its queries: .*over='collections'",
     ):
         result.overall("queries")
-    with pytest.raises(ValueError, match="replicated: a value per task cannot be tested within the task"):
+    with pytest.raises(
+        ValueError, match="replicated: a value per task cannot be tested within the task"
+    ):
         result.replicated()
     np.testing.assert_allclose(result.overall()["mean"], over_tasks.means()["mean"])
     pd.testing.assert_frame_equal(result.best_set(), over_tasks.best_set(), check_like=True)
@@ -174,16 +195,21 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
 
 def test_collections_that_lack_something_are_named(collections: dict[str, pd.DataFrame]) -> None:
     lacking = {**collections, "two": collections["two"].query("run != 'ql'")}
-    with pytest.raises(ValueError, match="benchmark: collection 'two' lacks run 'ql', which others have"):
+    with pytest.raises(
+        ValueError, match="benchmark: collection 'two' lacks run 'ql', which others have"
+    ):
         irl.benchmark(values=lacking)
     assert "ql" not in irl.benchmark(values=lacking, missing="skip").runs
     other = {**collections, "two": collections["two"].query("measure != 'AP'")}
     with pytest.raises(
-        ValueError, match="benchmark: collection 'two' has no values of AP, which others have; name those"
+        ValueError,
+        match="benchmark: collection 'two' has no values of AP, which others have; name those",
     ):
         irl.benchmark(values=other)
     assert irl.benchmark(values=other, by="P@5").criteria == ["P@5"]
-    with pytest.raises(ValueError, match="benchmark: values has no column that names collections; add a column"):
+    with pytest.raises(
+        ValueError, match="benchmark: values has no column that names collections; add a column"
+    ):
         irl.benchmark(values=collections["one"])
     with pytest.raises(ValueError, match="benchmark: there are no collections"):
         irl.benchmark(values={})
@@ -202,7 +228,11 @@ def test_the_command_compares_files(capsys: pytest.CaptureFixture[str], tmp_path
     files = [str(FILES / f"{run}.ir_measures") for run in ("bm25", "ql")]
     assert run("compare", "--values", *files, "-m", "AP", "--format", "json") == 0
     [row] = json.loads(capsys.readouterr().out)
-    expected = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")}, "AP").table().iloc[0]
+    expected = (
+        irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")}, "AP")
+        .table()
+        .iloc[0]
+    )
     assert (row["wins"], row["losses"]) == (expected["wins"], expected["losses"])
     assert row["p"] == pytest.approx(expected["p"], rel=1e-9)
     assert run("report", "--values", *files, "-o", str(tmp_path / "report.html")) == 0
@@ -221,7 +251,16 @@ def test_the_command_compares_files(capsys: pytest.CaptureFixture[str], tmp_path
 def test_the_command_names_what_needs_rankings(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("compare", "--values", str(FILES / "bm25.ir_measures"), str(FILES / "ql.ir_measures"), *words) == 1
+    assert (
+        run(
+            "compare",
+            "--values",
+            str(FILES / "bm25.ir_measures"),
+            str(FILES / "ql.ir_measures"),
+            *words,
+        )
+        == 1
+    )
     assert f"ir-lexirecall: compare: {message}" in capsys.readouterr().err
 
 
@@ -235,7 +274,8 @@ WITH_COST = {
 
 def renamed(measure: str) -> dict[str, Any]:
     return {
-        run: {q: {measure: one["cost of it"]} for q, one in by_query.items()} for run, by_query in WITH_COST.items()
+        run: {q: {measure: one["cost of it"]} for q, one in by_query.items()}
+        for run, by_query in WITH_COST.items()
     }
 
 
@@ -258,11 +298,18 @@ def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: 
     assert result.verdicts_by("zeal").on("good", "bad") == "worse"
     assert result.means().attrs["direction"] == {"zeal": "larger is better (assumed)"}
     page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
-    for said in (result.summary(), result.to_markdown(), page, irl.benchmark(values={"a": renamed("zeal")}).summary()):
+    for said in (
+        result.summary(),
+        result.to_markdown(),
+        page,
+        irl.benchmark(values={"a": renamed("zeal")}).summary(),
+    ):
         assert "arger is better (assumed)" in said
     assert irl.compare(values=renamed("faithfulness")).provenance["direction"] is None
     for either in ("memory", "bias", "power"):  # costs, or what a model is good at
-        assert irl.compare(values=renamed(either)).provenance["direction"] == {either: "larger is better (assumed)"}
+        assert irl.compare(values=renamed(either)).provenance["direction"] == {
+            either: "larger is better (assumed)"
+        }
 
 
 @pytest.mark.parametrize("name", ["zeal", "mine"])
@@ -272,18 +319,26 @@ def test_costs_are_named_by_the_user(name: str) -> None:
     result = irl.compare(values=renamed("zeal"), by=by, smaller_is_better=name, groups=groups)
     assert result.verdicts_by("mine").on("good", "bad") == "better"
     assert set(result.group_table()["verdict"]) == {"better"}
-    several = irl.benchmark(values={"a": renamed("zeal"), "b": renamed("zeal")}, by=by, smaller_is_better=[name])
+    several = irl.benchmark(
+        values={"a": renamed("zeal"), "b": renamed("zeal")}, by=by, smaller_is_better=[name]
+    )
     assert several.overall().set_index("run")["mean_rank"].to_dict() == {"good": 1, "bad": 2}
     assert "Ranking by macro mean mine (smaller is better)" in several.summary()
 
 
 @pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
 def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> None:
-    name, values = function.__name__, renamed("zeal") if function is irl.compare else {"a": renamed("zeal")}
-    with pytest.raises(ValueError, match=rf"{name}: .*smaller_is_better: .* no measure 'zest'; there are .*zeal"):
+    name, values = (
+        function.__name__,
+        renamed("zeal") if function is irl.compare else {"a": renamed("zeal")},
+    )
+    with pytest.raises(
+        ValueError, match=rf"{name}: .*smaller_is_better: .* no measure 'zest'; there are .*zeal"
+    ):
         function(values=values, smaller_is_better="zest")
     with pytest.raises(
-        ValueError, match=rf"{name}: smaller_is_better names 'zest', which is not among what is compared: mine"
+        ValueError,
+        match=rf"{name}: smaller_is_better names 'zest', which is not among what is compared: mine",
     ):
         function(values=values, by={"mine": "zeal"}, smaller_is_better="zest")
     with pytest.raises(ValueError, match="smaller_is_better is about values="):

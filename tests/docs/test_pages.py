@@ -27,9 +27,15 @@ pytestmark = pytest.mark.usefixtures("_registries_as_before")
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"
-SOURCES = sorted(path for path in PAGES.rglob("*.rst") if "gallery" not in path.relative_to(PAGES).parts)
+SOURCES = sorted(
+    path for path in PAGES.rglob("*.rst") if "gallery" not in path.relative_to(PAGES).parts
+)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-LEFT_OUT = {"needs-data", "needs-spark", "slow"}  # classes of code blocks that say why they are not run here
+LEFT_OUT = {
+    "needs-data",
+    "needs-spark",
+    "slow",
+}  # classes of code blocks that say why they are not run here
 OF_A_SCRIPT = "esl"  # the class of a block that a test runs with the measure above it
 OF_PYTEST = "a-test"  # that of a block that the tests of the plugin run
 
@@ -41,7 +47,9 @@ def page_id(path: Path) -> str:
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
 def test_examples_of_a_page_run(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    for name in re.findall(r"^ *>>> (?:import|from) (pyterrier|bm25s|pytrec_eval)", text, re.MULTILINE):
+    for name in re.findall(
+        r"^ *>>> (?:import|from) (pyterrier|bm25s|pytrec_eval)", text, re.MULTILINE
+    ):
         pytest.importorskip(name)
     if ".plot" in text:
         pytest.importorskip("matplotlib").use("agg")
@@ -49,7 +57,9 @@ def test_examples_of_a_page_run(path: Path) -> None:
 
     from ir_lexirecall.pt_docs.commands import files
 
-    found = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, page_id(path), str(path), 0)
+    found = doctest.DocTestParser().get_doctest(
+        text, {"__name__": "__main__"}, page_id(path), str(path), 0
+    )
     with files():
         assert doctest.DocTestRunner(optionflags=FLAGS).run(found).failed == 0
 
@@ -57,10 +67,14 @@ def test_examples_of_a_page_run(path: Path) -> None:
 def blocks(path: Path) -> Iterator[tuple[str, str, str]]:
     """Language, class and text of the code blocks of a page."""
     text = path.read_text(encoding="utf-8")
-    for block in re.finditer(r"^( *)\.\. code-block:: (\w+)\n((?:\1   .*\n|\n)+)", text, re.MULTILINE):
+    for block in re.finditer(
+        r"^( *)\.\. code-block:: (\w+)\n((?:\1   .*\n|\n)+)", text, re.MULTILINE
+    ):
         lines = [line[len(block[1]) + 3 :] for line in block[3].splitlines()]
         options = [line for line in lines if line.startswith(":")]
-        kind = next((option.partition(": ")[2] for option in options if option.startswith(":class:")), "")
+        kind = next(
+            (option.partition(": ")[2] for option in options if option.startswith(":class:")), ""
+        )
         yield block[2], kind, "\n".join(line for line in lines if not line.startswith(":")).strip()
 
 
@@ -72,10 +86,17 @@ def commands() -> list[Any]:
             if language == "sh" and kind not in LEFT_OUT:
                 lines = text.replace("\\\n", " ").splitlines()
             elif language == "yaml":
-                lines, kind = [line.partition(" >> ")[0] for line in steps(yaml.safe_load(text))], "may-fail"
+                lines, kind = (
+                    [line.partition(" >> ")[0] for line in steps(yaml.safe_load(text))],
+                    "may-fail",
+                )
             else:
                 continue
-            shown += [pytest.param(line, kind, id=line) for line in lines if line.startswith("ir-lexirecall ")]
+            shown += [
+                pytest.param(line, kind, id=line)
+                for line in lines
+                if line.startswith("ir-lexirecall ")
+            ]
     return shown
 
 
@@ -83,7 +104,13 @@ def steps(workflow: Any) -> Iterator[str]:
     """All texts in the file of a workflow."""
     if isinstance(workflow, str):
         yield workflow
-    for inner in workflow.values() if isinstance(workflow, dict) else workflow if isinstance(workflow, list) else ():
+    for inner in (
+        workflow.values()
+        if isinstance(workflow, dict)
+        else workflow
+        if isinstance(workflow, list)
+        else ()
+    ):
         yield from steps(inner)
 
 
@@ -97,7 +124,9 @@ def test_commands_run_on_files_of_the_embedded_collection(
     from ir_lexirecall.pt_docs.commands import files
 
     with files():
-        assert main(shlex.split(line, comments=True)[1:]) in ((0, 3, 4) if kind == "may-fail" else (0,))
+        assert main(shlex.split(line, comments=True)[1:]) in (
+            (0, 3, 4) if kind == "may-fail" else (0,)
+        )
 
 
 @pytest.mark.slow
@@ -116,7 +145,9 @@ def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
     assert len(lines) >= 3
     with files() as folder:
         (folder / "esl.py").write_text(script, encoding="utf-8")
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])
+        }
         for line in lines:
             ran = subprocess.run(
                 [sys.executable, "esl.py", *shlex.split(line)],
@@ -134,7 +165,9 @@ def test_what_to_cite_is_the_file_to_cite_and_the_description() -> None:
     assert irl.describe("TSE").source.bibtex.strip() in shown
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     (software,) = (text for text in shown if "@misc" in text)
-    title, version = (re.search(rf"^{key}: (.+)$", cited, re.MULTILINE)[1] for key in ("title", "version"))  # type: ignore[index]
+    title, version = (
+        re.search(rf"^{key}: (.+)$", cited, re.MULTILINE)[1] for key in ("title", "version")
+    )  # type: ignore[index]
     author = re.search(r"^authors:\n  - name: (.+)$", cited, re.MULTILINE)
     assert author is not None
     assert version == irl.__version__
@@ -146,7 +179,11 @@ def test_what_to_cite_is_the_file_to_cite_and_the_description() -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
 def test_code_runs_or_says_what_it_is(path: Path) -> None:
     for language, kind, text in blocks(path):
-        assert language in ("sh", "text", "toml", "yaml", "bibtex") or kind in {*LEFT_OUT, OF_A_SCRIPT, OF_PYTEST}, text
+        assert language in ("sh", "text", "toml", "yaml", "bibtex") or kind in {
+            *LEFT_OUT,
+            OF_A_SCRIPT,
+            OF_PYTEST,
+        }, text
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
@@ -172,13 +209,27 @@ def literals() -> Iterator[Any]:
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
         tables = [
-            table[2] for table in re.finditer(r"^( *)\.\. list-table::.*\n((?:\1   .*\n|\n)+)", text, re.MULTILINE)
+            table[2]
+            for table in re.finditer(
+                r"^( *)\.\. list-table::.*\n((?:\1   .*\n|\n)+)", text, re.MULTILINE
+            )
         ]
         if path.name == "migrate.rst":  # what stands first in a row is of the other tool
             tables = [re.sub(r"^ +\* - .*$", "", table, flags=re.MULTILINE) for table in tables]
-        said = {one for table in tables for one in re.findall(r"``(.+?)``", table) if set("(=") & set(one)}
-        said |= {one for one in re.findall(r"``(.+?)``", text) if re.match(r"(irl|result|suite)\.", one)}
-        yield from (pytest.param(one, id=f"{page_id(path)}-{one}") for one in sorted(said) if not one.startswith("np."))
+        said = {
+            one
+            for table in tables
+            for one in re.findall(r"``(.+?)``", table)
+            if set("(=") & set(one)
+        }
+        said |= {
+            one for one in re.findall(r"``(.+?)``", text) if re.match(r"(irl|result|suite)\.", one)
+        }
+        yield from (
+            pytest.param(one, id=f"{page_id(path)}-{one}")
+            for one in sorted(said)
+            if not one.startswith("np.")
+        )
 
 
 @pytest.fixture(scope="module")
@@ -186,10 +237,16 @@ def results() -> dict[str, Any]:
     """What pages call results."""
     qrels, runs, queries = demo.qrels(), demo.runs(), demo.queries()["query_id"].tolist()
     halves = {"first": queries[:8], "second": queries[8:]}
-    by, groups = ["nDCG@10", "lexirecall"], {query: f"group {i % 2}" for i, query in enumerate(queries)}
+    by, groups = (
+        ["nDCG@10", "lexirecall"],
+        {query: f"group {i % 2}" for i, query in enumerate(queries)},
+    )
     suite = irl.benchmark(
         {name: qrels[qrels["query_id"].isin(half)] for name, half in halves.items()},
-        {half: {name: run[run["query_id"].isin(halves[half])] for name, run in runs.items()} for half in halves},
+        {
+            half: {name: run[run["query_id"].isin(halves[half])] for name, run in runs.items()}
+            for half in halves
+        },
         by,
         baseline="bm25",
         groups=groups,
@@ -213,7 +270,11 @@ def test_what_a_page_names_in_passing_is_there(text: str, results: dict[str, Any
         from ir_lexirecall.cli import main
         from ir_lexirecall.pt_docs.commands import files
 
-        for name, of_the_demo in {"QRELS": "qrels.txt", "RUN": "bm25.run", "max_rel=1": "max_rel=3"}.items():
+        for name, of_the_demo in {
+            "QRELS": "qrels.txt",
+            "RUN": "bm25.run",
+            "max_rel=1": "max_rel=3",
+        }.items():
             text = text.replace(name, of_the_demo)
         with files():
             assert main(shlex.split(text)[1:]) == 0
@@ -228,13 +289,20 @@ def test_what_a_page_names_in_passing_is_there(text: str, results: dict[str, Any
         measure = re.sub(r"\bn=n\b", "n=5000", text.replace(" ", ""))
         assert irl.describe(str(*parse_measures(measure).values()))
     else:
-        check_expression(ast.parse(text if "." in text.partition("(")[0] else f"irl.{text}", mode="eval").body, results)
+        check_expression(
+            ast.parse(text if "." in text.partition("(")[0] else f"irl.{text}", mode="eval").body,
+            results,
+        )
 
 
 def check_expression(node: ast.expr, names: dict[str, Any]) -> None:
     """Run it; where ``...`` or a file leaves something out, check the names and the number of arguments."""
     source = ast.unparse(node)
-    known = all(name.id in names or name.id in dir(builtins) for name in ast.walk(node) if isinstance(name, ast.Name))
+    known = all(
+        name.id in names or name.id in dir(builtins)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name)
+    )
     files = any("." in str(text.value) for text in ast.walk(node) if isinstance(text, ast.Constant))
     if "..." not in source and known and not files and "accelerate" not in source:
         eval(source, dict(names))
@@ -251,7 +319,11 @@ def check_expression(node: ast.expr, names: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["irl.compare(qrels, runs, 'mc4')", "irl.evaluate('NoSuchMeasure', qrels, run)", "result.ranking(method='mc4')"],
+    [
+        "irl.compare(qrels, runs, 'mc4')",
+        "irl.evaluate('NoSuchMeasure', qrels, run)",
+        "result.ranking(method='mc4')",
+    ],
 )
 def test_a_call_that_is_refused_would_be_found(text: str, results: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError), match=r"mc4|NoSuchMeasure|method"):
@@ -264,7 +336,11 @@ def test_names_of_trec_eval_mean_what_the_page_says() -> None:
     rows = re.findall(r"^   \* - (``.+``)\n     - (``.+``)$", text, re.MULTILINE)
     pairs = [
         [
-            name.strip(" `").replace("_K", "_10").replace("@K", "@10").replace("_X", "_0.50").replace("@X", "@0.5")
+            name.strip(" `")
+            .replace("_K", "_10")
+            .replace("@K", "@10")
+            .replace("_X", "_0.50")
+            .replace("@X", "@0.5")
             for name in pair
         ]
         for theirs, ours in rows
@@ -282,7 +358,9 @@ def test_names_of_trec_eval_mean_what_the_page_says() -> None:
     ours = irl.evaluate([name for _, name in pairs], qrels, run)
     for name, measure in pairs:
         if name != "num_q":  # of all queries, not of each
-            assert [theirs[q][name] for q in qrels] == pytest.approx(ours.loc[list(qrels), measure].tolist()), name
+            assert [theirs[q][name] for q in qrels] == pytest.approx(
+                ours.loc[list(qrels), measure].tolist()
+            ), name
 
 
 def asked(name: str) -> str:
@@ -293,8 +371,19 @@ def asked(name: str) -> str:
 def test_the_changelog_keeps_its_form() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert all(re.fullmatch(r"\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings)
-    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Moved"}  # the last: names, old and new
+    assert all(
+        re.fullmatch(r"\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading)
+        for heading in headings
+    )
+    kinds = {
+        "Added",
+        "Changed",
+        "Deprecated",
+        "Removed",
+        "Fixed",
+        "Security",
+        "Moved",
+    }  # the last: names, old and new
     assert headings
     assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= kinds
 
@@ -304,4 +393,6 @@ def test_the_readme_is_short_and_shows_what_is_there() -> None:
     assert len(text.split()) < 1000
     assert "not published" in text
     targets = re.findall(r'\]\((?!http)([^)#]+)\)|(?:src|srcset)="([^"]+)"', text)
-    assert [target for pair in targets for target in pair if target and not (ROOT / target).exists()] == []
+    assert [
+        target for pair in targets for target in pair if target and not (ROOT / target).exists()
+    ] == []

@@ -30,7 +30,14 @@ def test_a_page_has_pictures_and_verdicts_and_links_to_the_whole_output(
     page = placeholders.paper(script, run=True)
     for gone in ("pathlib", "a long table", "holds  Table 1"):
         assert gone not in page
-    for kept in ("Of 2 printed numbers", ":alt: a picture", "/paper.txt>`", "FAILS  Table 2", "1 of 2", "/paper.py>`"):
+    for kept in (
+        "Of 2 printed numbers",
+        ":alt: a picture",
+        "/paper.txt>`",
+        "FAILS  Table 2",
+        "1 of 2",
+        "/paper.py>`",
+    ):
         assert kept in page
     assert page.count(".. code-block:: none") == 1
     whole = (tmp_path / "gallery" / "paper" / "paper.txt").read_text(encoding="utf-8")
@@ -42,5 +49,7 @@ def test_a_page_has_pictures_and_verdicts_and_links_to_the_whole_output(
 
 
 def test_verdicts_are_the_end_of_the_output() -> None:
-    assert placeholders.verdicts("a\n\nWhat holds on these\n  yes\n") == "What holds on these\n  yes"
+    assert (
+        placeholders.verdicts("a\n\nWhat holds on these\n  yes\n") == "What holds on these\n  yes"
+    )
     assert placeholders.verdicts("no verdicts\n") == "no verdicts"

@@ -46,7 +46,11 @@ def public(module: str) -> list[tuple[str, Any]]:
     # pytest leaves empty modules behind where the collection of doctests could not import one.
     pytest.importorskip(FRAMEWORKS.get(module, module), exc_type=ImportError)
     loaded = pytest.importorskip(module, exc_type=ImportError)
-    defined = [n for n, thing in vars(loaded).items() if n[0] != "_" and getattr(thing, "__module__", "") == module]
+    defined = [
+        n
+        for n, thing in vars(loaded).items()
+        if n[0] != "_" and getattr(thing, "__module__", "") == module
+    ]
     return [(name, getattr(loaded, name)) for name in getattr(loaded, "__all__", defined)]
 
 
@@ -54,7 +58,9 @@ def described(module: str) -> set[str]:
     """Names that the reference describes for a module."""
     sources = [*PAGES.glob("api/*.rst"), PAGES / "api" / "integrations.txt"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
-    return set(re.findall(rf"auto\w+:: (?:{re.escape(module)}\.)(?:\w+\.)*(\w+)$", text, re.MULTILINE))
+    return set(
+        re.findall(rf"auto\w+:: (?:{re.escape(module)}\.)(?:\w+\.)*(\w+)$", text, re.MULTILINE)
+    )
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -63,7 +69,9 @@ def test_the_reference_has_every_public_name(module: str) -> None:
         name
         for name, thing in public(module)
         if not is_measure(thing)  # pages of their own
-        and (module == "ir_lexirecall" or thing is not getattr(ir_lexirecall, name, None))  # described once
+        and (
+            module == "ir_lexirecall" or thing is not getattr(ir_lexirecall, name, None)
+        )  # described once
     }
     assert names - {"NAME"} <= described(module) | described(module.rpartition(".")[0])
 
@@ -80,7 +88,9 @@ def functions(module: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
             if "__init__" in vars(thing) or not issubclass(thing, ir_measures.Measure):
                 yield name, thing, text
             for method, value in vars(thing).items():
-                function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+                function = (
+                    value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+                )
                 if not method.startswith("_") and inspect.isfunction(function):
                     yield f"{name}.{method}", function, f"{inspect.getdoc(function)}\n{text}"
         elif callable(thing) and not is_measure(thing):
@@ -89,7 +99,9 @@ def functions(module: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
 
 def explained(text: str) -> set[str]:
     """The parameters that a docstring explains: as code, or at the beginning of a line before what they are."""
-    names = set(re.findall(r"``\*{0,2}(\w+)", text)) | set(re.findall(r"^\s+\*{0,2}(\w+)[,:(]", text, re.MULTILINE))
+    names = set(re.findall(r"``\*{0,2}(\w+)", text)) | set(
+        re.findall(r"^\s+\*{0,2}(\w+)[,:(]", text, re.MULTILINE)
+    )
     listed = re.findall(r"^\s+((?:\w+, )+\w+):", text, re.MULTILINE)
     return names | {name for line in listed for name in line.split(", ")}
 
@@ -101,8 +113,12 @@ def unexplained(function: Callable[..., Any], text: str) -> list[str]:
         if name not in ("self", "cls", "args", "kwargs") and not name.startswith("_"):
             wanted.append(name)
     there = explained(text)
-    for name in re.findall(r"(?:are those of|as in|options of)\s+``(?:ir_lexirecall\.)?(\w+)``", text):
-        other = getattr(ir_lexirecall, name, None) or getattr(inspect.getmodule(function), name, None)
+    for name in re.findall(
+        r"(?:are those of|as in|options of)\s+``(?:ir_lexirecall\.)?(\w+)``", text
+    ):
+        other = getattr(ir_lexirecall, name, None) or getattr(
+            inspect.getmodule(function), name, None
+        )
         there |= explained(inspect.getdoc(other) or "")
     return [name for name in wanted if name not in there]
 
@@ -141,18 +157,23 @@ def test_what_public_functions_return_is_in_the_reference(module: str) -> None:
     """Classes of this library in the annotations of results: also what a method of a public class gives."""
     returned = set()
     for _, function, _ in functions(module):
-        returned |= set(re.findall(r"\b[A-Z]\w+", str(inspect.signature(function).return_annotation)))
+        returned |= set(
+            re.findall(r"\b[A-Z]\w+", str(inspect.signature(function).return_annotation))
+        )
     ours = {
         name
         for loaded, thing in list(sys.modules.items())
         if loaded.startswith("ir_lexirecall.")
         for name in returned
-        if inspect.isclass(kind := vars(thing).get(name)) and kind.__module__.startswith("ir_lexirecall")
+        if inspect.isclass(kind := vars(thing).get(name))
+        and kind.__module__.startswith("ir_lexirecall")
     }
     assert ours <= described("ir_lexirecall") | described("ir_lexirecall.meta")
 
 
-MEASURES = sorted({type(thing).__name__ for _, thing in public("ir_lexirecall") if is_measure(thing)})
+MEASURES = sorted(
+    {type(thing).__name__ for _, thing in public("ir_lexirecall") if is_measure(thing)}
+)
 
 
 def test_every_measure_stands_on_one_page_under_its_title() -> None:
@@ -162,13 +183,20 @@ def test_every_measure_stands_on_one_page_under_its_title() -> None:
         text = (PAGES / "measures" / f"{page}.rst").read_text(encoding="utf-8")
         assert f".. automodule:: ir_lexirecall.pt_docs.pages.{page}\n" in text
         title = f"{name}: {ir_lexirecall.describe(name).title}"
-        assert getattr(pages, page).__doc__.count(f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n") == 1
+        assert (
+            getattr(pages, page).__doc__.count(
+                f".. _measure-{name}:\n\n{title}\n{'-' * len(title)}\n"
+            )
+            == 1
+        )
 
 
 def test_the_table_of_tests_has_a_row_for_each() -> None:
     table = inspect.cleandoc(pages.table_of_tests())
     assert table.startswith(".. list-table::\n   :header-rows: 1\n")
-    assert re.findall(r"^   \* - ``'(\w+)'``$", table, re.MULTILINE) == list(ir_lexirecall.significance.TESTS)
+    assert re.findall(r"^   \* - ``'(\w+)'``$", table, re.MULTILINE) == list(
+        ir_lexirecall.significance.TESTS
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,11 @@ from chromium import Browser
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", ROOT / "site"))
-PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if "_static" not in path.parts)
+PAGES = sorted(
+    path.relative_to(SITE).as_posix()
+    for path in SITE.rglob("*.html")
+    if "_static" not in path.parts
+)
 REFERENCE = [page for page in PAGES if page.startswith("api/")]
 pytestmark = pytest.mark.skipif(
     not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site"
@@ -36,7 +40,9 @@ BLACK = """[...document.querySelectorAll('main svg.drawn text, main svg.drawn [i
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, scheme: str) -> None:
+def test_every_page_opens_without_errors_and_fits(
+    browser: Browser, width: int, scheme: str
+) -> None:
     wrong: dict[str, Any] = {}
     for page in PAGES:
         browser.open(SITE / page, width, scheme)
@@ -73,7 +79,9 @@ def test_formulas_are_shown_whole(browser: Browser, width: int) -> None:
         if page.startswith("measures/"):
             browser.open(SITE / page, width)
             assert page == "measures/index.html" or browser.js(f"{formulas}.length"), page
-            cut[page] = browser.js(f"{formulas}.filter(e => e.scrollWidth > e.clientWidth + 1).length")
+            cut[page] = browser.js(
+                f"{formulas}.filter(e => e.scrollWidth > e.clientWidth + 1).length"
+            )
     assert {page: count for page, count in cut.items() if count} == {}
 
 
@@ -83,11 +91,15 @@ def test_letters_of_drawn_pictures_are_not_black_on_dark_pages(browser: Browser)
     assert browser.js(BLACK) == 0
 
 
-@pytest.mark.parametrize("page", [*REFERENCE, *(page for page in PAGES if page.startswith("measures/"))])
+@pytest.mark.parametrize(
+    "page", [*REFERENCE, *(page for page in PAGES if page.startswith("measures/"))]
+)
 def test_signatures_are_python(page: str) -> None:
     for signature in lxml_html.parse(str(SITE / page)).getroot().find_class("sig-object"):
         text = " ".join(signature.text_content().removesuffix("#").replace("→", "->").split())
-        head, bracket, arguments = re.sub(r"^((class|classmethod|static|property) )+", "", text).partition("(")
+        head, bracket, arguments = re.sub(
+            r"^((class|classmethod|static|property) )+", "", text
+        ).partition("(")
         ast.parse(f"def f({arguments}: pass" if bracket else head.partition(":")[0])
 
 
@@ -110,7 +122,9 @@ def test_the_search_finds_without_a_server(browser: Browser, words: str, page: s
     browser.open(SITE / "search.html")
     browser("Page.navigate", url=f"{(SITE / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
     deadline = time.monotonic() + 60
-    while "finished" not in browser.js("document.querySelector('#search-results')?.innerText ?? ''"):
+    while "finished" not in browser.js(
+        "document.querySelector('#search-results')?.innerText ?? ''"
+    ):
         assert time.monotonic() < deadline, "the search does not end"
         time.sleep(0.05)
     links = browser.js("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
@@ -119,7 +133,9 @@ def test_the_search_finds_without_a_server(browser: Browser, words: str, page: s
     assert found[0] or words != "p-value", links  # not attributes whose names end in value
 
 
-GALLERY = [page for page in PAGES if page.startswith("gallery/") and not page.endswith("index.html")]
+GALLERY = [
+    page for page in PAGES if page.startswith("gallery/") and not page.endswith("index.html")
+]
 
 
 def test_the_site_is_short() -> None:
@@ -137,9 +153,19 @@ def words_of(page: str) -> int:
 
 
 def test_there_are_the_tutorials_and_the_papers() -> None:
-    assert {Path(page).stem for page in GALLERY} == {path.stem for path in ROOT.glob("examples/tutorials/*.py")}
+    assert {Path(page).stem for page in GALLERY} == {
+        path.stem for path in ROOT.glob("examples/tutorials/*.py")
+    }
     html = (SITE / "papers.html").read_text(encoding="utf-8")
-    shared = {"aspects", "enumerations", "further", "label_loss", "printed", "recommenders", "systems"}
+    shared = {
+        "aspects",
+        "enumerations",
+        "further",
+        "label_loss",
+        "printed",
+        "recommenders",
+        "systems",
+    }
     shared |= {"unanimity", "worst_cases"}
     for paper in {path.stem for path in ROOT.glob("examples/papers/*.py")} - shared:
         assert re.search(rf'<img alt="[^"]+" src="_images/{paper}', html)
@@ -159,29 +185,42 @@ def test_an_example_has_a_picture_with_a_text_and_a_notebook(page: str) -> None:
 
 
 def test_the_gallery_says_what_its_pages_show() -> None:
-    for page in (page for page in PAGES if page.startswith("gallery/") and page.endswith("index.html")):
+    for page in (
+        page for page in PAGES if page.startswith("gallery/") and page.endswith("index.html")
+    ):
         html = (SITE / page).read_text(encoding="utf-8")
         told = re.findall(r'tooltip="([^"]*)"', html)
         assert told
-        assert [text for text in told if re.search(r"doi |::|You will \w+$", text) or text[-1] not in ".?)"] == []
+        assert [
+            text
+            for text in told
+            if re.search(r"doi |::|You will \w+$", text) or text[-1] not in ".?)"
+        ] == []
         pictures = re.findall(r'<img alt="([^"]*)"[^>]*_thumb', html)
         assert len(pictures) == len(told)
         assert [text for text in pictures if not text or "(red)" in text] == []
 
 
 def test_no_measure_is_taken_for_an_address() -> None:
-    assert not [page for page in PAGES if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")]
+    assert not [
+        page for page in PAGES if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")
+    ]
 
 
 def test_dois_are_links() -> None:
     for page in ("measures/diversity.html", "measures/standard.html", *REFERENCE):
-        text = re.sub(r"<a [^>]*>.*?</a>", "", (SITE / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+        text = re.sub(
+            r"<a [^>]*>.*?</a>", "", (SITE / page).read_text(encoding="utf-8"), flags=re.DOTALL
+        )
         assert not re.search(r"doi 10\.", text), page
 
 
 def test_links_within_the_site_lead_somewhere() -> None:
     broken = []
-    anchors = {page: set(re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8"))) for page in PAGES}
+    anchors = {
+        page: set(re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8")))
+        for page in PAGES
+    }
     for page in PAGES:
         for target in re.findall(r' href="([^"]+)"', (SITE / page).read_text(encoding="utf-8")):
             path, _, anchor = target.partition("#")

@@ -22,7 +22,10 @@ sentence_transformers = pytest.importorskip("sentence_transformers")
 
 QUERIES = dict(demo.queries()[["query_id", "text"]].itertuples(index=False))
 CORPUS = {doc_id: f"{title} {text}" for doc_id, title, text in demo.docs().itertuples(index=False)}
-GRADES = {q: rows.groupby("doc_id")["relevance"].max().to_dict() for q, rows in demo.qrels().groupby("query_id")}
+GRADES = {
+    q: rows.groupby("doc_id")["relevance"].max().to_dict()
+    for q, rows in demo.qrels().groupby("query_id")
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +43,12 @@ def words_as_tokens() -> Any:
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Whitespace
 
-    words = sorted({word for text in [*QUERIES.values(), *CORPUS.values()] for word in text.split()})
-    tokenizer = Tokenizer(WordLevel({w: i for i, w in enumerate(["[PAD]", "[UNK]", *words])}, unk_token="[UNK]"))
+    words = sorted(
+        {word for text in [*QUERIES.values(), *CORPUS.values()] for word in text.split()}
+    )
+    tokenizer = Tokenizer(
+        WordLevel({w: i for i, w in enumerate(["[PAD]", "[UNK]", *words])}, unk_token="[UNK]")
+    )
     tokenizer.pre_tokenizer = Whitespace()
     return tokenizer
 
@@ -63,10 +70,15 @@ def evaluator(**options: Any) -> Any:
 def test_its_values_are_those_of_the_rankings(model: Any) -> None:
     tested = evaluator(depth=len(CORPUS))
     metrics = tested(model)
-    vectors = {name: model.encode(list(texts.values())) for name, texts in (("q", QUERIES), ("d", CORPUS))}
+    vectors = {
+        name: model.encode(list(texts.values())) for name, texts in (("q", QUERIES), ("d", CORPUS))
+    }
     unit = {name: v / np.linalg.norm(v, axis=1, keepdims=True) for name, v in vectors.items()}
     cosine = unit["q"] @ unit["d"].T
-    run = {q: dict(zip(CORPUS, map(float, row), strict=True)) for q, row in zip(QUERIES, cosine, strict=True)}
+    run = {
+        q: dict(zip(CORPUS, map(float, row), strict=True))
+        for q, row in zip(QUERIES, cosine, strict=True)
+    }
     values = irl.evaluate(["LR", "nDCG@10"], GRADES, run)
     pd.testing.assert_frame_equal(tested.per_query.loc["cosine"], values)
     assert metrics["dev_cosine_LR"] == pytest.approx(values["LR"].mean())
@@ -103,11 +115,15 @@ def test_the_file_of_results_has_the_measures(model: Any, tmp_path: Path) -> Non
     for epoch in range(2):
         tested = evaluator()
         metrics = tested(model, str(tmp_path), epoch=epoch, steps=7)
-    table = pd.read_csv(tmp_path / "Information-Retrieval_evaluation_dev_results.csv", float_precision="round_trip")
+    table = pd.read_csv(
+        tmp_path / "Information-Retrieval_evaluation_dev_results.csv", float_precision="round_trip"
+    )
     assert table["epoch"].tolist() == [0, 1]
     assert table["cosine-LR"].tolist() == [metrics["dev_cosine_LR"]] * 2
     assert table["cosine-nDCG@10"].tolist() == [metrics["dev_cosine_nDCG@10"]] * 2
-    assert table["cosine-NDCG@10"].tolist() == pytest.approx([metrics["dev_cosine_ndcg@10"]] * 2)  # its own
+    assert table["cosine-NDCG@10"].tolist() == pytest.approx(
+        [metrics["dev_cosine_ndcg@10"]] * 2
+    )  # its own
     quiet = evaluator(write_csv=False)
     quiet(model, str(tmp_path))
     assert len(pd.read_csv(tmp_path / quiet.csv_file)) == 2
@@ -116,7 +132,9 @@ def test_the_file_of_results_has_the_measures(model: Any, tmp_path: Path) -> Non
 def test_bad_arguments_are_named() -> None:
     from sentence_transformers_lexirecall import LexiRecallEvaluator
 
-    with pytest.raises(ValueError, match="LexiRecallEvaluator: unknown primary 'AP'; choose from LR, nDCG@10"):
+    with pytest.raises(
+        ValueError, match="LexiRecallEvaluator: unknown primary 'AP'; choose from LR, nDCG@10"
+    ):
         evaluator(primary="AP")
     with pytest.raises(ValueError, match="no query has a relevant document"):
         LexiRecallEvaluator(QUERIES, CORPUS, {"q01": set()}, ["LR"])
@@ -127,7 +145,12 @@ def test_bad_arguments_are_named() -> None:
 def test_training_selects_the_best_model_by_it(model: Any, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     pytest.importorskip("accelerate")  # the trainer needs it
-    pairs = [(QUERIES[q], CORPUS[d]) for q, docs in GRADES.items() for d, grade in docs.items() if grade > 0]
+    pairs = [
+        (QUERIES[q], CORPUS[d])
+        for q, docs in GRADES.items()
+        for d, grade in docs.items()
+        if grade > 0
+    ]
     anchors, positives = (list(texts) for texts in zip(*pairs, strict=True))
     tested, trained = evaluator(primary="LR"), copy.deepcopy(model)
     before = tested(trained)["dev_cosine_LR"]
@@ -154,11 +177,17 @@ def test_training_selects_the_best_model_by_it(model: Any, tmp_path: Path) -> No
         evaluator=tested,
     )
     trainer.train()
-    history = [log["eval_dev_cosine_LR"] for log in trainer.state.log_history if "eval_dev_cosine_LR" in log]
+    history = [
+        log["eval_dev_cosine_LR"]
+        for log in trainer.state.log_history
+        if "eval_dev_cosine_LR" in log
+    ]
     assert len(history) == 3
     assert max(history) > before
     assert trainer.state.best_metric == max(history)
-    assert tested(trained)["dev_cosine_LR"] == pytest.approx(max(history))  # the best model was loaded again
+    assert tested(trained)["dev_cosine_LR"] == pytest.approx(
+        max(history)
+    )  # the best model was loaded again
     row = tested.intervals.set_index("measure").loc["LR"]
     assert row["ci_low"] <= max(history) <= row["ci_high"]
 
@@ -175,23 +204,31 @@ def _loss(model: Any) -> Any:
 
 
 def test_sparse_encoders(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers.sparse_encoder", reason="sentence-transformers 5 has sparse encoders")
+    pytest.importorskip(
+        "sentence_transformers.sparse_encoder", reason="sentence-transformers 5 has sparse encoders"
+    )
     import torch
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
     from sentence_transformers_lexirecall import LexiRecallSparseEvaluator
     from transformers import PreTrainedTokenizerFast
 
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words_as_tokens(), unk_token="[UNK]", pad_token="[PAD]")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words_as_tokens(), unk_token="[UNK]", pad_token="[PAD]"
+    )
     weight = torch.rand(len(tokenizer.get_vocab()), generator=torch.Generator().manual_seed(0))
     encoder = SparseEncoder(modules=[SparseStaticEmbedding(tokenizer, weight=weight)], device="cpu")
-    tested = LexiRecallSparseEvaluator(QUERIES, CORPUS, GRADES, ["LR", "nDCG@10"], name="dev", depth=len(CORPUS))
+    tested = LexiRecallSparseEvaluator(
+        QUERIES, CORPUS, GRADES, ["LR", "nDCG@10"], name="dev", depth=len(CORPUS)
+    )
     metrics = tested(encoder, str(tmp_path))
     scores = encoder.similarity(
         encoder.encode_query(list(QUERIES.values())), encoder.encode_document(list(CORPUS.values()))
     )
     rows = zip(QUERIES, scores.tolist(), strict=True)
-    values = irl.evaluate(["LR", "nDCG@10"], GRADES, {q: dict(zip(CORPUS, row, strict=True)) for q, row in rows})
+    values = irl.evaluate(
+        ["LR", "nDCG@10"], GRADES, {q: dict(zip(CORPUS, row, strict=True)) for q, row in rows}
+    )
     pd.testing.assert_frame_equal(tested.per_query.loc["dot"], values)
     assert metrics["dev_dot_LR"] == pytest.approx(values["LR"].mean())
     assert metrics["dev_avg_flops"] > 0  # its own
@@ -219,7 +256,9 @@ class Words:
 
 def score(query: str, text: str) -> float:
     words = set(text.lower().split())
-    return sum(word in words for word in query.lower().split()) + zlib.crc32(text.encode()) / 2**33  # no two tie
+    return (
+        sum(word in words for word in query.lower().split()) + zlib.crc32(text.encode()) / 2**33
+    )  # no two tie
 
 
 def samples(kind: str, missing: bool = False) -> list[dict[str, Any]]:
@@ -228,7 +267,13 @@ def samples(kind: str, missing: bool = False) -> list[dict[str, Any]]:
         positive = [CORPUS[d] for d, grade in grades.items() if grade > 0]
         others = [text for d, text in CORPUS.items() if grades.get(d, 0) <= 0]
         documents = [*others, *positive[missing:]]
-        made.append({"query": QUERIES[q], "positive": positive, kind: others if kind == "negative" else documents})
+        made.append(
+            {
+                "query": QUERIES[q],
+                "positive": positive,
+                kind: others if kind == "negative" else documents,
+            }
+        )
     return made
 
 
@@ -267,8 +312,8 @@ def test_cross_encoders(kind: str, options: dict[str, Any], missing: bool, tmp_p
 
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['sentence_transformers'] = None; import sentence_transformers_lexirecall"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600)
-    expected = (
-        "sentence_transformers_lexirecall needs sentence-transformers: install it, or the extra 'sentence-transformers'"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600
     )
+    expected = "sentence_transformers_lexirecall needs sentence-transformers: install it, or the extra 'sentence-transformers'"
     assert expected in done.stderr

@@ -6,7 +6,9 @@ import math
 import re
 from typing import Any
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE
+)
 _BLANK = re.compile(rb"[ \t\r\v\f]+")
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
@@ -74,7 +76,9 @@ def quoted_records(lines: list[str]) -> Any:
     """The records of CSV, character by character."""
     record: list[str] = []
     field = ""
-    state = "start"  # of a field; or within quotes, after a closing quote, in a field without quotes
+    state = (
+        "start"  # of a field; or within quotes, after a closing quote, in a field without quotes
+    )
     for place, line in enumerate(lines):
         if state == "quoted":
             if place == len(lines):
@@ -108,7 +112,11 @@ def quoted_records(lines: list[str]) -> Any:
 
 def rows(content: bytes, value: str, kind: str) -> list[tuple[str, str, float]]:
     """The rows of a run or of qrels; kinds are ``'lines'``, ``'csv'`` and ``'tsv'``."""
-    found = rows_of_lines(content, value) if kind == "lines" else rows_of_table(content, value, _SEPARATORS[kind])
+    found = (
+        rows_of_lines(content, value)
+        if kind == "lines"
+        else rows_of_table(content, value, _SEPARATORS[kind])
+    )
     if not all(math.isfinite(score) for *_, score in found):
         raise Refused("no finite number")
     return found

@@ -64,7 +64,12 @@ def damaged(draw: st.DrawFn, content: bytes, most: int = 4) -> bytes:
 def texts(draw: st.DrawFn, value: str, kind: str) -> bytes:
     """A run or qrels as TREC's lines, or as CSV or TSV with a header; a quarter of them odd and damaged."""
     odd = draw(st.integers(0, 3)) == 0
-    names = ["query_id", "iteration", "doc_id", *(["rank", "score", "tag"] if value == "score" else ["relevance"])]
+    names = [
+        "query_id",
+        "iteration",
+        "doc_id",
+        *(["rank", "score", "tag"] if value == "score" else ["relevance"]),
+    ]
     separator = {"csv": b",", "tsv": b"\t"}.get(kind) or draw(st.sampled_from(BLANKS))
     end = draw(st.sampled_from(ENDS if kind == "lines" else ENDS[2:4]))
     quotes = kind == "csv" and draw(st.booleans())
@@ -80,14 +85,20 @@ def texts(draw: st.DrawFn, value: str, kind: str) -> bytes:
         start += separator.join(map(cell, names)) + end
     rows = b""
     for row in range(draw(st.integers(0, 7))):
-        cells = {"query_id": f"q{row // 3}", "doc_id": f"d{row}", value: draw(st.sampled_from(FINITE))}
+        cells = {
+            "query_id": f"q{row // 3}",
+            "doc_id": f"d{row}",
+            value: draw(st.sampled_from(FINITE)),
+        }
         if odd:
             cells = {"query_id": draw(st.sampled_from(IDS)), "doc_id": draw(st.sampled_from(IDS))}
             cells[value] = draw(st.sampled_from(NUMBERS * 4 + NO_NUMBERS))
         cells["note"] = draw(st.sampled_from(["", "x", "2", "a\nb" if kind == "csv" else "y", " "]))
         shown = [cell(cells.get(name, "1") or ("x" if kind == "lines" else "")) for name in names]
         shown = shown[: draw(st.integers(len(shown) - 1, len(shown)))] if odd else shown
-        rows += (draw(st.sampled_from(BLANKS)) if odd and kind == "lines" else separator).join(shown)
+        rows += (draw(st.sampled_from(BLANKS)) if odd and kind == "lines" else separator).join(
+            shown
+        )
         rows += draw(st.sampled_from(ENDS)) if odd else end
     return start + (draw(damaged(rows)) if odd else rows)
 
@@ -100,7 +111,9 @@ def read(path: Path, value: str) -> list[tuple[Any, ...]] | None:
         if not str(error).startswith((str(path), "run", "qrels")):
             raise
         return None
-    return list(zip(*(table[name].to_list() for name in ("query_id", "doc_id", value)), strict=True))
+    return list(
+        zip(*(table[name].to_list() for name in ("query_id", "doc_id", value)), strict=True)
+    )
 
 
 def check_command_line(path: Path, value: str) -> None:
@@ -128,7 +141,9 @@ def nested(rows: list[tuple[Any, ...]] | None) -> dict[str, dict[str, float]]:
 
 @of_either
 @pytest.mark.parametrize("kind", ["lines", "csv", "tsv"])
-@pytest.mark.parametrize("block", [7, 40, 2**24])  # the first one holds the empty lines before a header
+@pytest.mark.parametrize(
+    "block", [7, 40, 2**24]
+)  # the first one holds the empty lines before a header
 def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
     value: str, kind: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,8 +153,14 @@ def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
     @few
     @given(texts(value, kind))
     def check(content: bytes) -> None:
-        assume(not content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[", b"# ir_metadata")))
-        assume(not (kind == "lines" and value == "relevance" and b"query_id" in content))  # a header
+        assume(
+            not content.removeprefix(b"\xef\xbb\xbf")
+            .lstrip()
+            .startswith((b"{", b"[", b"# ir_metadata"))
+        )
+        assume(
+            not (kind == "lines" and value == "relevance" and b"query_id" in content)
+        )  # a header
         try:
             expected: Any = plain_reader.rows(content, value, kind)
         except plain_reader.Refused:
@@ -156,8 +177,12 @@ def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
                 with pytest.raises(ValueError, match=r"run|qrels|file\."):
                     irl.evaluate("TSE", *((other, path) if value == "score" else (path, other)))
             else:
-                found = irl.evaluate(["TSE", "LR"], *((other, path) if value == "score" else (path, other)))
-                meant = irl.evaluate(["TSE", "LR"], *((other, table) if value == "score" else (table, other)))
+                found = irl.evaluate(
+                    ["TSE", "LR"], *((other, path) if value == "score" else (path, other))
+                )
+                meant = irl.evaluate(
+                    ["TSE", "LR"], *((other, table) if value == "score" else (table, other))
+                )
                 assert found.to_numpy().tolist() == meant.to_numpy().tolist()
             check_command_line(path, value)
 
@@ -166,14 +191,20 @@ def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
 
 def parquet(value: str, **options: Any) -> bytes:
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"query_id": [f"q{i // 9}" for i in range(60)], "doc_id": [f"d{i}" for i in range(60)]})
+    table = pd.DataFrame(
+        {"query_id": [f"q{i // 9}" for i in range(60)], "doc_id": [f"d{i}" for i in range(60)]}
+    )
     stream = io.BytesIO()
     table.assign(**{value: rng.integers(0, 9, 60) / 2}).to_parquet(stream, **options)
     return stream.getvalue()
 
 
 RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (i // 9, i * 7919 % 10007, -i) for i in range(40))
-JSON = [{"q1": {"d1": 1, "d2": 2.5}, "q2": {"é": -1e9}}, {"q1": {}}, {"default": {"test": {"q1": {"d1": 1.0}}}}]
+JSON = [
+    {"q1": {"d1": 1, "d2": 2.5}, "q2": {"é": -1e9}},
+    {"q1": {}},
+    {"default": {"test": {"q1": {"d1": 1.0}}}},
+]
 FRAMEWORKS = sorted(
     (Path(__file__).parents[1] / "files" / "frameworks").glob("*_predictions*.json*")
 )  # of MTEB, and by line
@@ -184,16 +215,26 @@ PACKED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
 }
 FILES: dict[str, list[bytes]] = {
     **{ending: [packed] for ending, (packed, _) in PACKED.items()},
-    "json": [*(json.dumps(one).encode() for one in JSON), b"[" * 5000, *map(Path.read_bytes, FRAMEWORKS)],
+    "json": [
+        *(json.dumps(one).encode() for one in JSON),
+        b"[" * 5000,
+        *map(Path.read_bytes, FRAMEWORKS),
+    ],
     "parquet": [parquet("score")],
 }
 
 
 @of_either
 @pytest.mark.parametrize("ending", FILES)
-def test_a_damaged_file_is_refused_by_its_name_or_read(value: str, ending: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused_by_its_name_or_read(
+    value: str, ending: str, tmp_path: Path
+) -> None:
     path = tmp_path / f"file.{ending}"
-    contents = FILES[ending] if ending != "parquet" else [parquet(value, compression=c) for c in ("zstd", None)]
+    contents = (
+        FILES[ending]
+        if ending != "parquet"
+        else [parquet(value, compression=c) for c in ("zstd", None)]
+    )
 
     @few
     @given(st.sampled_from(contents).flatmap(damaged))
@@ -213,6 +254,8 @@ def test_a_damaged_file_is_refused_by_its_name_or_read(value: str, ending: str, 
         elif ending == "json":
             with contextlib.suppress(ValueError, AttributeError, KeyError, TypeError):
                 plain = json.loads(content.decode("utf-8-sig"))
-                assert found == [(q, d, float(number)) for q, docs in plain.items() for d, number in docs.items()]
+                assert found == [
+                    (q, d, float(number)) for q, docs in plain.items() for d, number in docs.items()
+                ]
 
     check()

@@ -42,7 +42,9 @@ def refusal(call: Callable[[], Any]) -> str:
 
 def frame(rows: Rows, value: str) -> pd.DataFrame:
     columns = dict(zip(("query_id", "doc_id", value), zip(*rows, strict=True), strict=True))
-    return pd.DataFrame({name: pd.Series(list(column), dtype=object) for name, column in columns.items()})
+    return pd.DataFrame(
+        {name: pd.Series(list(column), dtype=object) for name, column in columns.items()}
+    )
 
 
 FORMS: dict[str, Callable[[Rows, str], Any]] = {
@@ -62,12 +64,16 @@ FORMS: dict[str, Callable[[Rows, str], Any]] = {
 @pytest.mark.parametrize("measures", [[TSE], [TSE, AP]], ids=str)
 @pytest.mark.parametrize("column", ["query_id", "doc_id"])
 @pytest.mark.parametrize("value", ["score", "relevance"])
-def test_half_a_character_in_an_id(rows: int, form: str, measures: Any, column: str, value: str) -> None:
+def test_half_a_character_in_an_id(
+    rows: int, form: str, measures: Any, column: str, value: str
+) -> None:
     """pytrec_eval ends the process."""
     table: Rows = [("q1", f"d{i}é", 1) for i in range(rows)]
     table.append(("q1", LONE, 1) if column == "doc_id" else (LONE, "a", 1))
     data = FORMS[form](table, value)
-    message = refusal(lambda: irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN))))
+    message = refusal(
+        lambda: irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN)))
+    )
     assert "'d\\udc80'" in message
     assert ("run" if value == "score" else "qrels") in message
     assert "half a character" in message
@@ -75,14 +81,23 @@ def test_half_a_character_in_an_id(rows: int, form: str, measures: Any, column: 
 
 def test_half_a_character_does_not_reach_pytrec_eval_by_another_door() -> None:
     with irl.accelerate():
-        for qrels, run in ((QRELS, {"q1": {LONE: 1.0}}), ({LONE: {"a": 1}}, RUN), (QRELS, {LONE: {"a": 1.0}})):
+        for qrels, run in (
+            (QRELS, {"q1": {LONE: 1.0}}),
+            ({LONE: {"a": 1}}, RUN),
+            (QRELS, {LONE: {"a": 1.0}}),
+        ):
             with pytest.raises(NotText):
                 ir_measures.calc_aggregate([AP], qrels, run)
 
 
 def test_half_a_character_elsewhere() -> None:
     table = pd.DataFrame(
-        {"query_id": "q1", "doc_id": ["a", "c"], "relevance": [1, 2], "note": pd.Series([LONE, "x"], dtype=object)}
+        {
+            "query_id": "q1",
+            "doc_id": ["a", "c"],
+            "relevance": [1, 2],
+            "note": pd.Series([LONE, "x"], dtype=object),
+        }
     )
     assert irl.evaluate(TSE, table, RUN)["TSE"].tolist() == [1 / 3]
     table = table.rename(columns={"note": "subtopic_id"})
@@ -99,16 +114,26 @@ def test_half_a_character_elsewhere() -> None:
 )
 @pytest.mark.parametrize("subtopics", [False, True])
 def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> None:
-    qrels = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], name: [1, 2, 0]})
+    qrels = pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], name: [1, 2, 0]}
+    )
     if subtopics:
         qrels["subtopic_id"] = "relevance"
     wanted = qrels.rename(columns={name: "quality"})
-    for form in (lambda table: table, pl.DataFrame, lambda table: table.assign(**{name: ["x", "y", None]})):
-        assert irl.evaluate([TSE, RBU, AP], form(qrels), RUN).equals(irl.evaluate([TSE, RBU, AP], wanted, RUN))
+    for form in (
+        lambda table: table,
+        pl.DataFrame,
+        lambda table: table.assign(**{name: ["x", "y", None]}),
+    ):
+        assert irl.evaluate([TSE, RBU, AP], form(qrels), RUN).equals(
+            irl.evaluate([TSE, RBU, AP], wanted, RUN)
+        )
     values = irl.evaluate(TOMA(aspects={"relevance": 2, name: 2}), qrels, RUN)
     assert (
         values.to_numpy().tolist()
-        == irl.evaluate(TOMA(aspects={"relevance": 2, "quality": 2}), wanted, RUN).to_numpy().tolist()
+        == irl.evaluate(TOMA(aspects={"relevance": 2, "quality": 2}), wanted, RUN)
+        .to_numpy()
+        .tolist()
     )
     assert Judgments.from_qrels(qrels).aspect_rows.grade.tolist() == [1, 0, 2]
 
@@ -117,7 +142,12 @@ def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> N
 def test_a_judgment_may_repeat_with_another_assessor(other: list[Any]) -> None:
     one = pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "relevance": [1, 2]})
     twice = pd.DataFrame(
-        {"query_id": ["q1"] * 3, "doc_id": ["a", "a", "c"], "relevance": [1, 1, 2], "assessor": [*other, other[0]]}
+        {
+            "query_id": ["q1"] * 3,
+            "doc_id": ["a", "a", "c"],
+            "relevance": [1, 1, 2],
+            "assessor": [*other, other[0]],
+        }
     )
     measures = [TSE, LR, RBU, AP]
     assert irl.evaluate(measures, twice, RUN).equals(irl.evaluate(measures, one, RUN))
@@ -126,28 +156,62 @@ def test_a_judgment_may_repeat_with_another_assessor(other: list[Any]) -> None:
 
 def test_a_judgment_that_repeats_with_another_label_is_refused_where_the_label_counts() -> None:
     twice = pd.DataFrame(
-        {"query_id": "q1", "doc_id": ["a", "a"], "relevance": [1, 1], "quality": [1, 2], "weight": [1, 3]}
+        {
+            "query_id": "q1",
+            "doc_id": ["a", "a"],
+            "relevance": [1, 1],
+            "quality": [1, 2],
+            "weight": [1, 3],
+        }
     )
     assert irl.evaluate(TSE, twice, RUN)["TSE"].tolist() == [1.0]
-    message = refusal(lambda: irl.evaluate(TOMA(aspects={"relevance": 1, "quality": 2}), twice, RUN))
+    message = refusal(
+        lambda: irl.evaluate(TOMA(aspects={"relevance": 1, "quality": 2}), twice, RUN)
+    )
     assert "has the labels 1 and 2 for the aspect 'quality'" in message
     assert "one weight per query" in refusal(lambda: irl.evaluate(RBU, twice, RUN))
-    assert "grades 1 and 2" in refusal(lambda: irl.evaluate(TSE, twice.assign(relevance=[1, 2]), RUN))
+    assert "grades 1 and 2" in refusal(
+        lambda: irl.evaluate(TSE, twice.assign(relevance=[1, 2]), RUN)
+    )
 
 
 @pytest.mark.parametrize("name", ["query_id", "doc_id", "score"])
 def test_a_column_that_occurs_twice(name: str) -> None:
     table = pd.DataFrame([["q1", "a", 1.0, "q1"]], columns=["query_id", "doc_id", "score", name])
-    assert f"run: the column {name!r} occurs twice" in refusal(lambda: irl.evaluate(TSE, QRELS, table))
+    assert f"run: the column {name!r} occurs twice" in refusal(
+        lambda: irl.evaluate(TSE, QRELS, table)
+    )
     table.columns = pd.Index(["query_id", "doc_id", "score", "rank"])
-    assert irl.evaluate(TSE, QRELS, pd.concat([table, table[["rank"]]], axis=1))["TSE"].tolist() == [0.0, 0.0]
+    assert irl.evaluate(TSE, QRELS, pd.concat([table, table[["rank"]]], axis=1))[
+        "TSE"
+    ].tolist() == [0.0, 0.0]
 
 
 # -- numbers -------------------------------------------------------------------------------------------
 
-NUMBERS = (np.float32, np.int8, np.uint64, np.float16, np.longdouble, fractions.Fraction, decimal.Decimal)
+NUMBERS = (
+    np.float32,
+    np.int8,
+    np.uint64,
+    np.float16,
+    np.longdouble,
+    fractions.Fraction,
+    decimal.Decimal,
+)
 TAKEN = [1, 1.0, *(kind(1) for kind in NUMBERS)]
-NO_NUMBERS = [1 + 2j, True, np.True_, "1", "good", b"1", None, pd.NA, [1], np.datetime64("2020-01-01"), {}]
+NO_NUMBERS = [
+    1 + 2j,
+    True,
+    np.True_,
+    "1",
+    "good",
+    b"1",
+    None,
+    pd.NA,
+    [1],
+    np.datetime64("2020-01-01"),
+    {},
+]
 REFUSED = [*NO_NUMBERS, float("nan"), float("inf")]
 
 
@@ -155,7 +219,9 @@ REFUSED = [*NO_NUMBERS, float("nan"), float("inf")]
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("measures", [[TSE], [TSE, AP]], ids=str)
 @pytest.mark.parametrize("value", ["score", "relevance"])
-def test_what_is_a_number_is_one_in_all_forms(rows: int, form: str, measures: Any, value: str) -> None:
+def test_what_is_a_number_is_one_in_all_forms(
+    rows: int, form: str, measures: Any, value: str
+) -> None:
     table: Rows = [("q1", f"d{i}", 1) for i in range(rows)]
 
     def evaluate(number: Any) -> Any:
@@ -176,12 +242,18 @@ def test_integers_beyond_floats(form: str) -> None:
     """Refused as infinity is, as a score and as a grade; what a float holds is read."""
     for huge in (10**400, -(10**400)):
         assert "not a finite number" in refusal(
-            lambda huge=huge: irl.evaluate(TSE, {"q1": {"a": 1}}, FORMS[form]([("q1", "a", huge)], "score"))
+            lambda huge=huge: irl.evaluate(
+                TSE, {"q1": {"a": 1}}, FORMS[form]([("q1", "a", huge)], "score")
+            )
         )
     for huge in (2**64, 2**200, -(2**200)):
-        scores = irl.evaluate(TSE, {"q1": {"a": 1}}, FORMS[form]([("q1", "a", huge), ("q1", "b", 5.0)], "score"))
+        scores = irl.evaluate(
+            TSE, {"q1": {"a": 1}}, FORMS[form]([("q1", "a", huge), ("q1", "b", 5.0)], "score")
+        )
         assert scores["TSE"].tolist() == [1.0 if huge > 0 else 0.5]
-    message = refusal(lambda: irl.evaluate(TSE, FORMS[form]([("q1", "a", 10**400)], "relevance"), RUN))
+    message = refusal(
+        lambda: irl.evaluate(TSE, FORMS[form]([("q1", "a", 10**400)], "relevance"), RUN)
+    )
     assert len(message) < 300
     grades = FORMS[form]([("q1", "a", 2**53 + 1), ("q1", "b", 2**70)], "relevance")
     assert irl.evaluate(TSE, grades, RUN)["TSE"].tolist() == [0.0]
@@ -191,10 +263,14 @@ def test_integers_beyond_floats(form: str) -> None:
 def test_columns_of_every_kind_of_number(kind: str) -> None:
     scores = np.array([3, 2, 1], dtype=kind)
     run = pd.DataFrame({"query_id": "q1", "doc_id": ["b", "a", "c"], "score": pd.Series(scores)})
-    qrels = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b"], "relevance": pd.Series(scores[1:])})
+    qrels = pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["a", "b"], "relevance": pd.Series(scores[1:])}
+    )
     for _ in range(2):
         assert irl.evaluate(["TSE", "AP"], qrels, run).to_numpy().tolist() == [[0.5, 1.0]]
-        run = pd.concat([run, run.assign(query_id="other")] * 1).assign(rank=1)  # further columns: Polars reads it
+        run = pd.concat([run, run.assign(query_id="other")] * 1).assign(
+            rank=1
+        )  # further columns: Polars reads it
 
 
 def test_grades_that_no_program_counts_to_are_scored_at_once() -> None:
@@ -233,15 +309,21 @@ def test_runs_of_other_collections_are_refused() -> None:
         {"good": RUN, "other": frame([("q9", "a", 1)], "score")},
     ):
         message = refusal(lambda runs=runs: irl.compare(QRELS, runs))
-        assert message.startswith("compare: run 'other' retrieves nothing for any query of the qrels")
+        assert message.startswith(
+            "compare: run 'other' retrieves nothing for any query of the qrels"
+        )
         assert "allow_empty" in message
         with pytest.warns(UserWarning, match="retrieves nothing"):
             assert irl.compare(QRELS, runs, allow_empty=True).table()["wins"].tolist() == [2]
-        assert refusal(lambda runs=runs: irl.benchmark(QRELS, runs, ["AP"])).startswith("benchmark: run 'other'")
+        assert refusal(lambda runs=runs: irl.benchmark(QRELS, runs, ["AP"])).startswith(
+            "benchmark: run 'other'"
+        )
     with pytest.warns(UserWarning, match="retrieves nothing"):
         assert irl.evaluate(TSE, QRELS, other)["TSE"].tolist() == [0.0, 0.0]
     nothing = {"q1": {}}  # names a query, and answers none
-    assert refusal(lambda: irl.compare(QRELS, {"good": RUN, "other": nothing})).startswith("compare: run 'other'")
+    assert refusal(lambda: irl.compare(QRELS, {"good": RUN, "other": nothing})).startswith(
+        "compare: run 'other'"
+    )
 
 
 def test_studies_refuse_runs_of_other_collections() -> None:
@@ -258,7 +340,9 @@ def test_studies_refuse_runs_of_other_collections() -> None:
 # -- files that are not what they are called -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"]
+)
 def test_a_compressed_file_of_another_name(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_bytes(pack(b"q1 Q0 a 1 2.5 t\nq1 Q0 c 2 1 t\n"))
     (tmp_path / "qrels").write_bytes(pack(b"q1 0 c 1\n"))
@@ -266,11 +350,15 @@ def test_a_compressed_file_of_another_name(pack: Callable[[bytes], bytes], tmp_p
 
 
 def test_parquet_of_another_name(tmp_path: Path) -> None:
-    pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]}).to_parquet(tmp_path / "run.txt")
+    pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]}).to_parquet(
+        tmp_path / "run.txt"
+    )
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, tmp_path / "run.txt")["TSE"].tolist() == [0.5]
 
 
-def test_a_parquet_file_whose_notes_are_no_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_parquet_file_whose_notes_are_no_text(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Polars panics, and prints where."""
     path = tmp_path / "qrels.parquet"
     pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1]}).to_parquet(path)
@@ -281,9 +369,13 @@ def test_a_parquet_file_whose_notes_are_no_text(tmp_path: Path, capfd: pytest.Ca
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)])
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)]
+)
 @pytest.mark.parametrize("by_polars", [False, True])
-def test_what_is_no_parquet(content: bytes, by_polars: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_parquet(
+    content: bytes, by_polars: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if by_polars:
         without_pyarrow(monkeypatch)
     (tmp_path / "run.parquet").write_bytes(content)
@@ -295,9 +387,13 @@ def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
 
 
-def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_another_process_tries_polars_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "run.parquet"
-    pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0], "tag": "t"}).to_parquet(path)
+    pd.DataFrame(
+        {"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0], "tag": "t"}
+    ).to_parquet(path)
     without_pyarrow(monkeypatch)
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [0.5]
     tried = []
@@ -319,7 +415,11 @@ def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monk
 def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path) -> None:
     size = 2**29
     path = tmp_path / name
-    with gzip.open(path, "wb", 1) if name.endswith("gz") else lzma.open(path, "wb", preset=0) as stream:
+    with (
+        gzip.open(path, "wb", 1)
+        if name.endswith("gz")
+        else lzma.open(path, "wb", preset=0) as stream
+    ):
         for _ in range(size // 2**20):
             stream.write(byte * 2**20)
     program = (
@@ -329,13 +429,17 @@ def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path
         "except ValueError as error:\n    print(error)\n"
     )
     wanted = (
-        "[0.0]" if byte == b"\n" else f"evaluate: {path}, line 1: longer than 1,048,576 bytes; is this a text file?"
+        "[0.0]"
+        if byte == b"\n"
+        else f"evaluate: {path}, line 1: longer than 1,048,576 bytes; is this a text file?"
     )
     assert python(program, str(path)) == wanted
 
 
 @pytest.mark.parametrize("name", ["bomb.gz", "bomb.json.gz"])
-def test_a_small_file_of_an_enormous_document(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_file_of_an_enormous_document(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ir_lexirecall.io.files._HARMLESS", 2**22)
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"{" + b" " * 2**23))
@@ -368,7 +472,9 @@ def test_the_longest_line(block: int, tmp_path: Path, monkeypatch: pytest.Monkey
 ODD = ["", " ", "\t", "\f", "\v", "\r", " \t\r"]
 
 
-@pytest.mark.parametrize("other", ["", "q2\tQ0 a 1 1 t", "q2  Q0 a 1 1 t", "q2 Q0 a 1 1 t\r", "q2 Q0 é 1 1 t"])
+@pytest.mark.parametrize(
+    "other", ["", "q2\tQ0 a 1 1 t", "q2  Q0 a 1 1 t", "q2 Q0 a 1 1 t\r", "q2 Q0 é 1 1 t"]
+)
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 @pytest.mark.parametrize("start", ["", "\ufeff", "\n\n", "\ufeff\n"], ids=repr)
 def test_white_space_means_the_same_whatever_else_the_file_holds(
@@ -379,7 +485,9 @@ def test_white_space_means_the_same_whatever_else_the_file_holds(
     for text in ("\n".join(lines), "\n".join(lines) + "\n", "\r\n".join(lines)):
         path.write_text(start + text, newline="", encoding="utf-8")
         assert irl.evaluate(TSE, {"q1": {"c": 1}}, path)["TSE"].tolist() == [0.5]
-        (tmp_path / "qrels.txt").write_text(start + f"q1 0 a\f0\n{odd}\nq1 0 c 1\n", newline="", encoding="utf-8")
+        (tmp_path / "qrels.txt").write_text(
+            start + f"q1 0 a\f0\n{odd}\nq1 0 c 1\n", newline="", encoding="utf-8"
+        )
         assert irl.evaluate(TSE, tmp_path / "qrels.txt", path)["TSE"].tolist() == [0.5]
 
 

@@ -110,7 +110,9 @@ def test_a_process_in_which_this_library_is_imported_only_after_the_fork(compute
 
 
 @forks
-def test_what_cannot_be_done_in_a_forked_process_is_said_at_once(folder: str, expected: dict[str, str]) -> None:
+def test_what_cannot_be_done_in_a_forked_process_is_said_at_once(
+    folder: str, expected: dict[str, str]
+) -> None:
     import polars
     import pyarrow
 
@@ -123,8 +125,13 @@ def test_what_cannot_be_done_in_a_forked_process_is_said_at_once(folder: str, ex
     assert where in in_fork(lambda: str(evaluate_arrow("LR", table, table)))
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much memory is in use")
-def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(folder: str, expected: dict[str, str]) -> None:
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(),
+    reason="this system does not say how much memory is in use",
+)
+def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(
+    folder: str, expected: dict[str, str]
+) -> None:
     """Under ``ulimit -v``, it waits now and then for ever, as after a fork."""
     program = (
         "import resource, sys\nlimit = int(sys.argv[1]) * 2**20\n"
@@ -136,9 +143,14 @@ def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(folder: str
     for limit, computed in ((2500, "False under so low a limit of memory"), (100_000, "True ")):
         words = [sys.executable, "-W", "ignore", "-c", program, str(limit), folder]
         root = Path(__file__).parents[2]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_PATIENCE, cwd=root)
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=False, timeout=_PATIENCE, cwd=root
+        )
         assert done.returncode == 0, done.stderr
-        assert done.stdout.split("\n")[:4] == [computed, *(expected[name] for name in ("files", "CSV", "frames"))]
+        assert done.stdout.split("\n")[:4] == [
+            computed,
+            *(expected[name] for name in ("files", "CSV", "frames")),
+        ]
 
 
 @forks
@@ -194,14 +206,18 @@ def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
         try:
             found = list(pool.map(outcome, names, [folder] * len(names), timeout=5 * _PATIENCE))
         except BaseException:
-            for process in pool._processes.values():  # else the end of the block waits for one that hangs
+            for (
+                process
+            ) in pool._processes.values():  # else the end of the block waits for one that hangs
                 process.kill()
             raise
     assert found == [expected[name] for name in names]
 
 
 def test_eight_threads(folder: str, expected: dict[str, str]) -> None:
-    names = [name for _ in range(8) for name in CASES if name != "accelerated"]  # that is a switch for the process
+    names = [
+        name for _ in range(8) for name in CASES if name != "accelerated"
+    ]  # that is a switch for the process
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda name: outcome(name, folder), names))
     assert found == [expected[name] for name in names]
@@ -240,6 +256,10 @@ def test_a_thread_that_outlives_the_program(folder: str) -> None:
         "threading.Thread(target=work).start()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, folder], capture_output=True, text=True, check=False, timeout=_PATIENCE
+        [sys.executable, "-c", program, folder],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_PATIENCE,
     )
     assert (done.stdout, done.stderr) == ("True\n", "")

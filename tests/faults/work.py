@@ -31,16 +31,25 @@ class Inputs:
         documents = [f"d{i}" for i in range(2000)]
         self.folder = folder
         self.run = {
-            f"q{q}": {documents[d]: float(rng.integers(0, 40)) for d in rng.choice(2000, 120, replace=False)}
+            f"q{q}": {
+                documents[d]: float(rng.integers(0, 40))
+                for d in rng.choice(2000, 120, replace=False)
+            }
             for q in range(60)
         }
         self.qrels = {
-            f"q{q}": {documents[d]: int(rng.integers(0, 3)) for d in rng.choice(2000, 40, replace=False)}
+            f"q{q}": {
+                documents[d]: int(rng.integers(0, 3)) for d in rng.choice(2000, 40, replace=False)
+            }
             for q in range(60)
         }
-        self.rows = [(q, d, score) for q, ranking in self.run.items() for d, score in ranking.items()]
+        self.rows = [
+            (q, d, score) for q, ranking in self.run.items() for d, score in ranking.items()
+        ]
         self.judged = [(q, d, grade) for q, docs in self.qrels.items() for d, grade in docs.items()]
-        self.run_frame = pd.DataFrame(self.rows, columns=["query_id", "doc_id", "score"]).assign(rank=1)
+        self.run_frame = pd.DataFrame(self.rows, columns=["query_id", "doc_id", "score"]).assign(
+            rank=1
+        )
         self.run_polars = polars.DataFrame(self.run_frame)
         self.run_arrow = pyarrow.Table.from_pandas(self.run_frame)
         self.qrels_frame = pd.DataFrame(self.judged, columns=["query_id", "doc_id", "relevance"])
@@ -55,7 +64,9 @@ class Inputs:
         self.path("run.txt").write_text("".join(lines))
         self.path("shuffled.txt").write_text("".join(lines[i] for i in self.shuffled))
         self.path("odd.txt").write_text("".join(lines).replace(" Q0 ", "\t\f Q0  ") + "\n \v\n")
-        self.path("qrels.txt").write_text("".join(f"{q} 0 {d} {grade}\n" for q, d, grade in self.judged))
+        self.path("qrels.txt").write_text(
+            "".join(f"{q} 0 {d} {grade}\n" for q, d, grade in self.judged)
+        )
         self.path("run.json").write_text(json.dumps(self.run))
         self.run_frame.to_csv(self.path("run.csv"), index=False)
         self.aspects.to_csv(self.path("qrels.csv"), index=False)
@@ -81,7 +92,9 @@ def _refusal(call: Callable[[], Any]) -> str:
 
 def _accelerated(inputs: Inputs) -> str:
     with irl.accelerate():
-        found = ir_measures.calc_aggregate([ir_measures.AP, irl.LR], inputs.qrels_frame, inputs.run_frame)
+        found = ir_measures.calc_aggregate(
+            [ir_measures.AP, irl.LR], inputs.qrels_frame, inputs.run_frame
+        )
     return repr(found)
 
 
@@ -101,20 +114,30 @@ CASES: dict[str, Callable[[Inputs], str]] = {
     "CSV": lambda i: _values(ASPECTS, i.path("qrels.csv"), i.path("run.csv")),
     "Parquet": lambda i: _values(ASPECTS, i.path("qrels.parquet"), i.path("run.parquet")),
     "JSON": lambda i: _values(OURS, i.few, i.path("run.json")),
-    "excluded documents": lambda i: _values(OURS, irl.load(i.aspects, exclude={"q1": ["d1"]}), i.run_frame),
-    "ir_measures": lambda i: repr(ir_measures.calc_aggregate([irl.LR, irl.TSE], i.qrels_frame, i.run_frame)),
+    "excluded documents": lambda i: _values(
+        OURS, irl.load(i.aspects, exclude={"q1": ["d1"]}), i.run_frame
+    ),
+    "ir_measures": lambda i: repr(
+        ir_measures.calc_aggregate([irl.LR, irl.TSE], i.qrels_frame, i.run_frame)
+    ),
     "accelerated": _accelerated,
     "compare": lambda i: irl.compare(i.few, _runs(i), ["lexirecall", "rpp", "AP"]).table().to_csv(),
     "explain": lambda i: irl.compare(i.judgments, _runs(i)).explain("frame", "file").to_csv(),
     "benchmark": lambda i: irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table().to_csv(),
     "a study": lambda i: (
-        meta.Study(["AP", *ASPECTS], i.judgments, _runs(i)).degrade(fractions=[0.5], n_samples=2).to_csv()
+        meta.Study(["AP", *ASPECTS], i.judgments, _runs(i))
+        .degrade(fractions=[0.5], n_samples=2)
+        .to_csv()
     ),
-    "simulated runs": lambda i: repr(meta.simulate_rankings(1000, 5, 50, queries=4, systems=3).runs),
+    "simulated runs": lambda i: repr(
+        meta.simulate_rankings(1000, 5, 50, queries=4, systems=3).runs
+    ),
     "a document twice": lambda i: _refusal(
         lambda: irl.evaluate("LR", i.judgments, pd.concat([i.run_frame, i.run_frame.tail(3)]))
     ),
-    "no number": lambda i: _refusal(lambda: irl.evaluate("LR", i.few, i.run_frame.assign(score=np.nan))),
+    "no number": lambda i: _refusal(
+        lambda: irl.evaluate("LR", i.few, i.run_frame.assign(score=np.nan))
+    ),
 }
 
 

@@ -40,9 +40,13 @@ def test_its_id_is_enough() -> None:
     assert (by_id == by_table).all().all()
 
 
-@pytest.mark.parametrize("modules", ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"])
+@pytest.mark.parametrize(
+    "modules", ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"]
+)
 def test_importing_the_module_registers_it(modules: str) -> None:
-    code = f"import {modules}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
+    code = (
+        f"import {modules}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
+    )
     assert python(code) == "16"
 
 
@@ -80,7 +84,10 @@ def test_pyterrier_finds_it_both_ways() -> None:
     ours, theirs = pt.get_dataset("lexirecall:demo"), pt.get_dataset(f"irds:{NAME}")
     assert ours.get_topics().equals(theirs.get_topics())
     assert ours.get_qrels()["label"].tolist() == theirs.get_qrels()["label"].tolist()
-    ids = [[doc["docno"] for doc in dataset.get_corpus_iter(verbose=False)] for dataset in (ours, theirs)]
+    ids = [
+        [doc["docno"] for doc in dataset.get_corpus_iter(verbose=False)]
+        for dataset in (ours, theirs)
+    ]
     assert ids[0] == ids[1] == demo.docs()["doc_id"].tolist()
     with pytest.raises(KeyError, match="nope"):
         pt.get_dataset("lexirecall:nope")

@@ -39,7 +39,10 @@ class Small:
     @property
     def runs(self) -> dict[str, dict[str, dict[str, float]]]:
         return {
-            name: {q: {doc: -float(i) for i, doc in enumerate(pair[s])} for q, pair in self.rankings.items()}
+            name: {
+                q: {doc: -float(i) for i, doc in enumerate(pair[s])}
+                for q, pair in self.rankings.items()
+            }
             for s, name in enumerate("ab")
         }
 
@@ -68,7 +71,9 @@ def small_collections(draw: st.DrawFn, extra: int = 0, most_open: int = 5) -> Sm
         order_a, order_b = draw(st.permutations(DOCS)), draw(st.permutations(DOCS))
         pair = order_a[: draw(st.integers(0, 7))], order_b[: draw(st.integers(0, 7))]
         top = sorted({*pair[0][:depth], *pair[1][:depth]})
-        unjudged = draw(st.lists(st.sampled_from(top), max_size=most_open, unique=True)) if top else []
+        unjudged = (
+            draw(st.lists(st.sampled_from(top), max_size=most_open, unique=True)) if top else []
+        )
         judged = [doc for doc in DOCS if doc not in unjudged]
         grades = st.sampled_from([-1, 0, 0, 0, 1, max_rel])
         qrels[q] = {doc: draw(grades) for doc in judged}
@@ -93,7 +98,9 @@ def every_preference(small: Small, name: str, cutoff: int | None) -> dict[str, n
     return _by_query(preferences, of_query)
 
 
-def _expanded(small: Small, only: int | None) -> tuple[Judgments, dict[str, list[int]], dict[str, dict]]:
+def _expanded(
+    small: Small, only: int | None
+) -> tuple[Judgments, dict[str, list[int]], dict[str, dict]]:
     """A query for every judging of every query."""
     qrels, runs, names = {}, {name: {} for name in small.runs}, {}
     for query in small.qrels:
@@ -105,7 +112,11 @@ def _expanded(small: Small, only: int | None) -> tuple[Judgments, dict[str, list
             for run, rankings in small.runs.items():
                 runs[run][name] = rankings[query]
     judgments = Judgments.from_qrels(qrels)
-    return judgments, {q: [judgments.place[name] for name in every] for q, every in names.items()}, runs
+    return (
+        judgments,
+        {q: [judgments.place[name] for name in every] for q, every in names.items()},
+        runs,
+    )
 
 
 def _by_query(array: np.ndarray, of_query: dict[str, list[int]]) -> dict[str, np.ndarray]:

@@ -19,7 +19,12 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_differences, bounds_of_wins, imbens_manski
+from ir_lexirecall.judging.bounds import (
+    ValueBounds,
+    bounds_of_differences,
+    bounds_of_wins,
+    imbens_manski,
+)
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
 from judging.every_judging import Small, every_preference, every_value, small_collections
@@ -52,7 +57,9 @@ def pooled(small: Small) -> tuple[Judgments, Pool]:
 def of_pair(small: Small, measure: Any, places: Any = PAIR) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    bounds = bounds_of_differences(pool, measure, today, places, Judgings(small.depth, small.max_rel, small.extra))
+    bounds = bounds_of_differences(
+        pool, measure, today, places, Judgings(small.depth, small.max_rel, small.extra)
+    )
     assert bounds is not None
     return bounds
 
@@ -74,10 +81,14 @@ def check_pair(small: Small, measure: Any, all_exact: bool) -> None:
 
 @pytest.mark.parametrize("name", CLOSED)
 @given(data=st.data())
-def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(name: str, data: st.DataObject) -> None:
+def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(
+    name: str, data: st.DataObject
+) -> None:
     measure = ir_measures.parse_measure(name)
     small = data.draw(
-        small_collections(extra=1 if "ERR" not in name else 0).filter(lambda s: s.depth >= cutoff_of(measure))
+        small_collections(extra=1 if "ERR" not in name else 0).filter(
+            lambda s: s.depth >= cutoff_of(measure)
+        )
     )
     check_pair(small, measure, all_exact=True)
 
@@ -95,20 +106,33 @@ def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold
     for q, (a, b) in small.rankings.items():
         shared = set(small.open_docs(q)) & set(a[:k]) & set(b[:k])
         relevant = {d for d, grade in small.qrels[q].items() if grade >= measure["rel"]}
-        places = [{d: i for i, d in enumerate(x[:k]) if d in relevant | set(small.open_docs(q))} for x in (a, b)]
-        assert bounds.exact[0, int(q)] == (not shared or small.max_rel < measure["rel"] or places[0] == places[1])
+        places = [
+            {d: i for i, d in enumerate(x[:k]) if d in relevant | set(small.open_docs(q))}
+            for x in (a, b)
+        ]
+        assert bounds.exact[0, int(q)] == (
+            not shared or small.max_rel < measure["rel"] or places[0] == places[1]
+        )
 
 
 @pytest.mark.parametrize("name", OF_ONE)
 @given(data=st.data())
-def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(name: str, data: st.DataObject) -> None:
+def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(
+    name: str, data: st.DataObject
+) -> None:
     measure = ir_measures.parse_measure(name)
-    check_pair(data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure))), measure, False)
+    check_pair(
+        data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure))),
+        measure,
+        False,
+    )
 
 
 @pytest.mark.parametrize("name", [*CLOSED, *OF_ONE, "AP", "AP@3", "AP(rel=2)"])
 @given(data=st.data())
-def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(name: str, data: st.DataObject) -> None:
+def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(
+    name: str, data: st.DataObject
+) -> None:
     measure = ir_measures.parse_measure(name)
     small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
     bounds = of_pair(small, measure, np.arange(2))  # of values themselves
@@ -121,7 +145,9 @@ def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(name: str
 
 @pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)", "LR", "LR@3", "LR(rel=2)"])
 @given(data=st.data())
-def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(name: str, data: st.DataObject) -> None:
+def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(
+    name: str, data: st.DataObject
+) -> None:
     measure = ir_measures.parse_measure(name)
     small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
     pair_by_pair = of_pair(small, measure)
@@ -146,7 +172,10 @@ def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObje
         assert bounds.exact[0, place]
         assert (bounds.high[0, place] > 0) == (preferences > 0).any()
         assert (bounds.low[0, place] < 0) == (preferences < 0).any()
-        ends, reached = (bounds.low[0, place], bounds.high[0, place]), (preferences.min(), preferences.max())
+        ends, reached = (
+            (bounds.low[0, place], bounds.high[0, place]),
+            (preferences.min(), preferences.max()),
+        )
         if "lexi" in name:
             assert ends == tuple(np.sign(reached))
         else:  # a tie may be too much
@@ -156,7 +185,9 @@ def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObje
 
 @pytest.mark.parametrize("name", PREFERENCES[3:])
 @given(small=small_collections(most_open=6))
-def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(name: str, small: Small) -> None:
+def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(
+    name: str, small: Small
+) -> None:
     _, pool = pooled(small)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ir_lexirecall.judging.winners._MOST_SHARED", 0)
@@ -168,7 +199,11 @@ def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(name: st
         assert bounds.low[0, place] <= np.sign(preferences).min()
         assert bounds.high[0, place] >= np.sign(preferences).max()
         known = (bounds.high[0, place] > 0), (bounds.low[0, place] < 0)
-        assert known == can if bounds.exact[0, place] else all(k or not c for k, c in zip(known, can, strict=True))
+        assert (
+            known == can
+            if bounds.exact[0, place]
+            else all(k or not c for k, c in zip(known, can, strict=True))
+        )
 
 
 @given(small=small_collections())
@@ -201,7 +236,8 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
         assert (before.high >= after.high - 1e-12).all()
     for name in PREFERENCES:
         before, after = (
-            bounds_of_wins(pooled(one)[1], Preference(name), PAIR, Judgings(small.depth)) for one in (small, more)
+            bounds_of_wins(pooled(one)[1], Preference(name), PAIR, Judgings(small.depth))
+            for one in (small, more)
         )
         assert (before.low <= after.low).all()
         assert (before.high >= after.high).all()
@@ -209,7 +245,9 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
 
 @given(small=small_collections())
 def test_bounds_are_points_where_all_is_judged(small: Small) -> None:
-    qrels = {q: {**dict.fromkeys(small.open_docs(q), 0), **grades} for q, grades in small.qrels.items()}
+    qrels = {
+        q: {**dict.fromkeys(small.open_docs(q), 0), **grades} for q, grades in small.qrels.items()
+    }
     judged = replace(small, qrels=qrels)
     judgments = Judgments.from_qrels(judged.qrels)
     for name in [*CLOSED, "AP"]:
@@ -249,13 +287,20 @@ def test_depths_below_the_cutoff_are_refused_and_shallow_runs_are_said() -> None
     runs = {"x": demo.run("bm25"), "y": {"q": {"d": 1}}}
     pool = Pool.from_runs(judgments, runs, 20)
     with pytest.raises(
-        ValueError, match=r"depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10"
+        ValueError,
+        match=r"depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10",
     ):
-        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(5))
-    with pytest.raises(ValueError, match="depth 5 leaves out unjudged documents that lexirecall@10 looks at"):
+        bounds_of_differences(
+            pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(5)
+        )
+    with pytest.raises(
+        ValueError, match="depth 5 leaves out unjudged documents that lexirecall@10 looks at"
+    ):
         bounds_of_wins(pool, Preference("lexirecall", cutoff=10), PAIR, Judgings(5))
     with pytest.raises(ValueError, match="max_rel"):
-        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(max_rel=0.5))
+        bounds_of_differences(
+            pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), PAIR, Judgings(max_rel=0.5)
+        )
     shallow = irl.compare(demo.qrels(), runs, allow_empty=True).bounds(depth=20)
     assert shallow.attrs["notes"] == [
         "y retrieves fewer than 20 documents for every query: bounds are narrower for that reason, too"
@@ -278,7 +323,10 @@ def test_measures_without_a_proven_algorithm_have_no_bounds(name: str) -> None:
     judgments = Judgments.from_qrels(demo.qrels())
     pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": demo.run("ql")}, 20)
     measure = ir_measures.parse_measure(name)
-    assert bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), PAIR, Judgings()) is None
+    assert (
+        bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), PAIR, Judgings())
+        is None
+    )
     assert bounds_of_wins(pool, Preference("dominance"), PAIR, Judgings()) is None
 
 
@@ -313,7 +361,10 @@ def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> N
     known = data.vectors("trec_eval10-unjudged.json")["runs"]
     qrels = data.path("robust2003/qrels.txt.gz")
     binary = pd.read_csv(
-        qrels, sep=r"\s+", names=["query_id", "iteration", "doc_id", "relevance"], dtype={"query_id": str}
+        qrels,
+        sep=r"\s+",
+        names=["query_id", "iteration", "doc_id", "relevance"],
+        dtype={"query_id": str},
     )
     binary = binary.drop(columns="iteration").assign(relevance=binary["relevance"].clip(upper=1))
     measures = ["RBP(p=0.9,rel=1)", *(f"Unjudged@{k}" for k in (5, 10, 20))]
@@ -322,7 +373,9 @@ def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> N
         rbp = table["RBP(p=0.9,rel=1)"]
         residual = np.array([expected["rbp_resid"][q] for q in table.index])
         np.testing.assert_allclose(rbp["high"] - rbp["low"], residual, atol=1e-12)
-        of_trec_eval = irl.judgment_bounds("RBP_TE", binary, data.path(f"robust2003/runs/{name}.gz"))["RBP_TE"]
+        of_trec_eval = irl.judgment_bounds(
+            "RBP_TE", binary, data.path(f"robust2003/runs/{name}.gz")
+        )["RBP_TE"]
         np.testing.assert_allclose(of_trec_eval["high"] - of_trec_eval["low"], residual, atol=1e-12)
         for k in (5, 10, 20):
             shares = table[f"Unjudged@{k}"]
@@ -336,6 +389,7 @@ def test_no_collection_has_more_documents_than_can_be_unretrieved(measure: str) 
     low = irl.judgment_bounds(measure, qrels, run, unretrieved=2**53)[measure, "low"]
     assert low["q"] >= 0
     with pytest.raises(
-        ValueError, match=f"^judgment_bounds: unretrieved must be an integer from 0 to {2**53}, not {10**30}$"
+        ValueError,
+        match=f"^judgment_bounds: unretrieved must be an integer from 0 to {2**53}, not {10**30}$",
     ):
         irl.judgment_bounds(measure, qrels, run, unretrieved=10**30)

@@ -22,14 +22,18 @@ from chromium import Browser, wait_for
 from pages import HOSTILE
 
 
-def table_of(*rows: tuple[str, str], ranks: dict[str, list[int | None]] | None = None) -> pd.DataFrame:
+def table_of(
+    *rows: tuple[str, str], ranks: dict[str, list[int | None]] | None = None
+) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id"])
     for name, places in (ranks or {}).items():
         frame[f"rank_{name}"] = pd.array(places, dtype="Int64")
     return frame
 
 
-TABLE = table_of(("q1", "a"), ("q1", "b"), ("q2", "a"), ranks={"bm25": [1, 5, None], "ql": [2, None, 3]})
+TABLE = table_of(
+    ("q1", "a"), ("q1", "b"), ("q2", "a"), ranks={"bm25": [1, 5, None], "ql": [2, None, 3]}
+)
 TEXTS = {"a": "first text", "b": "second text"}
 QUERIES = {"q1": "what is it?", "q2": "where is it?"}
 
@@ -39,7 +43,9 @@ def page(browser: Browser, tmp_path: Path) -> Path:
     path = write_pool_page(TABLE, tmp_path / "pool.html", texts=TEXTS, queries=QUERIES, max_rel=2)
     browser.open(path)
     browser.js(f"localStorage.clear(); localStorage.setItem('cleared for', {str(path)!r})")
-    reopen_until(browser, path, lambda: browser.js("localStorage.getItem('cleared for')") == str(path))
+    reopen_until(
+        browser, path, lambda: browser.js("localStorage.getItem('cleared for')") == str(path)
+    )
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     return path
 
@@ -64,7 +70,9 @@ def saved(browser: Browser, folder: Path, name: str) -> Path:
     return path
 
 
-def test_judging_by_keyboard_alone_is_saved_as_qrels(browser: Browser, page: Path, tmp_path: Path) -> None:
+def test_judging_by_keyboard_alone_is_saved_as_qrels(
+    browser: Browser, page: Path, tmp_path: Path
+) -> None:
     assert text(browser, "query-id") == "q1"
     assert text(browser, "query-text") == "what is it?"
     assert text(browser, "doc-id") == "a"
@@ -86,7 +94,9 @@ def test_judging_by_keyboard_alone_is_saved_as_qrels(browser: Browser, page: Pat
     browser.nothing_went_wrong()
 
 
-def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: Browser, page: Path) -> None:
+def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(
+    browser: Browser, page: Path
+) -> None:
     browser.press("1", "1")
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
     reopen_until(browser, page, lambda: text(browser, "progress") == "Document 3 of 3; 2 judged.")
@@ -107,14 +117,22 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: 
     browser.nothing_went_wrong()
 
 
-def test_who_listens_hears_what_is_judged_next_and_keeps_the_place(browser: Browser, page: Path) -> None:
+def test_who_listens_hears_what_is_judged_next_and_keeps_the_place(
+    browser: Browser, page: Path
+) -> None:
     focus = "document.activeElement.id"
     browser.press("1")
     assert browser.js(focus) == "doc-id"
     said = text(browser, "now")
     assert said == "Query q1: what is it?; document b. Document 2 of 3; 1 judged."
     assert browser.js("document.querySelectorAll('[role=status]').length") == 1
-    for name in ("previous", "previous", "clear", "clear", "next"):  # the second time there is nothing to do
+    for name in (
+        "previous",
+        "previous",
+        "clear",
+        "clear",
+        "next",
+    ):  # the second time there is nothing to do
         browser.click(f"document.getElementById({name!r})")
         assert browser.js(focus) == name
     assert text(browser, "progress") == "Document 2 of 3; 0 judged."
@@ -144,11 +162,15 @@ def test_grades_stay_in_sight_and_every_document_begins_at_its_top(
 def test_two_judges_save_files_of_their_own(browser: Browser, page: Path, tmp_path: Path) -> None:
     browser.click("document.getElementById('name')")
     browser("Input.insertText", text="Ada L. 1")
-    assert text(browser, "progress") == "Document 1 of 3; 0 judged."  # a digit in a name judges nothing
+    assert (
+        text(browser, "progress") == "Document 1 of 3; 0 judged."
+    )  # a digit in a name judges nothing
     browser.js("document.activeElement.blur()")
     browser.press("1", "0")
     first = saved(browser, tmp_path, "judged-Ada-L-1.qrels")
-    reopen_until(browser, page, lambda: browser.js("document.getElementById('name').value") == "Ada L. 1")
+    reopen_until(
+        browser, page, lambda: browser.js("document.getElementById('name').value") == "Ada L. 1"
+    )
     agreed, differ = merged_judges(first, {"q1": {"a": 2, "b": 0}, "q2": {"a": 2}})
     assert agreed.to_numpy().tolist() == [["q1", "b", 0], ["q2", "a", 2]]
     assert differ.to_numpy().tolist() == [["q1", "a", 1, 2]]
@@ -184,7 +206,9 @@ def test_it_fits_with_hostile_texts_and_does_nothing_they_say(
     )
     browser.open(path, width, scheme)
     browser.js("localStorage.clear(); document.querySelector('details').open = true")
-    assert browser.js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert browser.js(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     for query, doc in rows:
         assert text(browser, "query-id") == query
         assert text(browser, "doc-id") == doc
@@ -192,7 +216,11 @@ def test_it_fits_with_hostile_texts_and_does_nothing_they_say(
         browser.press("ArrowRight")
     assert browser.js("document.querySelectorAll('img, #judge script').length") == 0
     browser.press("9")
-    file = saved(browser, tmp_path, "judged.json" if any(map(str.isspace, "".join(rows[-1]))) else "judged.qrels")
+    file = saved(
+        browser,
+        tmp_path,
+        "judged.json" if any(map(str.isspace, "".join(rows[-1]))) else "judged.qrels",
+    )
     assert Judgments.from_qrels(file).grade.tolist() == [9]
     browser.nothing_went_wrong()
 
@@ -219,11 +247,15 @@ def test_an_empty_pool_says_so(browser: Browser, tmp_path: Path) -> None:
 def test_the_page_holds_its_pool_as_json_that_no_text_ends(tmp_path: Path) -> None:
     texts = {"a": "</script><!-- it's & more"}
     labels = ["no", "yes"]
-    page = write_pool_page(TABLE, tmp_path / "pool.html", texts=texts, max_rel=2, labels=labels).read_text()
+    page = write_pool_page(
+        TABLE, tmp_path / "pool.html", texts=texts, max_rel=2, labels=labels
+    ).read_text()
     pool = json.loads(page.partition('id="pool">')[2].partition("</script>")[0])
     assert pool["documents"][0] == {"query": "q1", "doc": "a", "text": texts["a"], "ranks": [1, 2]}
     assert pool["grades"] == ["no", "yes", ""]
-    short = write_pool_page(TABLE, tmp_path / "short.html", labels=["no", "some", "much"]).read_text()
+    short = write_pool_page(
+        TABLE, tmp_path / "short.html", labels=["no", "some", "much"]
+    ).read_text()
     assert '"grades": ["no", "some"]' in short
 
 
@@ -231,7 +263,15 @@ def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:
     path = write_pool_csv(TABLE, tmp_path / "pool.csv", texts=TEXTS, queries=QUERIES)
     with open(path, newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    assert list(rows[0]) == ["query_id", "query", "doc_id", "text", "relevance", "rank_bm25", "rank_ql"]
+    assert list(rows[0]) == [
+        "query_id",
+        "query",
+        "doc_id",
+        "text",
+        "relevance",
+        "rank_bm25",
+        "rank_ql",
+    ]
     assert rows[1]["text"] == "second text"
     assert rows[1]["rank_ql"] == ""
     assert rows[2]["query"] == "where is it?"

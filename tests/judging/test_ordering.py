@@ -63,7 +63,9 @@ def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataO
         assert not ((wins.high > 0) & (wins.low < 0)).any()
     else:
         today = np.stack([values(criterion, align(judged, run)) for run in small.runs.values()])
-        bounds = bounds_of_differences(pool, criterion, today, PAIR, Judgings(small.depth, small.max_rel))
+        bounds = bounds_of_differences(
+            pool, criterion, today, PAIR, Judgings(small.depth, small.max_rel)
+        )
         low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
         assert not ((low < -1e-12) & (high > 1e-12)).any()
     assert to_judge(small, judged, name) == [] or not more

@@ -57,9 +57,17 @@ def forms(run: dict[str, dict[str, float]], folder: Path) -> dict[str, Any]:
     file, scattered = folder / "a.run", folder / "b.run"
     file.write_text("".join(f"{q} Q0 {doc} 0 {score} x\n" for q, doc, score in rows))
     scattered.write_text(
-        "".join(f"{q} Q0 {doc} 0 {score} x\n" for q, doc, score in sorted(rows, key=lambda row: row[1]))
+        "".join(
+            f"{q} Q0 {doc} 0 {score} x\n" for q, doc, score in sorted(rows, key=lambda row: row[1])
+        )
     )
-    return {"dict": run, "frame": frame, "file": file, "scattered": str(scattered), "shuffled": frame.iloc[::-1]}
+    return {
+        "dict": run,
+        "frame": frame,
+        "file": file,
+        "scattered": str(scattered),
+        "shuffled": frame.iloc[::-1],
+    }
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "file", "scattered", "shuffled"])
@@ -97,7 +105,9 @@ def test_condensed_and_aligned_runs_have_no_pool() -> None:
         ScoredRuns.from_runs({}, load(QRELS, judged_only=True), RUNS).pool()
     judgments = Judgments.from_qrels(QRELS)
     aligned = {name: align(judgments, run) for name, run in RUNS.items()}
-    with pytest.raises(ValueError, match="run 'x' is aligned, so that only judged documents were kept"):
+    with pytest.raises(
+        ValueError, match="run 'x' is aligned, so that only judged documents were kept"
+    ):
         ScoredRuns.from_runs({}, judgments, aligned).pool()
     with pytest.raises(ValueError, match="run 'x': only judged documents were kept"):
         ScoredRuns(judgments, aligned, {}, {}).pool()

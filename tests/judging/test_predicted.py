@@ -47,7 +47,9 @@ def slowly(d: list[float], f: list[float], human: list[int]) -> tuple[float, flo
     estimate = mean_d - slope * (mean_f - sum(f) / count)
     residuals = [x - mean_d - slope * (y - mean_f) for x, y in zip(d, sampled, strict=True)]
     variance_d = sum((x - mean_d) ** 2 for x in d) / (n - 1)
-    return estimate, (1 / n - 1 / count) * sum(r**2 for r in residuals) / (n - 2) + variance_d / count
+    return estimate, (1 / n - 1 / count) * sum(r**2 for r in residuals) / (
+        n - 2
+    ) + variance_d / count
 
 
 def drawn(seed: int, n: int = 12, count: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -72,7 +74,9 @@ def test_it_is_the_definition(seed: int) -> None:
 
 
 @given(seed=SEEDS, shift=st.floats(-5, 5), scale=st.floats(0.1, 10))
-def test_a_judge_that_is_biased_or_of_another_scale_changes_nothing(seed: int, shift: float, scale: float) -> None:
+def test_a_judge_that_is_biased_or_of_another_scale_changes_nothing(
+    seed: int, shift: float, scale: float
+) -> None:
     d, f, human = drawn(seed)
     one, other = prediction_powered(d, f, human), prediction_powered(d, scale * f + shift, human)
     np.testing.assert_allclose(one.estimate, other.estimate, atol=1e-9)
@@ -86,22 +90,35 @@ def test_estimates_are_those_of_ppi_python() -> None:
         for p in range(len(d)):
             slope = np.cov(d[p], f[p, human])[0, 1] / f[p, human].var(ddof=1)
             expected = ppi_py.ppi_mean_pointestimate(d[p], f[p, human], f[p], lam=slope)
-            assert prediction_powered(d, f, human).estimate[p] == pytest.approx(expected[0], abs=1e-12)
+            assert prediction_powered(d, f, human).estimate[p] == pytest.approx(
+                expected[0], abs=1e-12
+            )
 
 
 def test_too_few_queries_and_queries_without_predictions_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 10 human-judged queries are needed, not 9"):
         human_queries(["a"] * 9, ["a"])
-    with pytest.raises(ValueError, match=r"query 'z' is judged, but has no predicted judgments \(and 1 other case\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"query 'z' is judged, but has no predicted judgments \(and 1 other case\)",
+    ):
         human_queries([*"abcdefghij", "z", "y"], list("abcdefghij"))
 
 
 # -- compare(predicted=) -----------------------------------------------------------------------------
 
-QRELS = {q: {d: int((3 * i + j) % 4 == 0) for j, d in enumerate("abcdefgh")} for i, q in enumerate(map(str, range(30)))}
-PREDICTED = {q: {d: (g + (int(q) + ord(d)) % 5 // 4) % 2 for d, g in grades.items()} for q, grades in QRELS.items()}
+QRELS = {
+    q: {d: int((3 * i + j) % 4 == 0) for j, d in enumerate("abcdefgh")}
+    for i, q in enumerate(map(str, range(30)))
+}
+PREDICTED = {
+    q: {d: (g + (int(q) + ord(d)) % 5 // 4) % 2 for d, g in grades.items()}
+    for q, grades in QRELS.items()
+}
 RUNS = {
-    name: {q: {d: float((step * (ord(d) + i)) % 11) for d in "abcdefgh"} for i, q in enumerate(QRELS)}
+    name: {
+        q: {d: float((step * (ord(d) + i)) % 11) for d in "abcdefgh"} for i, q in enumerate(QRELS)
+    }
     for name, step in {"x": 3, "y": 5, "z": 7}.items()
 }
 HUMAN = {q: QRELS[q] for q in ("1", "2", "4", "5", "8", "11", "13", "17", "19", "20", "23", "28")}
@@ -118,19 +135,27 @@ def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
         for row in table.itertuples():
             if by == "lexirecall":
                 d, f = (
-                    c.explain(row.run_a, row.run_b, by).set_index("query_id")["preference"] for c in (people, program)
+                    c.explain(row.run_a, row.run_b, by).set_index("query_id")["preference"]
+                    for c in (people, program)
                 )
                 d, f = (x.reindex(c.query_ids).fillna(0) for x, c in ((d, people), (f, program)))
             else:
-                d, f = (c.per_query(by)[row.run_a] - c.per_query(by)[row.run_b] for c in (people, program))
+                d, f = (
+                    c.per_query(by)[row.run_a] - c.per_query(by)[row.run_b]
+                    for c in (people, program)
+                )
             expected = prediction_powered(d.to_numpy()[None], f.to_numpy()[None], np.array(place))
             assert row.estimate == pytest.approx(expected.estimate[0], abs=1e-12)
             if by == "lexirecall":  # and the interval of people's queries alone
                 alone = SignificanceTest("t").of_pairs(d.to_numpy()[None], bounds=(-1, 1))
                 expected = with_people_alone(expected, d.to_numpy()[None], alone, (-1, 1))
             assert row.p == pytest.approx(expected.p[0], abs=1e-12)
-            assert (row.rho, row.n_effective) == pytest.approx((expected.rho[0], expected.n_effective[0]), abs=1e-9)
-            assert (row.ci_low, row.ci_high) == pytest.approx((expected.low[0], expected.high[0]), abs=1e-12)
+            assert (row.rho, row.n_effective) == pytest.approx(
+                (expected.rho[0], expected.n_effective[0]), abs=1e-9
+            )
+            assert (row.ci_low, row.ci_high) == pytest.approx(
+                (expected.low[0], expected.high[0]), abs=1e-12
+            )
             assert row.difference == row.estimate == result.matrix(by).loc[row.run_a, row.run_b]
             assert row.difference == -result.matrix(by).loc[row.run_b, row.run_a]
     assert "predicted" not in {name for name, fact in people.provenance.items() if fact is not None}
@@ -138,7 +163,10 @@ def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
 
 def values_of(result: Comparison, runs: list[str]) -> dict[str, dict[str, dict[str, float]]]:
     tables = {by: result.per_query(by) for by in result.criteria}
-    return {r: {q: {by: t.loc[q, r] for by, t in tables.items()} for q in result.query_ids} for r in runs}
+    return {
+        r: {q: {by: t.loc[q, r] for by, t in tables.items()} for q in result.query_ids}
+        for r in runs
+    }
 
 
 def test_values_from_two_judges_say_what_their_judgments_say() -> None:
@@ -147,9 +175,13 @@ def test_values_from_two_judges_say_what_their_judgments_say() -> None:
     of_program = values_of(program, ["z", "x", "y"])  # the order of runs does not matter
     result = compare(values=values_of(people, ["x", "y", "z"]), predicted=of_program)
     expected = compare(HUMAN, RUNS, by, predicted=PREDICTED).table()
-    pd.testing.assert_frame_equal(result.table(), expected[result.table().columns], check_exact=False, atol=1e-12)
+    pd.testing.assert_frame_equal(
+        result.table(), expected[result.table().columns], check_exact=False, atol=1e-12
+    )
     assert "12 queries that people judged give the precision of" in result.summary()
-    one = compare(values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y")
+    one = compare(
+        values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y"
+    )
     assert one.table()["n_effective"].notna().all()
 
 
@@ -168,7 +200,9 @@ def test_intervals_of_values_from_people_and_a_program_cover() -> None:
 
 
 @given(seed=SEEDS, margin=st.floats(0, 0.3), sign=st.sampled_from([1, -1]))
-def test_one_sided_tests_of_predictions_are_the_ends_of_their_intervals(seed: int, margin: float, sign: int) -> None:
+def test_one_sided_tests_of_predictions_are_the_ends_of_their_intervals(
+    seed: int, margin: float, sign: int
+) -> None:
     d, f, human = drawn(seed)
     result = prediction_powered(d, f, human, alpha=0.1)
     alone = margin_test(SignificanceTest("t"), sign * d, margin)
@@ -194,7 +228,9 @@ def test_a_margin_uses_predictions() -> None:
     for name in ("worse_p", "better_p", "not_worse_p", "within_p"):
         assert (table[name] != people[name]).any()
     gated = gate(HUMAN, RUNS["x"], RUNS["y"], BY, margin=0.1, predicted=PREDICTED)
-    alone = compare(HUMAN, {n: RUNS[n] for n in "xy"}, BY, predicted=PREDICTED, baseline="x", margin=0.1).table()
+    alone = compare(
+        HUMAN, {n: RUNS[n] for n in "xy"}, BY, predicted=PREDICTED, baseline="x", margin=0.1
+    ).table()
     for name in ("estimate", "p", "not_worse_p", "n_effective"):
         np.testing.assert_array_equal(gated.table[name], alone[name])
     assert "prediction-powered" in str(gated)
@@ -216,7 +252,9 @@ def test_groups_have_the_predictions_of_their_queries() -> None:
         == compare(people, RUNS, BY, predicted=PREDICTED, baseline="x").table()["estimate"].tolist()
     )
     by = ["nDCG@5", "AP"]
-    values, more = (values_of(compare(qrels, RUNS, by), ["x", "y", "z"]) for qrels in (people, PREDICTED))
+    values, more = (
+        values_of(compare(qrels, RUNS, by), ["x", "y", "z"]) for qrels in (people, PREDICTED)
+    )
     of_values = compare(values=values, predicted=more, groups=GROUPS).group_table()
     of_runs = compare(people, RUNS, by, predicted=PREDICTED, groups=GROUPS).group_table()
     np.testing.assert_allclose(of_values["estimate"], of_runs["estimate"], atol=1e-12)
@@ -231,7 +269,10 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
     single = benchmark(load(HUMAN), RUNS, BY, predicted=PREDICTED)
     pd.testing.assert_frame_equal(next(iter(single.values())).table(), expected.table())
     for bad, said in (
-        ({"three": PREDICTED, "one": PREDICTED}, "predicted judgments of an unknown collection, 'three'"),
+        (
+            {"three": PREDICTED, "one": PREDICTED},
+            "predicted judgments of an unknown collection, 'three'",
+        ),
         (PREDICTED, "predicted must be a mapping of collections, such as 'one'"),
         (pd.DataFrame(), "predicted must be a mapping of collections, such as 'one'"),
     ):
@@ -242,23 +283,36 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda v: {run: v[run] for run in "xy"}, "predicted holds values of other runs than values: z"),
-        (lambda v: {r: {q: {"P@5": 0.1} for q in of_run} for r, of_run in v.items()}, "predicted: .*no values of"),
-        (lambda v: {r: dict(list(of_run.items())[:5]) for r, of_run in v.items()}, "has no predicted judgments"),
+        (
+            lambda v: {run: v[run] for run in "xy"},
+            "predicted holds values of other runs than values: z",
+        ),
+        (
+            lambda v: {r: {q: {"P@5": 0.1} for q in of_run} for r, of_run in v.items()},
+            "predicted: .*no values of",
+        ),
+        (
+            lambda v: {r: dict(list(of_run.items())[:5]) for r, of_run in v.items()},
+            "has no predicted judgments",
+        ),
     ],
 )
 def test_predicted_values_that_do_not_fit_are_refused(change: Any, said: str) -> None:
-    people, program = (values_of(compare(qrels, RUNS, "AP"), ["x", "y", "z"]) for qrels in (HUMAN, PREDICTED))
+    people, program = (
+        values_of(compare(qrels, RUNS, "AP"), ["x", "y", "z"]) for qrels in (HUMAN, PREDICTED)
+    )
     with pytest.raises(ValueError, match=said):
         compare(values=people, predicted=change(program))
 
 
 def test_a_cost_that_is_not_compared_is_no_cost_of_predicted_values() -> None:
     people, program = (
-        values_of(compare(qrels, RUNS, ["AP", "NumRet"]), ["x", "y", "z"]) for qrels in (HUMAN, PREDICTED)
+        values_of(compare(qrels, RUNS, ["AP", "NumRet"]), ["x", "y", "z"])
+        for qrels in (HUMAN, PREDICTED)
     )
     with pytest.raises(
-        ValueError, match="predicted: smaller_is_better names 'NumRet', which is not among what is compared: AP"
+        ValueError,
+        match="predicted: smaller_is_better names 'NumRet', which is not among what is compared: AP",
     ):
         compare(values=people, predicted=program, smaller_is_better="NumRet")
 
@@ -267,7 +321,10 @@ def test_a_cost_that_is_not_compared_is_no_cost_of_predicted_values() -> None:
 def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
     queries = [f"q{i}" for i in range(40)]
     qrels = {q: {"a": 1, "b": 0} for q in queries}
-    runs = {name: {q: {"a": a, "b": 1.0} for q in queries} for name, a in {"good": 2.0, "bad": 0.0}.items()}
+    runs = {
+        name: {q: {"a": a, "b": 1.0} for q in queries}
+        for name, a in {"good": 2.0, "bad": 0.0}.items()
+    }
     row = compare({q: qrels[q] for q in queries[:10]}, runs, by, predicted=qrels).table().iloc[0]
     assert row["estimate"] == 1 <= row["ci_high"]
     assert 0.4 < row["ci_low"] < 0.8
@@ -287,8 +344,18 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
 @pytest.mark.parametrize(
     ("human", "predicted", "options", "said"),
     [
-        ({q: HUMAN[q] for q in list(HUMAN)[:9]}, PREDICTED, {}, "at least 10 human-judged queries are needed, not 9"),
-        (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 other"),
+        (
+            {q: HUMAN[q] for q in list(HUMAN)[:9]},
+            PREDICTED,
+            {},
+            "at least 10 human-judged queries are needed, not 9",
+        ),
+        (
+            QRELS,
+            {q: g for q, g in QRELS.items() if q not in "37"},
+            {},
+            r"query '3' is judged, but .* \(and 1 other",
+        ),
         (HUMAN, PREDICTED, {"test": "sign"}, "predicted needs the t-test, not 'sign'"),
         (
             HUMAN,
@@ -304,13 +371,26 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
             {},
             "exclude was given for the qrels, but not for predicted; load both",
         ),
-        (load(HUMAN, judged_only=True), PREDICTED, {}, "judged_only was given for the qrels, but not for predicted"),
+        (
+            load(HUMAN, judged_only=True),
+            PREDICTED,
+            {},
+            "judged_only was given for the qrels, but not for predicted",
+        ),
     ],
 )
-def test_what_predictions_cannot_do_is_refused(human: dict, predicted: dict, options: dict, said: str) -> None:
+def test_what_predictions_cannot_do_is_refused(
+    human: dict, predicted: dict, options: dict, said: str
+) -> None:
     with pytest.raises(ValueError, match=f"^compare: .*{said}"):
         compare(human, RUNS, "nDCG@5", predicted=predicted, **options)
-    assert compare(HUMAN, RUNS, "AP", predicted=PREDICTED).with_baseline("y").table()["n_effective"].notna().all()
+    assert (
+        compare(HUMAN, RUNS, "AP", predicted=PREDICTED)
+        .with_baseline("y")
+        .table()["n_effective"]
+        .notna()
+        .all()
+    )
     with pytest.raises(ValueError, match=r"with_test: .*not 'sign'"):
         compare(HUMAN, RUNS, "AP", predicted=PREDICTED).with_test("sign")
 
@@ -340,7 +420,9 @@ def test_it_decides_too_often_at_most_at_its_level_however_long_one_looks() -> N
 @given(e=st.lists(st.floats(0, 1e6), min_size=1, max_size=6))
 def test_corrected_e_values_are_the_smallest_means_of_sets_that_hold_them(e: list[float]) -> None:
     sets = [some for k in range(1, len(e) + 1) for some in combinations(range(len(e)), k)]
-    expected = [min(np.mean([e[j] for j in some]) for some in sets if i in some) for i in range(len(e))]
+    expected = [
+        min(np.mean([e[j] for j in some]) for some in sets if i in some) for i in range(len(e))
+    ]
     np.testing.assert_allclose(e_holm(np.array(e)), expected, rtol=1e-12)
     assert e_holm(np.zeros((3, 0))).shape == (3, 0)
 
@@ -372,7 +454,10 @@ def test_orders_are_seeded_ties_say_nothing_and_stopping_is_reported() -> None:
     x = np.array([[1.0, 0.0] * 20, [0.0] * 40, [-1.0] * 40])
     one, again = (sequential_signs(x, seed=3, correct=False) for _ in range(2))
     assert one.decided_after.tolist() == again.decided_after.tolist()
-    assert one.decided_after.tolist() != sequential_signs(x, seed=4, correct=False).decided_after.tolist()
+    assert (
+        one.decided_after.tolist()
+        != sequential_signs(x, seed=4, correct=False).decided_after.tolist()
+    )
     assert one.decided_after[1] == 0
     assert one.decided_after[2] == 7
     assert one.sign.tolist() == [1, 0, -1]
@@ -391,7 +476,8 @@ def test_an_interval_leaves_out_0_only_where_p_rejects(alpha: float) -> None:
 
 def test_few_queries_of_a_group_are_a_caveat() -> None:
     runs = {
-        name: {f"q{i}": {"a": 1.0, "b": 2.0 - (i % k == 0)} for i in range(60)} for name, k in (("one", 2), ("two", 3))
+        name: {f"q{i}": {"a": 1.0, "b": 2.0 - (i % k == 0)} for i in range(60)}
+        for name, k in (("one", 2), ("two", 3))
     }
     qrels = {f"q{i}": {"a": 1} for i in range(60)}
     human = {q: qrels[q] for q in list(qrels)[:30]}

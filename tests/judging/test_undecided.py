@@ -49,15 +49,24 @@ def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject
     for q, differences in every.items():
         wins, loses = (differences > 1e-12).any(), (differences < -1e-12).any()
         unknown = not criterion.is_measure and max(deep.qrels[q].values()) < 1
-        assert left.is_open[0, left.query_ids.index(q)] == ((wins or loses) if unknown else (wins and loses))
+        assert left.is_open[0, left.query_ids.index(q)] == (
+            (wins or loses) if unknown else (wins and loses)
+        )
 
 
-@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"])
+@pytest.mark.parametrize(
+    "name", ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
+)
 @given(data=st.data())
-def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data: st.DataObject) -> None:
+def test_every_query_on_which_some_judging_makes_a_winner_counts(
+    name: str, data: st.DataObject
+) -> None:
     """Also those without a known relevant document; and what there is to judge on them is asked for."""
     small = data.draw(small_collections())
-    nothing = {q: {doc: min(grade, 0) for doc, grade in small.qrels[q].items()} for q in list(small.qrels)[1:]}
+    nothing = {
+        q: {doc: min(grade, 0) for doc, grade in small.qrels[q].items()}
+        for q in list(small.qrels)[1:]
+    }
     deep = type(small)({**small.qrels, **nothing}, small.rankings, small.max_rel, 100, 0)
     result = compare(deep.qrels, deep.runs, name, allow_empty=True)
     row = result.bounds().iloc[0]
@@ -74,9 +83,13 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data
 
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rpp", "RR@4"])
 @given(data=st.data())
-def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(name: str, data: st.DataObject) -> None:
+def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(
+    name: str, data: st.DataObject
+) -> None:
     small = data.draw(
-        small_collections(most_open=3).filter(lambda s: max(map(max, map(dict.values, s.qrels.values()))) > 0)
+        small_collections(most_open=3).filter(
+            lambda s: max(map(max, map(dict.values, s.qrels.values()))) > 0
+        )
     )
     top = max(g for grades in small.qrels.values() for g in grades.values())
     deep = type(small)(small.qrels, small.rankings, top, 4 if name == "RR@4" else 100, 0)
@@ -128,7 +141,9 @@ def test_what_holds_has_its_sign_under_every_judging_and_what_could_be_undone_is
     result = compare(deep.qrels, deep.runs, name, test=test, allow_empty=True)
     depth, (word,) = result.holds(name)
     assert (depth is None) <= (word == "not bounded")
-    if not result.by[name].query_ids or not np.isfinite(estimate := result.table()["estimate"].iloc[0]):
+    if not result.by[name].query_ids or not np.isfinite(
+        estimate := result.table()["estimate"].iloc[0]
+    ):
         return
     if result.by[name].is_measure:
         every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
@@ -138,9 +153,14 @@ def test_what_holds_has_its_sign_under_every_judging_and_what_could_be_undone_is
             return
     ends = [sum(end(x) for x in every) for end in (np.min, np.max)]
     if test == "sign":
-        ends = [sum(np.sign(end(np.where(np.abs(x) < 1e-12, 0, x))) for x in every) for end in (np.min, np.max)]
+        ends = [
+            sum(np.sign(end(np.where(np.abs(x) < 1e-12, 0, x))) for x in every)
+            for end in (np.min, np.max)
+        ]
     if test != "wilcoxon" and word == "under any judging":
-        assert ends[0] > 1e-12 or ends[1] < -1e-12 or ends[0] == ends[1] == 0 or abs(estimate) < 1e-12
+        assert (
+            ends[0] > 1e-12 or ends[1] < -1e-12 or ends[0] == ends[1] == 0 or abs(estimate) < 1e-12
+        )
     if word == "could be undone":
         assert ends[0] <= 1e-12
         assert ends[1] >= -1e-12
@@ -153,30 +173,49 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert table["holds"].tolist()[:3] == ["could be undone", "under any judging", None]
     assert set(table["holds"][3:]) <= {"not bounded", None}
     assert table["depth"].tolist()[:3] == [1] * 3
-    assert "1 of 2 significant differences by P@1 (depth 1) keep their sign under any judging" in result.summary()
+    assert (
+        "1 of 2 significant differences by P@1 (depth 1) keep their sign under any judging"
+        in result.summary()
+    )
     assert "textdagger" in result.to_latex(holds=True)
     assert "†" in result.to_markdown(holds=True)
     assert "†" not in result.to_markdown() + result.to_latex()
     against = compare(QRELS, {"good": GOOD, "bad": BAD, "sure": sure}, "P@1", baseline="good")
-    assert [against.to_latex(holds=True).count(sign) for sign in ("$^{-\\dagger}$", "$^{-}$")] == [1, 1]
-    judged = compare({q: {**g, "u": 0, "v": 0, "w": 0} for q, g in QRELS.items()}, {"good": GOOD, "bad": BAD}, "Bpref")
+    assert [against.to_latex(holds=True).count(sign) for sign in ("$^{-\\dagger}$", "$^{-}$")] == [
+        1,
+        1,
+    ]
+    judged = compare(
+        {q: {**g, "u": 0, "v": 0, "w": 0} for q, g in QRELS.items()},
+        {"good": GOOD, "bad": BAD},
+        "Bpref",
+    )
     assert judged.verdicts(holds=True)["holds"].isin(["under any judging", None]).all()
 
 
 def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0} for q in QRELS}}
     by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
-    assert "Signs under any judging are not bounded for this test (Wilcoxon signed-rank test)." in by_rank.summary()
+    assert (
+        "Signs under any judging are not bounded for this test (Wilcoxon signed-rank test)."
+        in by_rank.summary()
+    )
     assert "keep their sign" not in by_rank.summary()
     assert "†" not in by_rank.to_markdown(holds=True)
-    assert "What unjudged documents could change is not bounded by P@1." in by_rank.to_markdown(holds=True)
+    assert "What unjudged documents could change is not bounded by P@1." in by_rank.to_markdown(
+        holds=True
+    )
     for limit, name in (("_MOST_SHARED", "lexirecall"), ("_MOST_APART", "P@1")):
         with monkeypatch.context() as patch:
             patch.setattr(f"ir_lexirecall.comparison.missing_judgments.{limit}", 0)
             result = compare(QRELS, runs, ["lexirecall", "P@1"])
             said = result.summary()
-            assert [result.too_many(by) for by in result.criteria] == [by == name for by in result.criteria]
-            assert f"could change by {name} was not looked at: 3 pairs take long; see bounds." in said
+            assert [result.too_many(by) for by in result.criteria] == [
+                by == name for by in result.criteria
+            ]
+            assert (
+                f"could change by {name} was not looked at: 3 pairs take long; see bounds." in said
+            )
             assert set(result.verdicts(name, holds=True)["holds"]) <= {"not bounded", None}
         assert "not looked at" not in compare(QRELS, runs, ["lexirecall", "P@1"]).summary()
 
@@ -222,7 +261,10 @@ def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     left = several.undecided("lexirecall")
     assert left is not None
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
-    assert f"could change the winner between tfidf and ql on {number} of 16 queries (depth 100)." in several.summary()
+    assert (
+        f"could change the winner between tfidf and ql on {number} of 16 queries (depth 100)."
+        in several.summary()
+    )
 
 
 def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
@@ -241,7 +283,9 @@ def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
     for result in (compare(people, runs, "RR"), compare(people, runs, "RR", predicted=predicted)):
         assert result.verdicts()["verdict"].tolist() == ["better"]
         assert any("unjudged documents could undo it" in note for note in result.diagnostics)
-        assert any("12 queries judged by people" in note for note in result.diagnostics) == bool(result.predicted)
+        assert any("12 queries judged by people" in note for note in result.diagnostics) == bool(
+            result.predicted
+        )
     left = result.undecided("RR")
     assert left is not None
     assert left.outer is None
@@ -250,7 +294,9 @@ def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
 @pytest.mark.parametrize("test", ["t", "sign", "bootstrap", "wilcoxon", "tukey"])
 def test_intervals_of_bounds_hold_those_of_the_table(test: str) -> None:
     test_of = SignificanceTest(test, n_resamples=199)
-    sure = compare(QRELS, {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}}, "P@1", test=test_of)
+    sure = compare(
+        QRELS, {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}}, "P@1", test=test_of
+    )
     bounds, table = sure.bounds().iloc[0], sure.table().iloc[0]
     if test in ("sign", "wilcoxon"):  # these estimate something else
         table = sure.with_test("t").table().iloc[0]
@@ -293,7 +339,10 @@ def test_forests_have_an_outer_interval(name: str) -> None:
     assert left.outer is not None
     ax = result.plot("differences", name)
     thin = ax.collections[2].get_segments()
-    place = {text.get_text(): int(y) for y, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    place = {
+        text.get_text(): int(y)
+        for y, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    }
     for pair, low, high in zip(result.pairs, *left.outer, strict=True):
         np.testing.assert_allclose(thin[place[pair[0]]][:, 0], [low, high])
     assert "depth 100" in ax.get_xlabel().replace("\n", " ")
@@ -307,9 +356,16 @@ def test_forests_have_an_outer_interval(name: str) -> None:
 def test_means_of_graded_preferences_are_not_bounded_by_who_wins(name: str) -> None:
     """Many narrow wins and few heavy losses: the mean may turn where wins do not."""
     narrow = {f"q{i}": {"a": 3.0, "b": 2.0, "u": 1.0} for i in range(40)}
-    heavy = {q: {"u": 9.0, **docs} if int(q[1:]) < 26 else {"a": 8.0, "u": 1.0} for q, docs in narrow.items()}
-    result = irl.compare({q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="t")
+    heavy = {
+        q: {"u": 9.0, **docs} if int(q[1:]) < 26 else {"a": 8.0, "u": 1.0}
+        for q, docs in narrow.items()
+    }
+    result = irl.compare(
+        {q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="t"
+    )
     assert set(result.verdicts(holds=True)["holds"]) <= {"not bounded"}
     assert not any("could undo" in note for note in result.diagnostics)
-    by_sign = irl.compare({q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="sign")
+    by_sign = irl.compare(
+        {q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="sign"
+    )
     assert by_sign.undecided(name).bounded

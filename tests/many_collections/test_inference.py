@@ -33,15 +33,22 @@ def benchmarks(draw: st.DrawFn) -> list[np.ndarray]:
 # -- plain loops -------------------------------------------------------------------------------------
 
 
-def plain_stratified(values: list[np.ndarray], seed: int, B: int = B) -> tuple[np.ndarray, np.ndarray]:
+def plain_stratified(
+    values: list[np.ndarray], seed: int, B: int = B
+) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard errors of resamples, number by number, with the same draws."""
-    draws = [np.random.default_rng([seed, d]).integers(x.shape[1], size=(B, x.shape[1])) for d, x in enumerate(values)]
+    draws = [
+        np.random.default_rng([seed, d]).integers(x.shape[1], size=(B, x.shape[1]))
+        for d, x in enumerate(values)
+    ]
     means, errors = np.zeros((len(values[0]), B)), np.zeros((len(values[0]), B))
     for run in range(len(values[0])):
         for b in range(B):
             samples = [x[run][draw[b]] for x, draw in zip(values, draws, strict=True)]
             means[run, b] = sum(sample.mean() for sample in samples) / len(values)
-            variances = [sample.var(ddof=1) / len(sample) if len(sample) > 1 else 0.0 for sample in samples]
+            variances = [
+                sample.var(ddof=1) / len(sample) if len(sample) > 1 else 0.0 for sample in samples
+            ]
             errors[run, b] = np.sqrt(sum(variances)) / len(values)
     return means, errors
 
@@ -51,14 +58,18 @@ def plain_two_level(values: list[np.ndarray], seed: int) -> tuple[np.ndarray, np
     drawn = np.random.default_rng([seed, len(values)]).integers(len(values), size=(B, len(values)))
     means: dict[tuple[int, int], np.ndarray] = {}
     for d, x in enumerate(values):
-        places = [(b, place) for b in range(B) for place in range(len(values)) if drawn[b, place] == d]
+        places = [
+            (b, place) for b in range(B) for place in range(len(values)) if drawn[b, place] == d
+        ]
         rows = np.random.default_rng([seed, d]).integers(x.shape[1], size=(len(places), x.shape[1]))
         means |= {place: x[:, row].mean(axis=1) for place, row in zip(places, rows, strict=True)}
     by_resample = [np.stack([means[b, place] for place in range(len(values))]) for b in range(B)]
     mean = np.stack([several.mean(axis=0) for several in by_resample], axis=1)
     if len(values) == 1:
         return mean, np.zeros_like(mean)
-    error = np.stack([several.std(axis=0, ddof=1) / np.sqrt(len(values)) for several in by_resample], axis=1)
+    error = np.stack(
+        [several.std(axis=0, ddof=1) / np.sqrt(len(values)) for several in by_resample], axis=1
+    )
     return mean, error
 
 
@@ -66,7 +77,10 @@ def plain_two_level(values: list[np.ndarray], seed: int) -> tuple[np.ndarray, np
 @given(benchmarks(), st.integers(0, 100))
 def test_resamples_are_those_of_a_plain_loop(values: list[np.ndarray], seed: int) -> None:
     for over, plain in (("queries", plain_stratified), ("collections", plain_two_level)):
-        found, (mean, error) = inference.macro_bootstrap(values, over, draws=Resampled(B, seed)), plain(values, seed)
+        found, (mean, error) = (
+            inference.macro_bootstrap(values, over, draws=Resampled(B, seed)),
+            plain(values, seed),
+        )
         np.testing.assert_allclose(found.mean, mean, atol=1e-12)
         np.testing.assert_allclose(found.error, error, atol=1e-6)
 
@@ -101,7 +115,8 @@ def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
     values = [np.random.default_rng(0).random((3, size)) for size in (5, 9, 4)]
     for over in draws.OVER:
         many, few, other = (
-            inference.MacroMeans(x, over, size) for x, size in ((values, B), (values, 1), (values[:1], B))
+            inference.MacroMeans(x, over, size)
+            for x, size in ((values, B), (values, 1), (values[:1], B))
         )
         draws.resample([many, few, other], seed=1)
         np.testing.assert_allclose(few.resamples.mean, many.resamples.mean[:, :1], atol=1e-15)
@@ -122,14 +137,18 @@ def test_ranks_of_resamples_are_counted(values: list[np.ndarray]) -> None:
 
 
 @settings(max_examples=40)
-@given(benchmarks(), st.sampled_from(["queries", "collections"]), st.sampled_from([0.01, 0.05, 0.2]))
+@given(
+    benchmarks(), st.sampled_from(["queries", "collections"]), st.sampled_from([0.01, 0.05, 0.2])
+)
 def test_an_interval_leaves_out_zero_exactly_where_p_is_small(
     values: list[np.ndarray], over: str, alpha: float
 ) -> None:
     differences = [x - 0.5 for x in values]
     resamples = inference.macro_bootstrap(differences, over, draws=Resampled(B, 3))
     mean = inference.macro_means(differences)
-    low, high, p = inference.studentised_interval(mean, inference.macro_error(differences, over), resamples, alpha)
+    low, high, p = inference.studentised_interval(
+        mean, inference.macro_error(differences, over), resamples, alpha
+    )
     clear = np.abs(np.minimum(np.abs(low), np.abs(high))) > 1e-9
     assert (((low > 0) | (high < 0)) == (p <= alpha))[clear].all()
 
@@ -139,7 +158,9 @@ def test_one_query_or_one_collection_says_nothing() -> None:
     assert np.isinf(inference.macro_error(one_query, "queries")).all()
     assert np.isinf(inference.macro_error([one_query[1]], "collections")).all()
     resamples = inference.macro_bootstrap(one_query, "queries", draws=Resampled(B, 0))
-    low, high, p = inference.studentised_interval(np.array([0.3]), np.array([np.inf]), resamples, 0.05)
+    low, high, p = inference.studentised_interval(
+        np.array([0.3]), np.array([np.inf]), resamples, 0.05
+    )
     assert p[0] == 1
     assert np.isnan([low[0], high[0]]).all()
 
@@ -149,13 +170,19 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
     rng = np.random.default_rng(0)
     x = [rng.normal(0, 1, (2, 40)) for _ in range(3)]
     x = [0.3 + (y - y.mean(axis=1, keepdims=True)) for y in x]  # all means are 0.3
-    assert inference.macro_error(x, "collections") == pytest.approx(inference.macro_error(x, "queries"))
+    assert inference.macro_error(x, "collections") == pytest.approx(
+        inference.macro_error(x, "queries")
+    )
     resamples = inference.macro_bootstrap(x, "collections", draws=Resampled(999, 0))
     mean = inference.macro_means(x)
-    low, high, _ = inference.studentised_interval(mean, inference.macro_error(x, "collections"), resamples, 0.05)
+    low, high, _ = inference.studentised_interval(
+        mean, inference.macro_error(x, "collections"), resamples, 0.05
+    )
     assert ((low < 0.3) & (high > 0.3)).all()
     combined = inference.random_effects(np.array([[0.3, 0.3]]), np.array([[0.016, 0.013]]))
-    assert combined.effect_low[0] < -0.5 < 1.1 < combined.effect_high[0]  # t with one degree of freedom
+    assert (
+        combined.effect_low[0] < -0.5 < 1.1 < combined.effect_high[0]
+    )  # t with one degree of freedom
     assert combined.i2[0] == combined.tau2[0] == 0
 
 
@@ -181,10 +208,14 @@ def test_the_interval_of_a_mean_is_that_of_its_resamples() -> None:
         assert low[run] == pytest.approx(values[run].mean() - half)
         assert high[run] == pytest.approx(values[run].mean() + half)
     for unknown in (np.array([[0.5]]), np.full((1, 9), 0.3)):
-        assert all(np.isnan(end).all() for end in inference.mean_interval(unknown, draws=Resampled(50)))
+        assert all(
+            np.isnan(end).all() for end in inference.mean_interval(unknown, draws=Resampled(50))
+        )
 
 
-def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise_of_queries() -> None:
+def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise_of_queries() -> (
+    None
+):
     """Beside SciPy's t interval of the differences, transformed, statsmodels' tau2 of equal weights, and the definition of what comes next."""
     from statsmodels.stats.meta_analysis import combine_effects
 
@@ -193,22 +224,35 @@ def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise
     effect[2] = 0.03 + effect[2] / 100  # agree better than by chance
     found = inference.random_effects(effect, variance)
     for row in range(2):
-        for end, c in ((found.effect_low[row], stats.t.ppf(0.975, 6)), (found.effect_high[row], stats.t.ppf(0.025, 6))):
+        for end, c in (
+            (found.effect_low[row], stats.t.ppf(0.975, 6)),
+            (found.effect_high[row], stats.t.ppf(0.025, 6)),
+        ):
             t = (found.effect[row] - end) / stats.sem(effect[row])
             a = stats.skew(effect[row]) / (3 * np.sqrt(7))
             assert t + a * (t**2 + 0.5) + a**2 * t**3 / 3 == pytest.approx(c)
         few = inference.random_effects(effect[:, :3], variance[:, :3] / 100)
         ends = stats.ttest_1samp(effect[row, :3], 0).confidence_interval()
         assert (few.effect_low[row], few.effect_high[row]) == pytest.approx(tuple(ends))
-        peer = combine_effects(effect[row], variance[row], method_re="dl")  # alike where variances are
+        peer = combine_effects(
+            effect[row], variance[row], method_re="dl"
+        )  # alike where variances are
         assert (found.tau2[row], found.i2[row]) == pytest.approx((peer.tau2, peer.i2))
         further = stats.t.ppf(0.975, 6) * effect[row].std(ddof=1) * np.sqrt(1 + 1 / 7)
         assert found.next_high[row] - found.effect[row] == pytest.approx(further)
     assert found.tau2[2] == found.i2[2] == 0
-    alike = inference.random_effects(np.array([[0.02, 0.03, 0.04, 0.03, 0.02, 0.03, 0.04]]), variance[:1])
-    assert alike.effect_high - alike.effect == pytest.approx(stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7))
-    assert np.isnan(inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).effect).all()
-    assert np.isnan(inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).effect_low).all()
+    alike = inference.random_effects(
+        np.array([[0.02, 0.03, 0.04, 0.03, 0.02, 0.03, 0.04]]), variance[:1]
+    )
+    assert alike.effect_high - alike.effect == pytest.approx(
+        stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7)
+    )
+    assert np.isnan(
+        inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).effect
+    ).all()
+    assert np.isnan(
+        inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).effect_low
+    ).all()
 
 
 def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
@@ -217,7 +261,9 @@ def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
     rng = np.random.default_rng(1)
     sizes = np.array([5, 12, 40, 90])
     for between in (0.0, 0.3):
-        differences = [rng.normal(rng.normal(0, between), rng.uniform(0.1, 0.5), size) for size in sizes]
+        differences = [
+            rng.normal(rng.normal(0, between), rng.uniform(0.1, 0.5), size) for size in sizes
+        ]
         peer = anova_oneway(differences, use_var="unequal", welch_correction=True)
         f, p = heterogeneity([x[None] for x in differences])
         assert f[0] == pytest.approx(peer.statistic)
@@ -260,7 +306,9 @@ def test_nemenyi_is_scikit_posthocs() -> None:
 @pytest.mark.parametrize(("runs", "q"), [(2, 1.960), (5, 2.728), (10, 3.164)])
 def test_the_critical_difference_is_demsars(runs: int, q: float) -> None:
     means = np.random.default_rng(3).random((12, runs))
-    assert inference.nemenyi(means)[0] == pytest.approx(q * np.sqrt(runs * (runs + 1) / (6 * 12)), abs=2e-3)
+    assert inference.nemenyi(means)[0] == pytest.approx(
+        q * np.sqrt(runs * (runs + 1) / (6 * 12)), abs=2e-3
+    )
 
 
 @settings(max_examples=60)
@@ -308,9 +356,9 @@ def test_p_is_uniform_where_nothing_differs(over: str) -> None:
         x = [values[1:] - values[:1] for values in world.collections(rng)]
         resamples = inference.macro_bootstrap(x, over, draws=Resampled(399, number))
         p.append(
-            inference.studentised_interval(inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05)[
-                2
-            ][0]
+            inference.studentised_interval(
+                inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05
+            )[2][0]
         )
     assert stats.kstest(p, "uniform").pvalue > 0.001
     assert np.mean(np.array(p) <= 0.05) <= 0.09
@@ -332,7 +380,16 @@ def test_intervals_over_collections_stay_in_the_range_of_differences() -> None:
         }
         for d in range(5)
     }
-    overall = benchmark(values=values, baseline="b").overall("collections").set_index("run").loc["a"]
-    for column in ("difference_low", "difference_high", "effect_low", "effect_high", "next_low", "next_high"):
+    overall = (
+        benchmark(values=values, baseline="b").overall("collections").set_index("run").loc["a"]
+    )
+    for column in (
+        "difference_low",
+        "difference_high",
+        "effect_low",
+        "effect_high",
+        "next_low",
+        "next_high",
+    ):
         assert np.isnan(overall[column]) or -1 <= overall[column] <= 1
     assert overall["effect_high"] == overall["next_high"] == 1

@@ -18,7 +18,13 @@ def ranking(rank: int) -> dict[str, float]:
     return {("a" if place == rank else f"x{place}"): 30.0 - place for place in range(1, 21)}
 
 
-def benchmark(effects: dict[str, list[float]], by: Any = "RR", queries: int = 40, seed: int = 1, **options: Any) -> Any:
+def benchmark(
+    effects: dict[str, list[float]],
+    by: Any = "RR",
+    queries: int = 40,
+    seed: int = 1,
+    **options: Any,
+) -> Any:
     """A relevant document per query, at a geometric rank."""
     rng = np.random.default_rng(seed)
     collections, runs = {}, {}
@@ -26,10 +32,14 @@ def benchmark(effects: dict[str, list[float]], by: Any = "RR", queries: int = 40
         ids = [f"q{i}" for i in range(queries)]
         collections[f"c{d}"] = {q: {"a": 1} for q in ids}
         runs[f"c{d}"] = {
-            run: {q: ranking(min(20, int(rng.geometric(effect[d])))) for q in ids} for run, effect in effects.items()
+            run: {q: ranking(min(20, int(rng.geometric(effect[d])))) for q in ids}
+            for run, effect in effects.items()
         }
     return irl.benchmark(
-        collections, runs, by, **{"baseline": "base", "test": irl.SignificanceTest(n_resamples=199), **options}
+        collections,
+        runs,
+        by,
+        **{"baseline": "base", "test": irl.SignificanceTest(n_resamples=199), **options},
     )
 
 
@@ -46,7 +56,11 @@ def test_on_how_many_collections_a_run_is_better(by: str) -> None:
                 ps.append(margin_test(irl.SignificanceTest("t"), differences, 0.0).better[0])
             else:
                 row = collection.table().set_index("run_a").loc[run]
-                ps.append(stats.binomtest(row["wins"], row["wins"] + row["losses"], alternative="greater").pvalue)
+                ps.append(
+                    stats.binomtest(
+                        row["wins"], row["wins"] + row["losses"], alternative="greater"
+                    ).pvalue
+                )
     for u in range(1, 5):
         p_u = [max((4 - v) * sorted(ps)[v] for v in range(u)) for ps in one_sided.values()]
         expected = corrected(np.minimum(p_u, 1), "holm", 0.05)[0]
@@ -72,7 +86,9 @@ def test_the_summary_says_so() -> None:
     assert "rests on p" not in alike
     assert "by RR, no run is shown to be on any." in alike
     assert "single collections" not in str(benchmark(EFFECTS, baseline=None))
-    assert "single collections" not in str(benchmark({run: effect[:1] for run, effect in EFFECTS.items()}))
+    assert "single collections" not in str(
+        benchmark({run: effect[:1] for run, effect in EFFECTS.items()})
+    )
 
 
 @pytest.mark.parametrize("correction", ["holm", None])
@@ -90,6 +106,7 @@ def test_verdicts_on_single_collections_hold_for_all_of_them(correction: str | N
 def test_equal_runs_are_hardly_ever_coloured() -> None:
     equal = {run: [0.3] * 8 for run in ("base", "a", "b", "c", "d")}
     coloured = [
-        (benchmark(equal, queries=20, seed=seed).by_collection()["verdict"] != "undecided").any() for seed in range(30)
+        (benchmark(equal, queries=20, seed=seed).by_collection()["verdict"] != "undecided").any()
+        for seed in range(30)
     ]
     assert sum(coloured) <= 4

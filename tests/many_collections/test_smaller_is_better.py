@@ -23,7 +23,11 @@ def suite() -> Benchmark:
     collections = {"one": QRELS, "two": QRELS}
     runs = {"fair": fair, **RUNS}
     return irl.benchmark(
-        collections, lambda name: runs, ["SL3", "RR"], baseline="fair", test=irl.SignificanceTest(n_resamples=500)
+        collections,
+        lambda name: runs,
+        ["SL3", "RR"],
+        baseline="fair",
+        test=irl.SignificanceTest(n_resamples=500),
     )
 
 
@@ -38,7 +42,12 @@ def test_ranks_over_collections_begin_with_the_smallest_mean(suite: Benchmark, o
             assert rows.loc["good", low] == 1
             assert (rows[low] <= rows["mean_rank"]).all()
             assert (rows["mean_rank"] <= rows[high]).all()
-    for column in ("rank_low", "rank_high", "rank_from", "rank_to"):  # RR = 1 - SL3 / 2 on ranks 1 and 2
+    for column in (
+        "rank_low",
+        "rank_high",
+        "rank_from",
+        "rank_to",
+    ):  # RR = 1 - SL3 / 2 on ranks 1 and 2
         assert overall.loc["SL3", column].tolist() == overall.loc["RR", column].tolist()
 
 
@@ -50,7 +59,9 @@ def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: Benchma
     difference = overall.set_index(["criterion", "run"])["difference"]
     assert difference["SL3", "good"] < 0 < difference["RR", "good"]
     rows = suite.to_markdown().splitlines()
-    assert any("| good" in row and "SL3" in row and "**0.0000**" in row and "\\+" in row for row in rows)
+    assert any(
+        "| good" in row and "SL3" in row and "**0.0000**" in row and "\\+" in row for row in rows
+    )
     assert any("| bad" in row and "SL3" in row and "**" not in row for row in rows)
 
 
@@ -58,27 +69,50 @@ def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: Benchma
 def files(tmp_path: Path) -> Path:
     (tmp_path / "qrels").write_text("".join(f"{q} 0 a 1\n" for q in QRELS))
     for name, run in RUNS.items():
-        lines = [f"{q} Q0 {doc} 0 {score} tag\n" for q, docs in run.items() for doc, score in docs.items()]
+        lines = [
+            f"{q} Q0 {doc} 0 {score} tag\n"
+            for q, docs in run.items()
+            for doc, score in docs.items()
+        ]
         (tmp_path / f"{name}.run").write_text("".join(lines))
     return tmp_path
 
 
-@pytest.mark.parametrize(("baseline", "candidate", "code"), [("bad", "good", 0), ("good", "bad", 3)])
-def test_the_gate_fails_where_the_value_rises(baseline: str, candidate: str, code: int, files: Path) -> None:
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "code"), [("bad", "good", 0), ("good", "bad", 3)]
+)
+def test_the_gate_fails_where_the_value_rises(
+    baseline: str, candidate: str, code: int, files: Path
+) -> None:
     words = (str(files / "qrels"), str(files / f"{baseline}.run"), str(files / f"{candidate}.run"))
     assert exit_code("gate", *words, "-m", "SL3") == code
 
 
-def test_the_benchmark_command_marks_the_rise_as_a_loss(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_benchmark_command_marks_the_rise_as_a_loss(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("one", "two"):
         (files / "suite" / name).mkdir(parents=True)
         (files / "suite" / name / "qrels").write_bytes((files / "qrels").read_bytes())
         for run in RUNS:
             (files / "suite" / name / f"{run}.run").write_bytes((files / f"{run}.run").read_bytes())
-    words = (str(files / "suite"), "-m", "SL3", "--baseline", "bad", "--n-resamples", "99", "--alpha", "0.2", "--wide")
+    words = (
+        str(files / "suite"),
+        "-m",
+        "SL3",
+        "--baseline",
+        "bad",
+        "--n-resamples",
+        "99",
+        "--alpha",
+        "0.2",
+        "--wide",
+    )
     assert exit_code("benchmark", *words) == 0
     lines = capsys.readouterr().out.splitlines()
-    row = next(line for line in lines[lines.index("SL3 (smaller is better):") :] if line.startswith("good"))
+    row = next(
+        line for line in lines[lines.index("SL3 (smaller is better):") :] if line.startswith("good")
+    )
     assert "-2.0000+" in row
 
 
@@ -93,7 +127,18 @@ def test_every_format_says_beside_a_mean_which_value_is_better(
         for i in range(9)
     ]
     (tmp_path / "v.csv").write_text("collection,run,query_id,zeal,RMSE\n" + "".join(rows))
-    assert exit_code("benchmark", "--values", str(tmp_path / "v.csv"), "--format", form, "--n-resamples", "99") == 0
+    assert (
+        exit_code(
+            "benchmark",
+            "--values",
+            str(tmp_path / "v.csv"),
+            "--format",
+            form,
+            "--n-resamples",
+            "99",
+        )
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "larger is better (assumed)" in shown
     assert "smaller is better" in shown
@@ -101,4 +146,7 @@ def test_every_format_says_beside_a_mean_which_value_is_better(
 
 def test_provenance_over_collections_says_which_value_is_better(suite: Benchmark) -> None:
     assert suite.provenance["direction"] == {"SL3": "smaller is better", "RR": "larger is better"}
-    assert suite.overall().set_index("criterion")["direction"].to_dict() == suite.provenance["direction"]
+    assert (
+        suite.overall().set_index("criterion")["direction"].to_dict()
+        == suite.provenance["direction"]
+    )

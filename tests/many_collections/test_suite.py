@@ -56,7 +56,9 @@ def test_each_collection_is_as_alone(suite: Benchmark) -> None:
         assert suite[name].means().equals(alone.means())
         for table in ("means", "table", "verdicts"):
             part = getattr(suite, table)()
-            part = part[part["collection"] == name].drop(columns="collection").reset_index(drop=True)
+            part = (
+                part[part["collection"] == name].drop(columns="collection").reset_index(drop=True)
+            )
             pd.testing.assert_frame_equal(part, getattr(alone, table)())
 
 
@@ -73,10 +75,14 @@ def test_overall_is_computed_from_the_values(suite: Benchmark) -> None:
     for run in ("ql", "tfidf"):
         for criterion in MEASURES:
             macro = means[criterion].groupby("run", sort=False).mean()
-            assert overall.loc[(criterion, run), "difference"] == pytest.approx(macro[run] - macro["bm25"])
+            assert overall.loc[(criterion, run), "difference"] == pytest.approx(
+                macro[run] - macro["bm25"]
+            )
         for criterion in ("lexirecall", "rpp"):
             head_to_head = [result.matrix(criterion).loc[run, "bm25"] for result in suite.values()]
-            assert overall.loc[(criterion, run), "difference"] == pytest.approx(np.mean(head_to_head))
+            assert overall.loc[(criterion, run), "difference"] == pytest.approx(
+                np.mean(head_to_head)
+            )
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])
@@ -94,7 +100,10 @@ def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
     assert np.isnan(rows.loc["bm25", "p"])
     assert (rows["rank_low"] <= rows["rank_high"]).all()
     if over == "collections":
-        variance = [[x[1:][r].var(ddof=1) / x.shape[1] for x in [v - v[0] for v in values]] for r in range(2)]
+        variance = [
+            [x[1:][r].var(ddof=1) / x.shape[1] for x in [v - v[0] for v in values]]
+            for r in range(2)
+        ]
         means = np.array([[(x[r + 1] - x[0]).mean() for x in values] for r in range(2)])
         expected = inference.random_effects(means, np.array(variance))
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "effect"], expected.effect)
@@ -116,12 +125,18 @@ def test_differences_over_collections_are_corrected_whatever_the_test(suite: Ben
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])
-def test_overall_does_not_depend_on_what_is_resampled_together(over: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overall_does_not_depend_on_what_is_resampled_together(
+    over: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # "two" has a query without relevant documents: measures count it, preferences do not.
-    parts = PARTS | {"two": pd.concat([PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)])}
+    parts = PARTS | {
+        "two": pd.concat([PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)])
+    }
 
     def overall() -> pd.DataFrame:
-        return irl.benchmark(parts, lambda name: RUNS, CRITERIA, baseline="bm25", **OPTIONS).overall(over)
+        return irl.benchmark(
+            parts, lambda name: RUNS, CRITERIA, baseline="bm25", **OPTIONS
+        ).overall(over)
 
     together = overall()
     monkeypatch.setattr(result_module, "_ROWS", 1)
@@ -136,7 +151,8 @@ def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> No
         folder = tmp_path / "suiteeval" / name
         folder.mkdir(parents=True, exist_ok=True)
         lines = "".join(
-            f"{q} Q0 {d} 0 {s!r} {run}\n" for q, d, s in table[["query_id", "doc_id", "score"]].itertuples(index=False)
+            f"{q} Q0 {d} 0 {s!r} {run}\n"
+            for q, d, s in table[["query_id", "doc_id", "score"]].itertuples(index=False)
         )
         (folder / f"{run}.res.gz").write_bytes(gzip.compress(lines.encode()))
         tirex = tmp_path / "tirex" / name / run
@@ -149,7 +165,12 @@ def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> No
         return RUNS
 
     plain = {name: dicts(qrels) for name, qrels in PARTS.items()}
-    for runs in (tmp_path / "suiteeval", str(tmp_path / "tirex"), runs_of, {name: dict(RUNS) for name in PARTS}):
+    for runs in (
+        tmp_path / "suiteeval",
+        str(tmp_path / "tirex"),
+        runs_of,
+        {name: dict(RUNS) for name in PARTS},
+    ):
         for collections in (PARTS, plain):
             result = irl.benchmark(collections, runs, MEASURES, **OPTIONS)
             keys = ["collection", "criterion", "run"]
@@ -161,7 +182,9 @@ def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> No
 
 def test_ids_are_collections_and_apply_their_threshold() -> None:
     by_id = irl.benchmark(["lexirecall/demo"], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS)
-    by_object = irl.benchmark([irl.load("lexirecall/demo")], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS)
+    by_object = irl.benchmark(
+        [irl.load("lexirecall/demo")], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS
+    )
     assert by_id.means().equals(by_object.means())
     for single in (
         irl.benchmark("lexirecall/demo", RUNS, MEASURES, **OPTIONS),
@@ -214,7 +237,9 @@ def test_runs_that_are_missing_may_be_skipped() -> None:
         (PARTS, {key: {1: RUNS["ql"], "1": RUNS["ql"]} for key in PARTS}, {}, "two runs have the same name, 1"),
     ],
 )  # fmt: skip
-def test_bad_input_is_named(collections: Any, runs: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_input_is_named(
+    collections: Any, runs: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         irl.benchmark(collections, runs, MEASURES, **OPTIONS, **options)
 
@@ -231,13 +256,17 @@ def test_empty_and_incomplete_folders_are_named(tmp_path: Path) -> None:
 def test_a_collection_without_relevant_documents_is_named() -> None:
     collections = {"good": {"q": {"a": 1}, "r": {"a": 1}}, "bad": {"q": {"a": 0}}}
     runs = {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}}
-    result = irl.benchmark(collections, dict.fromkeys(collections, runs), ["AP", "lexirecall"], **OPTIONS)
+    result = irl.benchmark(
+        collections, dict.fromkeys(collections, runs), ["AP", "lexirecall"], **OPTIONS
+    )
     with pytest.raises(ValueError, match="no query of collection 'bad' has a relevant document"):
         result.overall()
 
 
 def test_what_overall_cannot_say_is_refused(suite: Benchmark) -> None:
-    with pytest.raises(ValueError, match="unknown over 'documents'; choose from queries, collections"):
+    with pytest.raises(
+        ValueError, match="unknown over 'documents'; choose from queries, collections"
+    ):
         suite.overall("documents")
     with pytest.raises(ValueError, match="friedman: unknown criterion 'MAP'"):
         suite.friedman("MAP")
@@ -296,13 +325,17 @@ def test_a_perfect_run_of_bright_scores_1() -> None:
     assert off.provenance["rules"] is None
     assert off.means()["mean"].max() < 1
     many = irl.benchmark(
-        [bright], {"bright/biology": {"a": run}}, ["nDCG@10"], test=irl.SignificanceTest(progress=False)
+        [bright],
+        {"bright/biology": {"a": run}},
+        ["nDCG@10"],
+        test=irl.SignificanceTest(progress=False),
     )
     assert many.provenance["rules"] == {"bright/biology": "without documents of grade -100"}
 
 
 @pytest.mark.parametrize(
-    "dataset_id", ["beir/arguana", "beir/quora/test", "beir/cqadupstack/english", "nano-beir/arguana"]
+    "dataset_id",
+    ["beir/arguana", "beir/quora/test", "beir/cqadupstack/english", "nano-beir/arguana"],
 )
 def test_a_querys_own_document_is_taken_out(dataset_id: str) -> None:
     qrels = pd.DataFrame([("q", "a", 1)], columns=["query_id", "doc_id", "relevance"])
@@ -322,7 +355,10 @@ def test_rules_and_exclude_add_up() -> None:
     judgments = Judgments.from_qrels(irl.load(bright, exclude={"1": ["b"]}))
     assert judgments.doc_ids == ["a", "c"]
     run = {"1": {"x": 9.0, "b": 8.5, "a": 8.0}, "2": {"y": 9.0, "c": 8.0}}
-    assert irl.evaluate("RR", irl.load(bright, exclude={"1": ["b"]}), run)["RR"].tolist() == [1.0, 1.0]
+    assert irl.evaluate("RR", irl.load(bright, exclude={"1": ["b"]}), run)["RR"].tolist() == [
+        1.0,
+        1.0,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -339,14 +375,18 @@ def test_rules_and_exclude_add_up() -> None:
         (30, 5, {"name": "tukey", "n_resamples": 99}, None),
     ],
 )  # fmt: skip
-def test_the_smallest_p_is_told(queries: int, runs: int, options: dict[str, Any], message: str | None) -> None:
+def test_the_smallest_p_is_told(
+    queries: int, runs: int, options: dict[str, Any], message: str | None
+) -> None:
     options = dict(options)
     baseline = options.pop("baseline", None)
     qrels = {f"q{i}": {"a": 1} for i in range(queries)}
     made = {f"run {i}": {q: {"a": 1.0, "b": float(i)} for q in qrels} for i in range(runs)}
     told = [
         note
-        for note in irl.compare(qrels, made, baseline=baseline, test=irl.SignificanceTest(**options)).diagnostics
+        for note in irl.compare(
+            qrels, made, baseline=baseline, test=irl.SignificanceTest(**options)
+        ).diagnostics
         if "smallest p" in note
     ]
     assert len(told) == (message is not None)
@@ -373,7 +413,10 @@ def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> 
     for result in (folder, irl.benchmark(str(tmp_path / "suite.toml"))):
         assert list(result) == ["bees", "wasps"]
         for name in RUNS:
-            means = [one.means().set_index(["collection", "criterion", "run"])["mean"] for one in (result, by_hand)]
+            means = [
+                one.means().set_index(["collection", "criterion", "run"])["mean"]
+                for one in (result, by_hand)
+            ]
             assert means[0].xs(name, level="run").equals(means[1].xs(name, level="run"))
     assert list(irl.benchmark(tmp_path / "runs" / "bees", by="AP")) == ["bees"]  # of one collection
     (tmp_path / "runs" / "bees" / "below").mkdir()
@@ -381,19 +424,27 @@ def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> 
     (tmp_path / "runs" / "bees" / "below").rmdir()
     demo.write(tmp_path / "suite" / "runs")
     (tmp_path / "suite" / "qrels.txt").write_text("q01 0 bee-01 1\n")
-    assert list(irl.benchmark(tmp_path / "suite", by="AP")) == ["runs"]  # it has qrels, so it is no folder of runs
+    assert list(irl.benchmark(tmp_path / "suite", by="AP")) == [
+        "runs"
+    ]  # it has qrels, so it is no folder of runs
     (tmp_path / "runs" / "bees" / "qrels.more").write_text("q01 0 bee-01 0\n")
     with pytest.raises(
-        ValueError, match=r"^benchmark: .*bees: there are two files of qrels, qrels\.more and qrels\.tsv"
+        ValueError,
+        match=r"^benchmark: .*bees: there are two files of qrels, qrels\.more and qrels\.tsv",
     ):
         irl.benchmark(tmp_path / "runs", by="AP")
 
 
 def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Path) -> None:
     demo.write(tmp_path / "bees")
-    options: dict[str, Any] = {"exclude": {"q01": ["bee-01"]}, "judged_only": True, "queries": IDS[:5]}
+    options: dict[str, Any] = {
+        "exclude": {"q01": ["bee-01"]},
+        "judged_only": True,
+        "queries": IDS[:5],
+    }
     collection, judgments = (
-        irl.load(source, **options) for source in ("lexirecall/demo", tmp_path / "bees" / "qrels.tsv")
+        irl.load(source, **options)
+        for source in ("lexirecall/demo", tmp_path / "bees" / "qrels.tsv")
     )
     assert collection.n == 90
     assert [str(measure) for measure in collection.recommended()][:2] == ["nDCG@10", "AP"]
@@ -402,7 +453,9 @@ def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Pa
         pd.testing.assert_frame_equal(*values)
         assert values[0].index.tolist() == IDS[:5]
     assert irl.evaluate("Judged@10", collection, RUNS["bm25"])["Judged@10"].tolist() == [1.0] * 5
-    both = irl.load(irl.load("lexirecall/demo", exclude={"q01": ["bee-01"]}), queries=["q01", "q02"])
+    both = irl.load(
+        irl.load("lexirecall/demo", exclude={"q01": ["bee-01"]}), queries=["q01", "q02"]
+    )
     assert irl.evaluate("NumRet", both, RUNS["bm25"]).index.tolist() == ["q01", "q02"]
     assert "bee-01" not in Judgments.from_qrels(both).restricted_to(["q01"]).doc_ids
     with pytest.raises(ValueError, match=r"^load: unknown queries 'some'; give 'relevant'"):
@@ -412,7 +465,8 @@ def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Pa
 def test_a_single_run_has_no_preferences_over_collections() -> None:
     result = irl.benchmark({"c": {"q": {"d": 1}}}, {"c": {"a": {"q": {"d": 1.0}}}}, ["lexirecall"])
     with pytest.raises(
-        ValueError, match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure"
+        ValueError,
+        match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure",
     ):
         result.overall()
 
@@ -434,8 +488,12 @@ def test_qrels_without_an_id_need_measures() -> None:
 
 @pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
 def test_infinite_values_are_not_tested_but_named(test: str) -> None:
-    result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=irl.SignificanceTest(test, n_resamples=99))
+    result = irl.benchmark(
+        "lexirecall/demo", RUNS, ["AP", "SL3"], test=irl.SignificanceTest(test, n_resamples=99)
+    )
     for table in (result.table, lambda: result.best_set("SL3")):
-        with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"):
+        with pytest.raises(
+            ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"
+        ):
             table()
     assert "Left out, as not every value is a finite number: SL3." in result.summary()

@@ -45,7 +45,10 @@ ON_ASPECTS = [
 
 def bits(measures: Any, qrels: Any, run: Any) -> dict[tuple[str, str], tuple[float, ...]]:
     """All that every measure says about each query."""
-    return {(metric.query_id, str(metric.measure)): metric[2:] for metric in PROVIDER.iter_calc(measures, qrels, run)}
+    return {
+        (metric.query_id, str(metric.measure)): metric[2:]
+        for metric in PROVIDER.iter_calc(measures, qrels, run)
+    }
 
 
 # -- a large collection with everything a measure can ask for ----------------------------------------
@@ -62,8 +65,24 @@ def qrels() -> pd.DataFrame:
         for doc in docs:
             aspects = rng.integers(0, 4, size=10)
             for subtopic in rng.choice(5, size=rng.integers(1, 4), replace=False):
-                rows.append((f"q{q}", f"d{doc}", rng.integers(-2, 5), f"s{subtopic}", weight[subtopic], *aspects))
-    names = ["query_id", "doc_id", "relevance", "subtopic_id", "weight", *(f"a{i}" for i in range(1, 11))]
+                rows.append(
+                    (
+                        f"q{q}",
+                        f"d{doc}",
+                        rng.integers(-2, 5),
+                        f"s{subtopic}",
+                        weight[subtopic],
+                        *aspects,
+                    )
+                )
+    names = [
+        "query_id",
+        "doc_id",
+        "relevance",
+        "subtopic_id",
+        "weight",
+        *(f"a{i}" for i in range(1, 11)),
+    ]
     return pd.DataFrame(rows, columns=names)
 
 

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP
-from tests.conftest import by_field, collections, cwl_values, judged, reference_values, retrieved, values
+from tests.conftest import (
+    by_field,
+    collections,
+    cwl_values,
+    judged,
+    reference_values,
+    retrieved,
+    values,
+)
 
 MAX_RELS = st.sampled_from([4, 4.5, 6])
 GAINS = st.sampled_from(["exp", "linear"])
@@ -42,15 +50,26 @@ SUMS = {
 @given(collections(), MAX_RELS, GAINS, UNJUDGED, st.data())
 def test_cwl_measures_are_their_sums_over_ranks(measure, collection, max_rel, gain, unjudged, data):
     name, further, values = SUMS[measure]
-    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, further: data.draw(values)}
-    assert_equals_reference(measure(**parameters), partial(reference.cwl, name, **parameters), collection)
+    parameters = {
+        "max_rel": max_rel,
+        "gain": gain,
+        "unjudged": unjudged,
+        further: data.draw(values),
+    }
+    assert_equals_reference(
+        measure(**parameters), partial(reference.cwl, name, **parameters), collection
+    )
 
 
 @given(collections(st.sampled_from([0, 0, 0.25, 0.5, 1])), UNJUDGED)
 @example(({"q": {"d": 0.5}}, {"q": {"d": 1.0}}), "worst")
-def test_of_a_query_whose_grades_are_all_below_1_only_unjudged_documents_count(collection, unjudged):
+def test_of_a_query_whose_grades_are_all_below_1_only_unjudged_documents_count(
+    collection, unjudged
+):
     parameters = {"max_rel": 1, "unjudged": unjudged}
-    assert_equals_reference(CWL_RBP(**parameters), partial(reference.cwl, "RBP", **parameters), collection)
+    assert_equals_reference(
+        CWL_RBP(**parameters), partial(reference.cwl, "RBP", **parameters), collection
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +91,9 @@ def test_at_best_no_judging_gives_more(name):
     for q in map(str, range(400)):
         docs = rng.permutation(8)
         qrels[q] = {f"d{d}": int(rng.choice([0, 0, 0, 1, 2])) for d in docs[: rng.integers(1, 5)]}
-        run[q] = {f"d{d}": float(-i) for i, d in enumerate(rng.permutation(8)[: rng.integers(0, 7)])}
+        run[q] = {
+            f"d{d}": float(-i) for i, d in enumerate(rng.permutation(8)[: rng.integers(0, 7)])
+        }
     found = irl.evaluate([name.replace(")", ",unjudged='best')")], qrels, run).iloc[:, 0]
     bounds = irl.judgment_bounds(name, qrels, run, max_rel=2)
     high = bounds.xs("high", axis=1, level="bound").iloc[:, 0]
@@ -108,7 +129,11 @@ def partial_sums(measure, unjudged, phi_or_t):
 @pytest.mark.parametrize("measure", [CWL_ERR10, CWL_RBP])
 def test_a_geometric_sum_to_infinity_is_where_long_partial_sums_end(measure, phi, unjudged):
     items, utility, _ = partial_sums(measure, unjudged, phi)
-    found = cwl_values(measure(phi=phi, max_rel=4, unjudged=unjudged), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)})
+    found = cwl_values(
+        measure(phi=phi, max_rel=4, unjudged=unjudged),
+        {"q": judged(SPARSE)},
+        {"q": retrieved(SPARSE)},
+    )
     assert found["q", "expected_items"] == pytest.approx(items, rel=1e-12)
     assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
 
@@ -126,7 +151,9 @@ def test_the_sum_of_inverse_squares_to_infinity_is_between_bounds_of_its_tail(T)
 @pytest.mark.parametrize("T", [0.01, 0.5, 1.35, 20])
 def test_inverse_squares_end_early_where_unjudged_documents_have_gain(T):
     items, utility, _ = partial_sums(CWL_ERR11, "best", T)
-    found = cwl_values(CWL_ERR11(T=T, max_rel=4, unjudged="best"), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)})
+    found = cwl_values(
+        CWL_ERR11(T=T, max_rel=4, unjudged="best"), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)}
+    )
     assert found["q", "expected_items"] == pytest.approx(items, rel=1e-12)
     assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
 
@@ -149,16 +176,22 @@ NERR = {
 def test_nerr_are_their_sums_over_at_most_1000_ranks(measure, collection, levels, data):
     further, values = NERR[measure]
     parameters = {"min_rel": levels[0], "max_rel": levels[1], further: data.draw(values)}
-    assert_equals_reference(measure(**parameters), partial(reference.nerr, measure.NAME, **parameters), collection)
+    assert_equals_reference(
+        measure(**parameters), partial(reference.nerr, measure.NAME, **parameters), collection
+    )
 
 
-@pytest.mark.parametrize("measure", [ir_measures.NERR8 @ 2000, ir_measures.NERR9 @ 2000, ir_measures.NERR10(p=0.999)])
+@pytest.mark.parametrize(
+    "measure", [ir_measures.NERR8 @ 2000, ir_measures.NERR9 @ 2000, ir_measures.NERR10(p=0.999)]
+)
 def test_nerr_ignores_what_is_ranked_below_1000(measure):
     above, below = [None, 0, 2] + [None] * 996 + [1], [1, None, 2]
     deep, cut = above + below, above
     grades = judged(deep)
     found = cwl_values(
-        measure(max_rel=2), {"deep": grades, "cut": grades}, {"deep": retrieved(deep), "cut": retrieved(cut)}
+        measure(max_rel=2),
+        {"deep": grades, "cut": grades},
+        {"deep": retrieved(deep), "cut": retrieved(cut)},
     )
     assert {field: value for (q, field), value in found.items() if q == "deep"} == {
         field: value for (q, field), value in found.items() if q == "cut"
@@ -167,8 +200,15 @@ def test_nerr_ignores_what_is_ranked_below_1000(measure):
 
 @pytest.mark.parametrize(
     "measure",
-    [CWL_ERR10(max_rel=3), CWL_ERR8(max_rel=3) @ 5, ir_measures.NERR11(max_rel=3), ir_measures.NERR8(max_rel=3) @ 5],
+    [
+        CWL_ERR10(max_rel=3),
+        CWL_ERR8(max_rel=3) @ 5,
+        ir_measures.NERR11(max_rel=3),
+        ir_measures.NERR8(max_rel=3) @ 5,
+    ],
 )
 def test_a_grade_above_max_rel_is_refused(measure):
-    with pytest.raises(ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 other case\)"):
+    with pytest.raises(
+        ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 other case\)"
+    ):
         values(measure, {"q": {"d1": 3, "d2": 4, "d3": 5}}, {"q": {"d1": 1.0}})

@@ -27,7 +27,11 @@ MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
 def test_the_provider_is_documented_with_its_measures() -> None:
     provider = ir_measures.providers.registry["ir_lexirecall"]
     assert [str(measure) for measure in provider.SUPPORTED_MEASURES] == list(MEASURES)
-    assert all(LexiRecallProvider().supports(measure) for measure in MEASURES.values() if not required(measure))
+    assert all(
+        LexiRecallProvider().supports(measure)
+        for measure in MEASURES.values()
+        if not required(measure)
+    )
 
 
 def required(measure: Measure) -> list[str]:
@@ -85,20 +89,37 @@ OPTIONS = [
         "RBU(p=1)@3",
         "RBU(e=0)",
     ),
-    *("RBP(rel=1)", "TSE(exposure='RBP',normalize=True,n=40)", "LR(form='weighted',n=40)", "IA(base='Unjudged@5')"),
+    *(
+        "RBP(rel=1)",
+        "TSE(exposure='RBP',normalize=True,n=40)",
+        "LR(form='weighted',n=40)",
+        "IA(base='Unjudged@5')",
+    ),
     *("nDCG(gains={1:1,2:3})", "CAM(aspects={'relevance':3},base='RR')", "IA(base='RBP')"),
 ]
 
 
 def with_required(measure: Any) -> str:
-    given: dict[str, Any] = {"max_rel": 3, "cutoff": 5, "aspects": {"relevance": 3}, "recall": 0.5, "T": 1.0}
+    given: dict[str, Any] = {
+        "max_rel": 3,
+        "cutoff": 5,
+        "aspects": {"relevance": 3},
+        "recall": 0.5,
+        "T": 1.0,
+    }
     needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
     needed |= {"cutoff"} & {*measure.SUPPORTED_PARAMS} if is_of_ndeval(measure) else set()
     params = {name: given[name] for name in sorted(needed)}
-    return str(measure(**params, **({"n": 40} if getattr(measure, "FAMILY", "") == "collections" else {})))
+    return str(
+        measure(**params, **({"n": 40} if getattr(measure, "FAMILY", "") == "collections" else {}))
+    )
 
 
-NATIVE = [with_required(m) for m in ir_measures.measures.registry.values() if is_native(parse_one(with_required(m)))]
+NATIVE = [
+    with_required(m)
+    for m in ir_measures.measures.registry.values()
+    if is_native(parse_one(with_required(m)))
+]
 
 
 @pytest.mark.parametrize("measure", [*dict.fromkeys(NATIVE), *OPTIONS])
@@ -114,7 +135,10 @@ def test_values_lie_in_the_declared_range(measure: str) -> None:
     ]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "iteration", "relevance"])
     run = {
-        f"q{q}": {f"d{d}": float(random.random()) for d in random.permutation(20)[: random.integers(0, 20)]}
+        f"q{q}": {
+            f"d{d}": float(random.random())
+            for d in random.permutation(20)[: random.integers(0, 20)]
+        }
         for q in range(30)
     }
     values = irl.evaluate(measure, qrels, run)[measure]

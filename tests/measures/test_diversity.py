@@ -13,7 +13,18 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nDCG, nERR_IA, nNRBP
+from ir_measures import (
+    AP_IA,
+    ERR_IA,
+    NRBP,
+    P_IA,
+    StRecall,
+    alpha_DCG,
+    alpha_nDCG,
+    nDCG,
+    nERR_IA,
+    nNRBP,
+)
 
 from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
 from ir_lexirecall._util.measure_strings import parse_measure
@@ -40,7 +51,9 @@ SHARES = st.sampled_from([0, 0.1, 0.25, 0.5, 0.7, 0.9, 1])
 Subtopics = Mapping[str, Mapping[str, float]]  # of one query: subtopic -> document -> grade
 
 
-def table(judgments: Mapping[str, Subtopics], weights: Mapping[str, float] | None = None) -> pd.DataFrame:
+def table(
+    judgments: Mapping[str, Subtopics], weights: Mapping[str, float] | None = None
+) -> pd.DataFrame:
     """Qrels with a row per subtopic and document, in the order of the subtopics; ``weights`` by subtopic."""
     qrels = subtopic_table(judgments, "iteration").sort_values("iteration")
     return qrels if weights is None else qrels.assign(weight=qrels["iteration"].map(weights))
@@ -50,7 +63,9 @@ def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
     """The value of each query."""
     measure.validate_params()
     aligned = align(Judgments.from_qrels(qrels), run)
-    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval_values(measure, aligned)
+    by_query = (
+        measure.score(aligned) if hasattr(measure, "score") else ndeval_values(measure, aligned)
+    )
     return dict(zip(aligned.judgments.query_ids, by_query.tolist(), strict=True))
 
 
@@ -71,10 +86,15 @@ def covered_by(subtopics: Subtopics, rel: float) -> dict[str, list[str]]:
     return covered
 
 
-def novelty_gains(ranking: Sequence[str], covered: Mapping[str, list[str]], alpha: float) -> list[float]:
+def novelty_gains(
+    ranking: Sequence[str], covered: Mapping[str, list[str]], alpha: float
+) -> list[float]:
     """G(i): sum over the subtopics of document i of (1 - alpha)^(earlier documents relevant to it)."""
     return [
-        sum((1 - alpha) ** sum(t in covered.get(before, []) for before in ranking[:i]) for t in covered.get(doc, []))
+        sum(
+            (1 - alpha) ** sum(t in covered.get(before, []) for before in ranking[:i])
+            for t in covered.get(doc, [])
+        )
         for i, doc in enumerate(ranking)
     ]
 
@@ -83,7 +103,9 @@ def greedy_ranking(covered: Mapping[str, list[str]], alpha: float) -> list[str]:
     """The document of the largest gain next; of equal ones, that with the last id."""
     left, gain, ranking = set(covered), {}, []
     while left:
-        best = max(left, key=lambda doc: (sum([gain.get(t, 1.0) for t in covered[doc]]), doc.encode()))
+        best = max(
+            left, key=lambda doc: (sum([gain.get(t, 1.0) for t in covered[doc]]), doc.encode())
+        )
         for t in covered[best]:
             gain[t] = gain.get(t, 1.0) * (1.0 - alpha)
         left.remove(best)
@@ -113,7 +135,9 @@ def ndeval(ranking: Sequence[str], subtopics: Subtopics, measure: Any) -> float:
     if name == "P_IA":
         return sum(len(covered.get(doc, [])) for doc in ranking[:k]) / (k * len(counted))
     if name == "AP_IA":
-        return sum(reference.ap(ranking, dict.fromkeys(relevant[t], 1)) for t in counted) / len(counted)
+        return sum(reference.ap(ranking, dict.fromkeys(relevant[t], 1)) for t in counted) / len(
+            counted
+        )
     alpha = params.get("alpha", 0.5)
     discount: Callable[[int], float]
     if "DCG" in name:
@@ -124,17 +148,25 @@ def ndeval(ranking: Sequence[str], subtopics: Subtopics, measure: Any) -> float:
         discount = lambda i: params["beta"] ** (i - 1)  # noqa: E731
     total = discounted(novelty_gains(ranking, covered, alpha), discount, k)
     if name in ("alpha_nDCG", "nERR_IA", "nNRBP"):
-        return total / discounted(novelty_gains(greedy_ranking(covered, alpha), covered, alpha), discount, k)
+        return total / discounted(
+            novelty_gains(greedy_ranking(covered, alpha), covered, alpha), discount, k
+        )
     if name == "NRBP":
         return total * (1 - (1 - alpha) * params["beta"]) / len(counted)
     if k == 1:
         return total
-    return total / (len(counted) * math.fsum((1 - alpha) ** (i - 1) * discount(i) for i in range(1, k + 1)))
+    return total / (
+        len(counted) * math.fsum((1 - alpha) ** (i - 1) * discount(i) for i in range(1, k + 1))
+    )
 
 
 @st.composite
 def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> Any:
-    measure = draw(st.sampled_from([alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP, AP_IA, P_IA, StRecall]))
+    measure = draw(
+        st.sampled_from(
+            [alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP, AP_IA, P_IA, StRecall]
+        )
+    )
     options: dict[str, Any] = {
         "cutoff": st.integers(1, deepest),
         "rel": st.sampled_from([1, 1, 2, 3, 0, -1]),
@@ -150,12 +182,18 @@ def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> An
 def test_ndeval_measures_follow_their_definitions(measure, collection):
     judgments, run = collection
     assert is_of_ndeval(measure)
-    assert values(measure, table(judgments), run) == close(reference_values(ndeval, judgments, run, measure))
+    assert values(measure, table(judgments), run) == close(
+        reference_values(ndeval, judgments, run, measure)
+    )
 
 
 def without_ties(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """The same rankings, in trec_eval's order, with scores that do not tie."""
-    return {q: {doc: -float(i) for i, doc in enumerate(reference.order(scores))} for q, scores in run.items() if scores}
+    return {
+        q: {doc: -float(i) for i, doc in enumerate(reference.order(scores))}
+        for q, scores in run.items()
+        if scores
+    }
 
 
 def of_pyndeval(measures: Sequence[Any], qrels: Any, run: Any) -> dict[tuple[str, Any], float]:
@@ -166,7 +204,11 @@ def of_pyndeval(measures: Sequence[Any], qrels: Any, run: Any) -> dict[tuple[str
     }
 
 
-@given(ndeval_measures_with(deepest=20, judged_only=False), subtopic_collections(WHOLE_GRADES), st.booleans())
+@given(
+    ndeval_measures_with(deepest=20, judged_only=False),
+    subtopic_collections(WHOLE_GRADES),
+    st.booleans(),
+)
 def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(measure, collection, judged_only):
     pytest.importorskip("pyndeval")
     judgments, run = collection
@@ -175,14 +217,21 @@ def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(measure, collection,
     # ir_measures 0.4.3 fails for judged_only=True: the documents are taken out for it.
     if judged_only and "judged_only" in measure.SUPPORTED_PARAMS:
         judged = set(zip(qrels["query_id"], qrels["doc_id"], strict=True))
-        rest = {q: {doc: s for doc, s in scores.items() if (q, doc) in judged} for q, scores in run.items()}
-        expected = of_pyndeval([measure], qrels, {q: scores for q, scores in rest.items() if scores})
+        rest = {
+            q: {doc: s for doc, s in scores.items() if (q, doc) in judged}
+            for q, scores in run.items()
+        }
+        expected = of_pyndeval(
+            [measure], qrels, {q: scores for q, scores in rest.items() if scores}
+        )
         measure = measure(judged_only=True)
     else:
         expected = of_pyndeval([measure], qrels, run)
     nonzero_factor = measure.NAME != "nNRBP" or (1 - measure["alpha"]) * measure["beta"] < 1
     if nonzero_factor:  # else pyndeval has 0 / 0 for every query
-        assert values(measure, qrels, run) == close({q: value for (q, _), value in expected.items()})
+        assert values(measure, qrels, run) == close(
+            {q: value for (q, _), value in expected.items()}
+        )
 
 
 @pytest.fixture(scope="module")
@@ -190,24 +239,38 @@ def web2014(data) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Judgments of the subtopics of TREC 2014's topics, and a run without ties."""
     qrels = readers.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
     scores = pd.DataFrame(ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz")))
-    run = {q: dict(zip(rows["doc_id"], rows["score"], strict=True)) for q, rows in scores.groupby("query_id")}
+    run = {
+        q: dict(zip(rows["doc_id"], rows["score"], strict=True))
+        for q, rows in scores.groupby("query_id")
+    }
     return qrels, without_ties(run)
 
 
 @pytest.mark.parametrize(
-    ("rel", "alpha", "beta"), [(1, 0.5, 0.5), (2, 0.5, 0.5), (1, 0.1, 0.5), (1, 0.7, 0.9), (3, 1.0, 0.2), (1, 0.0, 0.8)]
+    ("rel", "alpha", "beta"),
+    [(1, 0.5, 0.5), (2, 0.5, 0.5), (1, 0.1, 0.5), (1, 0.7, 0.9), (3, 1.0, 0.2), (1, 0.0, 0.8)],
 )
 def test_ndeval_measures_equal_pyndeval_on_the_web_track(web2014, rel, alpha, beta):
     pytest.importorskip("pyndeval")
     # Measures of several sets of parameters in one call: ir_measures 0.4.3 has 0 for all sets but the first.
     calls = [
         [measure(rel=rel, alpha=alpha, beta=beta) for measure in (NRBP, nNRBP)],
-        [measure(rel=rel, alpha=alpha) @ k for measure in (alpha_DCG, alpha_nDCG) for k in (1, 5, 10, 20)],
+        [
+            measure(rel=rel, alpha=alpha) @ k
+            for measure in (alpha_DCG, alpha_nDCG)
+            for k in (1, 5, 10, 20)
+        ],
     ]
     if alpha == 0.5:
-        at_k = [measure(rel=rel) @ k for measure in (ERR_IA, nERR_IA, P_IA, StRecall) for k in (1, 5, 10, 20)]
+        at_k = [
+            measure(rel=rel) @ k
+            for measure in (ERR_IA, nERR_IA, P_IA, StRecall)
+            for k in (1, 5, 10, 20)
+        ]
         calls.append([*at_k, AP_IA(rel=rel)])
-    expected = {key: value for measures in calls for key, value in of_pyndeval(measures, *web2014).items()}
+    expected = {
+        key: value for measures in calls for key, value in of_pyndeval(measures, *web2014).items()
+    }
     found = {
         (q, measure): value
         for measures in calls
@@ -218,7 +281,9 @@ def test_ndeval_measures_equal_pyndeval_on_the_web_track(web2014, rel, alpha, be
     assert found == close(expected)
 
 
-@pytest.mark.parametrize(("both", "expected"), [("z", (2 + 2 / math.log2(3)) / (2 + 1.5 / math.log2(3))), ("a", 1)])
+@pytest.mark.parametrize(
+    ("both", "expected"), [("z", (2 + 2 / math.log2(3)) / (2 + 1.5 / math.log2(3))), ("a", 1)]
+)
 def test_of_equal_gains_the_ideal_ranking_takes_the_last_document_first(both, expected):
     """The three documents of two subtopics tie; beginning with the one that overlaps both others is not the best."""
     subtopics = {"1": {"x": 1, both: 1}, "2": {"x": 1}, "3": {"y": 1, both: 1}, "4": {"y": 1}}
@@ -233,16 +298,24 @@ def test_the_worked_example_of_clarke_et_al_2008() -> None:
     rows = [("q", doc, 1, nugget) for doc, of in nuggets.items() for nugget in of]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
     run = {"q": {doc: -float(rank) for rank, doc in enumerate("abcdefghij")}}
-    gains, ideal = [2, 1 / 2, 1 / 4, 0, 2, 1 / 2, 1, 1 / 4, 0, 0], [2, 2, 1, 1 / 2, 1 / 2, 1 / 4, 1 / 4, 0, 0, 0]
+    gains, ideal = (
+        [2, 1 / 2, 1 / 4, 0, 2, 1 / 2, 1, 1 / 4, 0, 0],
+        [2, 2, 1, 1 / 2, 1 / 2, 1 / 4, 1 / 4, 0, 0, 0],
+    )
     for k in range(1, 11):
-        ours, best = (sum(g / math.log2(i + 2) for i, g in enumerate(some[:k])) for some in (gains, ideal))
+        ours, best = (
+            sum(g / math.log2(i + 2) for i, g in enumerate(some[:k])) for some in (gains, ideal)
+        )
         assert values(alpha_nDCG @ k, qrels, run) == close({"q": ours / best})
 
 
 def test_sakai_and_song_2011_worked_by_hand() -> None:
     """An example of ours, by the definitions of SIGIR 2011: global gain sum_t P(t) g_t; D#-nDCG is half I-rec and half D-nDCG."""
     grades = {"1": {"a": 3, "b": 1}, "2": {"b": 2, "c": 1}}  # intents of probability .7 and .3
-    qrels, run = table({"q": grades}, {"1": 0.7, "2": 0.3}), {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}}
+    qrels, run = (
+        table({"q": grades}, {"1": 0.7, "2": 0.3}),
+        {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}},
+    )
     # Global gains: a .7 * 3 = 2.1, b .7 * 1 + .3 * 2 = 1.3, c .3 * 1 = .3; the ideal ranking is a, b, c. 1 / log2(3) = .63093.
     by_hand = {  # cutoff: (I-rec, DCG of the global gains, that of the ideal ranking)
         1: (1 / 2, 0.3, 2.1),
@@ -252,13 +325,20 @@ def test_sakai_and_song_2011_worked_by_hand() -> None:
     }
     for k, (recall, dcg, ideal) in by_hand.items():
         assert values(D_nDCG @ k, qrels, run)["q"] == pytest.approx(dcg / ideal, abs=1e-5)
-        assert values(DSharp @ k, qrels, run)["q"] == pytest.approx((recall + dcg / ideal) / 2, abs=1e-5)
-    assert values(DSharp @ 2, qrels, run)["q"] == pytest.approx(0.77823, abs=1e-5)  # (1 + 1.62495 / 2.92021) / 2
+        assert values(DSharp @ k, qrels, run)["q"] == pytest.approx(
+            (recall + dcg / ideal) / 2, abs=1e-5
+        )
+    assert values(DSharp @ 2, qrels, run)["q"] == pytest.approx(
+        0.77823, abs=1e-5
+    )  # (1 + 1.62495 / 2.92021) / 2
 
 
 def test_chapelle_et_al_2009_worked_by_hand() -> None:
     """An example of ours, by the definition of CIKM 2009: R = (2^g - 1) / 2^4, and the reader goes on with probability 1 - R."""
-    qrels, run = {"q": {"a": 3, "b": 0, "c": 4, "d": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    qrels, run = (
+        {"q": {"a": 3, "b": 0, "c": 4, "d": 1}},
+        {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}},
+    )
     # R: 7/16, 0, 15/16, 1/16; the reader comes to rank 3 with probability 9/16, to rank 4 with 9/16 * 1/16.
     third, fourth = (9 / 16) * (15 / 16) / 3, (9 / 16) * (1 / 16) * (1 / 16) / 4
     by_hand = {1: 7 / 16, 2: 7 / 16, 3: 7 / 16 + third, 4: 7 / 16 + third + fourth}
@@ -269,14 +349,18 @@ def test_chapelle_et_al_2009_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("measure", [alpha_nDCG, ERR_IA(rel=2), P_IA, StRecall], ids=str)
 def test_ndeval_measures_need_a_cutoff(measure):
-    with pytest.raises(ValueError, match=rf"^{measure.NAME}.*: a cutoff is needed, as in {measure.NAME}.*@10$"):
+    with pytest.raises(
+        ValueError, match=rf"^{measure.NAME}.*: a cutoff is needed, as in {measure.NAME}.*@10$"
+    ):
         values(measure, {"q": {"a": 1}}, {"q": {"a": 1.0}})
     with pytest.raises(ValueError, match="@0: the cutoff must be at least 1"):
         values(measure @ 0, {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
 def test_what_is_left_to_other_programs():
-    assert not any(map(is_of_ndeval, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
+    assert not any(
+        map(is_of_ndeval, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()])
+    )
 
 
 # -- the others, term by term ------------------------------------------------------------------------
@@ -284,7 +368,11 @@ def test_what_is_left_to_other_programs():
 
 def weights_of(subtopics: Subtopics, weights: Mapping[str, float] | None) -> dict[str, float]:
     """w_t of the subtopics with a grade above 0, scaled to sum to 1; empty if all are 0."""
-    counted = {t: 1.0 if weights is None else weights[t] for t, g in subtopics.items() if max(g.values()) > 0}
+    counted = {
+        t: 1.0 if weights is None else weights[t]
+        for t, g in subtopics.items()
+        if max(g.values()) > 0
+    }
     total = math.fsum(counted.values())
     return {t: weight / total for t, weight in counted.items()} if total else {}
 
@@ -293,7 +381,9 @@ def gains_of(subtopics: Subtopics, gain: str, max_rel: float | None) -> dict[str
     """r(d, t), above 0 only."""
     return {
         t: {
-            doc: reference.gain_of(grade, gain, max(grades.values()) if max_rel is None else max_rel)
+            doc: reference.gain_of(
+                grade, gain, max(grades.values()) if max_rel is None else max_rel
+            )
             for doc, grade in grades.items()
             if grade > 0
         }
@@ -305,7 +395,9 @@ def d_ndcg(ranking, subtopics, weights, cutoff):
     w = weights_of(subtopics, weights)
     docs = {doc for grades in subtopics.values() for doc in grades}
     return reference.ndcg(
-        ranking, {doc: math.fsum(w[t] * max(subtopics[t].get(doc, 0), 0) for t in w) for doc in docs}, cutoff
+        ranking,
+        {doc: math.fsum(w[t] * max(subtopics[t].get(doc, 0), 0) for t in w) for doc in docs},
+        cutoff,
     )
 
 
@@ -323,7 +415,10 @@ def eu(ranking, subtopics, weights, cutoff, alpha, e, gain, max_rel):
     terms = []
     for i, doc in enumerate(ranking[:cutoff], start=1):
         new = math.fsum(
-            w[t] * r[t].get(doc, 0) * (1 - alpha) ** sum(before in r[t] for before in ranking[: i - 1]) for t in w
+            w[t]
+            * r[t].get(doc, 0)
+            * (1 - alpha) ** sum(before in r[t] for before in ranking[: i - 1])
+            for t in w
         )
         terms.append((new - e) / (1 + math.log2(i)))
     return math.fsum(terms)
@@ -343,13 +438,17 @@ def ct(ranking, subtopics, weights, cutoff, alpha, saturation, gain, max_rel):
         top = max(subtopics[t].values()) if max_rel is None else max_rel
         for i, doc in enumerate(ranking[:cutoff], start=1):
             earlier = [before for before in ranking[: i - 1] if before in r[t]]
-            filled = sum((exact_gain(subtopics[t][before], gain, top) for before in earlier), Fraction(0))
+            filled = sum(
+                (exact_gain(subtopics[t][before], gain, top) for before in earlier), Fraction(0)
+            )
             if doc in r[t] and filled < Fraction(str(saturation)):
                 total += w[t] * r[t][doc] * (1 - alpha) ** len(earlier) / i
     return total
 
 
-def srr(ranking: Sequence[str], subtopics: Subtopics, weights: Any, cutoff: int | None, rel: float) -> float:
+def srr(
+    ranking: Sequence[str], subtopics: Subtopics, weights: Any, cutoff: int | None, rel: float
+) -> float:
     wanted = [grades for grades in subtopics.values() if max(grades.values()) >= rel]
     first = [min(reference.positions(ranking, grades, rel, cutoff), default=0) for grades in wanted]
     return 1 / max(first) if first and all(first) else 0.0
@@ -361,8 +460,13 @@ def gerr(ranking, grades, max_rel, cutoff, gain, unjudged):
         reference.gain_of(grades[doc], gain, max_rel) if doc in grades else best
         for doc in reference.cut(ranking, cutoff)
     ]
-    gains += [best] * (2000 if cutoff is None else cutoff - len(gains))  # beyond, less than 2^-2000 is left
-    return math.fsum(r / i * math.prod(1 - before for before in gains[: i - 1]) for i, r in enumerate(gains[:200], 1))
+    gains += [best] * (
+        2000 if cutoff is None else cutoff - len(gains)
+    )  # beyond, less than 2^-2000 is left
+    return math.fsum(
+        r / i * math.prod(1 - before for before in gains[: i - 1])
+        for i, r in enumerate(gains[:200], 1)
+    )
 
 
 WEIGHTS = st.none() | st.fixed_dictionaries(
@@ -380,12 +484,17 @@ def test_ia_follows_its_definition(base, collection, weights):
     def ia(ranking: Sequence[str], subtopics: Subtopics) -> float:
         w = weights_of(subtopics, weights)
         return math.fsum(
-            w[t] * reference.score_base(of_reference["base"], ranking, subtopics[t], 1, of_reference["cutoff"])
+            w[t]
+            * reference.score_base(
+                of_reference["base"], ranking, subtopics[t], 1, of_reference["cutoff"]
+            )
             for t in w
         )
 
     measure = IA(**parameters)
-    assert values(measure, table(judgments, weights), run) == close(reference_values(ia, judgments, run))
+    assert values(measure, table(judgments, weights), run) == close(
+        reference_values(ia, judgments, run)
+    )
 
 
 @given(subtopic_collections(), WEIGHTS)
@@ -395,11 +504,15 @@ def test_what_was_not_judged_for_a_subtopic_is_unjudged_for_it(collection, weigh
     def ia(ranking: Sequence[str], subtopics: Subtopics) -> float:
         w = weights_of(subtopics, weights)
         return math.fsum(
-            w[t] * reference.cwl("ERR9", ranking, subtopics[t], max_rel=4, cutoff=8, unjudged="best")[0] for t in w
+            w[t]
+            * reference.cwl("ERR9", ranking, subtopics[t], max_rel=4, cutoff=8, unjudged="best")[0]
+            for t in w
         )
 
     measure = IA(base="CWL_ERR9(max_rel=4,unjudged='best')") @ 8
-    assert values(measure, table(judgments, weights), run) == close(reference_values(ia, judgments, run))
+    assert values(measure, table(judgments, weights), run) == close(
+        reference_values(ia, judgments, run)
+    )
 
 
 RELS = st.sampled_from([1, 1, 2, 2.5])
@@ -424,7 +537,9 @@ def test_measures_of_subtopics_follow_their_definitions(name, collection, weight
     assert values(measure(**params), table(judgments, weights), run) == close(expected)
 
 
-@given(collections(), CUTOFFS, st.sampled_from([4, 4.5, 6]), GAINS, st.sampled_from(["worst", "best"]))
+@given(
+    collections(), CUTOFFS, st.sampled_from([4, 4.5, 6]), GAINS, st.sampled_from(["worst", "best"])
+)
 def test_gerr_follows_its_definition(collection, k, max_rel, gain, unjudged):
     qrels, run = collection
     params = {"cutoff": k, "max_rel": max_rel, "gain": gain, "unjudged": unjudged}
@@ -434,7 +549,9 @@ def test_gerr_follows_its_definition(collection, k, max_rel, gain, unjudged):
 
 # -- what must hold ----------------------------------------------------------------------------------
 
-ONE_SUBTOPIC = st.dictionaries(DOC_IDS, WHOLE_GRADES, min_size=1).map(lambda grades: grades | {"relevant": 1})
+ONE_SUBTOPIC = st.dictionaries(DOC_IDS, WHOLE_GRADES, min_size=1).map(
+    lambda grades: grades | {"relevant": 1}
+)
 
 
 @pytest.mark.parametrize(
@@ -452,9 +569,14 @@ def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
 
 
 @given(ONE_SUBTOPIC, rankings(), CUTOFFS, GAINS, st.lists(WHOLE_GRADES, max_size=5), st.data())
-def test_the_residual_of_gerr_brackets_the_value_for_any_further_judgments(grades, ranking, k, gain, below, choice):
+def test_the_residual_of_gerr_brackets_the_value_for_any_further_judgments(
+    grades, ranking, k, gain, below, choice
+):
     measure = GERR(max_rel=4, gain=gain, cutoff=k)
-    found = {bound: values(measure(unjudged=bound), {"q": grades}, {"q": ranking})["q"] for bound in ("worst", "best")}
+    found = {
+        bound: values(measure(unjudged=bound), {"q": grades}, {"q": ranking})["q"]
+        for bound in ("worst", "best")
+    }
     further = {doc: choice.draw(WHOLE_GRADES) for doc in ranking if doc not in grades}
     further |= {f"below{i}": grade for i, grade in enumerate(below)}
     deeper = without_ties({"q": ranking})
@@ -480,9 +602,14 @@ def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
     qrels = table({"none": {"1": {"a": 0, "b": -1}}, "empty": {"1": {"a": 1}, "2": {"b": 2}}})
     run = {"none": {"a": 3.0, "b": 2.0, "x": 1.0}, "other": {"a": 1.0}}
     expected = {"none": 0.0, "empty": 0.0}
-    if measure.NAME == "GERR" and measure["unjudged"] == "best":  # anything may be relevant, or follow
+    if (
+        measure.NAME == "GERR" and measure["unjudged"] == "best"
+    ):  # anything may be relevant, or follow
         options = {key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")}
-        expected = {"none": gerr(["a", "b", "x"], {"a": 0, "b": -1}, **options), "empty": gerr([], {"a": 1}, **options)}
+        expected = {
+            "none": gerr(["a", "b", "x"], {"a": 0, "b": -1}, **options),
+            "empty": gerr([], {"a": 1}, **options),
+        }
     assert values(measure, qrels, run) == close(expected)
 
 
@@ -510,9 +637,12 @@ def test_a_parameter_out_of_range(measure, parts):
 
 @pytest.mark.parametrize("measure", [EU(max_rel=2), CT(max_rel=2), GERR(max_rel=2) @ 10], ids=str)
 def test_a_grade_above_the_scale(measure):
-    qrels = table({"q1": {"1": {"a": 2}, "2": {"b": 1}}, "q2": {"1": {"c": 1}, "2": {"d": 3, "e": 4}}})
+    qrels = table(
+        {"q1": {"1": {"a": 2}, "2": {"b": 1}}, "q2": {"1": {"c": 1}, "2": {"d": 3, "e": 4}}}
+    )
     with pytest.raises(
-        ValueError, match=rf"{measure.NAME}.*document 'd' of query 'q2' has grade 3, above max_rel=2 \(and 1 other"
+        ValueError,
+        match=rf"{measure.NAME}.*document 'd' of query 'q2' has grade 3, above max_rel=2 \(and 1 other",
     ):
         values(measure, qrels, {"q1": {"a": 1.0}})
 

@@ -51,7 +51,8 @@ def test_gains_do_not_depend_on_the_others_of_an_array(pairs):
     alone = [gain(np.array([g]), max(t, 1), "exp")[0] for g, t in zip(grade, top, strict=True)]
     assert together.tolist() == alone
     exact = [
-        float((Fraction(2) ** int(g) - 1) / Fraction(2) ** max(1, int(t))) for g, t in zip(grade, top, strict=True)
+        float((Fraction(2) ** int(g) - 1) / Fraction(2) ** max(1, int(t)))
+        for g, t in zip(grade, top, strict=True)
     ]
     assert together.tolist() == exact
 
@@ -85,9 +86,15 @@ def test_values_of_large_grades_are_those_of_smaller_ones(measure, top):
 @pytest.mark.parametrize("base", ["RBU", "RBU(normalize=True)", "RBP", "nDCG(dcg='exp-log2')"])
 def test_many_label_weights_have_finite_gains(base):
     """On the scale of CLEF eHealth, two aspects from 0 to 100, there are thousands of weights."""
-    labels = {"relevance": [2, 1, 0], "trustworthiness": [90, 100, 0], "understandability": [70, 20, 0]}
+    labels = {
+        "relevance": [2, 1, 0],
+        "trustworthiness": [90, 100, 0],
+        "understandability": [70, 20, 0],
+    }
     qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], **labels})
-    measure = TOMA(aspects={"relevance": 2, "trustworthiness": 100, "understandability": 100}, base=base)
+    measure = TOMA(
+        aspects={"relevance": 2, "trustworthiness": 100, "understandability": 100}, base=base
+    )
     assert 0 < value(measure, qrels) < np.inf
 
 
@@ -105,7 +112,9 @@ def exact_err11(t: float, r: dict[int, float], last: int) -> float:
     return float(utility / items)
 
 
-@pytest.mark.parametrize("t", [1e-300, 1e-16, 1e-8, 1e-5, 0.3, 1, 31.9, 32, 1e5, 1e8, 1e12, 1e16, 1e100, 1e300])
+@pytest.mark.parametrize(
+    "t", [1e-300, 1e-16, 1e-8, 1e-5, 0.3, 1, 31.9, 32, 1e5, 1e8, 1e12, 1e16, 1e100, 1e300]
+)
 def test_err11_is_exact_for_every_gain_that_is_hoped_for(t):
     run = {"q": {str(i): -float(i) for i in range(1, 40)}}
     found = value(CWL_ERR11(T=t, max_rel=4, gain="linear"), {"q": {"3": 1, "20": 2, "30": 4}}, run)
@@ -116,20 +125,26 @@ def test_err11_is_exact_for_every_gain_that_is_hoped_for(t):
 def test_sums_of_inverse_squares_against_fractions(exponent, terms):
     start = 10.0**exponent
     exact = float(sum((Fraction(start) / (Fraction(start) + j)) ** 2 for j in range(terms)))
-    assert inverse_square_sum(start, np.array([start]), np.array([float(terms)]))[0] == pytest.approx(exact, rel=1e-14)
+    assert inverse_square_sum(start, np.array([start]), np.array([float(terms)]))[
+        0
+    ] == pytest.approx(exact, rel=1e-14)
 
 
 @given(st.floats(-3, 8))
 def test_endless_sums_of_inverse_squares_lose_a_term_with_every_step(exponent):
     start = np.array([10.0**exponent])
-    here, there = (inverse_square_sum(1, first, np.array([np.inf]))[0] for first in (start, start + 1))
+    here, there = (
+        inverse_square_sum(1, first, np.array([np.inf]))[0] for first in (start, start + 1)
+    )
     assert here == pytest.approx(there + start[0] ** -2.0, rel=1e-14)
 
 
 @pytest.mark.parametrize("t", [-0.5, 0, 1.01e300, 10**400, float("inf")])
 def test_other_hoped_for_gains_are_refused(t):
     some = [ir_measures.INST(T=t, min_rel=0, max_rel=1)]
-    for measure in some if t == 0 else [*some, CWL_ERR11(T=t, max_rel=1)]:  # T = 0 looks at rank 1 only
+    for measure in (
+        some if t == 0 else [*some, CWL_ERR11(T=t, max_rel=1)]
+    ):  # T = 0 looks at rank 1 only
         with pytest.raises(ValueError, match=r"T must be a number|invalid param T="):
             irl.evaluate(measure, {"q": {"a": 1}}, RUN)
 
@@ -137,10 +152,12 @@ def test_other_hoped_for_gains_are_refused(t):
 @pytest.mark.parametrize("cutoff", [None, 10**12])
 def test_a_gain_of_unjudged_documents_that_takes_for_ever_to_sum_is_refused(cutoff):
     with pytest.raises(ValueError, match=r"unjudged documents, 6\.93e-10, is too small"):
-        irl.evaluate(GERR(max_rel=1e-9, unjudged="best", cutoff=cutoff), {"q": {"a": 0, "b": 1e-9}}, RUN)
-    assert value(GERR(max_rel=1e-9, unjudged="best") @ 5, {"q": {"a": 0, "b": 1e-9}}) == pytest.approx(
-        6.93e-10 * (1 / 2 + 1 / 3 + 1 / 4 + 1 / 5), rel=0.01
-    )
+        irl.evaluate(
+            GERR(max_rel=1e-9, unjudged="best", cutoff=cutoff), {"q": {"a": 0, "b": 1e-9}}, RUN
+        )
+    assert value(
+        GERR(max_rel=1e-9, unjudged="best") @ 5, {"q": {"a": 0, "b": 1e-9}}
+    ) == pytest.approx(6.93e-10 * (1 / 2 + 1 / 3 + 1 / 4 + 1 / 5), rel=0.01)
 
 
 # -- sizes -------------------------------------------------------------------------------------------
@@ -153,14 +170,18 @@ def test_collections_are_at_most_as_large_as_floats_can_count():
         assert value(TSE(n=n), qrels) == 1 / n
     for n in (2**53 + 1, 2**63, 2**64, 2**70):
         for measure in (LR(form="weighted", n=n), TSE(n=n), TSE(n=n, exposure="linear")):
-            with pytest.raises(ValueError, match=r"n must be an integer of at least 1 and at most 2\^53"):
+            with pytest.raises(
+                ValueError, match=r"n must be an integer of at least 1 and at most 2\^53"
+            ):
                 irl.evaluate(measure, qrels, RUN)
 
 
 def test_cutoffs_of_diversity_measures_beyond_every_ranking():
     qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "c", 1, "2")]
     for measure in (ir_measures.alpha_DCG(alpha=0.25), ir_measures.ERR_IA, ir_measures.alpha_nDCG):
-        assert value(measure @ 10**15, qrels) == pytest.approx(value(measure @ 2000, qrels), rel=1e-14)
+        assert value(measure @ 10**15, qrels) == pytest.approx(
+            value(measure @ 2000, qrels), rel=1e-14
+        )
     with pytest.raises(ValueError, match="the cutoff must be at most 16,777,216"):
         irl.evaluate(ir_measures.alpha_DCG(alpha=1e-9) @ 10**15, qrels, RUN)
 
@@ -180,4 +201,6 @@ def test_scales_with_too_many_combinations_are_refused():
 def test_where_every_document_is_relevant_normalised_tse_is_1(relevant: int) -> None:
     docs = [f"d{i}" for i in range(relevant)]
     run = {"q": {doc: -float(i) for i, doc in enumerate(docs)}}
-    assert irl.evaluate(TSE(normalize=True, n=relevant), {"q": dict.fromkeys(docs, 1)}, run).to_numpy() == [[1.0]]
+    assert irl.evaluate(
+        TSE(normalize=True, n=relevant), {"q": dict.fromkeys(docs, 1)}, run
+    ).to_numpy() == [[1.0]]

@@ -49,11 +49,16 @@ def test_nested_lexirecall_is_the_exact_number_rounded_once(collection, rel, cut
     assert values(LR(rel=rel, cutoff=cutoff), *collection) == expected
 
 
-@given(st.lists(placements(20), min_size=1, max_size=6), st.integers(20, 40) | st.sampled_from([300, 3_000]))
+@given(
+    st.lists(placements(20), min_size=1, max_size=6),
+    st.integers(20, 40) | st.sampled_from([300, 3_000]),
+)
 def test_nested_lexirecall_is_exact_in_integers_of_any_size(placed, relevant):
     rankings = [at_ranks(ranks) for ranks in placed]
     expected = [
-        reference.lexirecall(list(retrieved(ranking)), judged(ranking, [1] * (relevant - ranking.count(1))))
+        reference.lexirecall(
+            list(retrieved(ranking)), judged(ranking, [1] * (relevant - ranking.count(1)))
+        )
         for ranking in rankings
     ]
     assert values_of_placements(LR, relevant, *placed) == expected
@@ -71,18 +76,35 @@ def test_weighted_lexirecall_is_the_exact_number_rounded_once(collection, rel, c
 )
 @pytest.mark.parametrize(
     ("relevant", "depth", "missing"),
-    [(1, 100_000, 0), (2, 100_000, 1), (40, 1_000, 300), (300, 1_000, 0), (400, 5_000, 100), (600, 600, 0)],
+    [
+        (1, 100_000, 0),
+        (2, 100_000, 1),
+        (40, 1_000, 300),
+        (300, 1_000, 0),
+        (400, 5_000, 100),
+        (600, 600, 0),
+    ],
 )
 def test_lexirecall_of_deep_rankings_with_many_relevant_documents(form, relevant, depth, missing):
-    ranks = [*np.random.default_rng(relevant).choice(depth - 1, relevant - 1, replace=False).tolist(), depth - 1]
+    ranks = [
+        *np.random.default_rng(relevant).choice(depth - 1, relevant - 1, replace=False).tolist(),
+        depth - 1,
+    ]
     ranking = [f"d{rank}" for rank in range(depth)]
     grades = {ranking[rank]: 1 for rank in ranks} | {f"missing{i}": 1 for i in range(missing)}
     run = {"q": {doc: float(-rank) for rank, doc in enumerate(ranking)}}
-    assert values(LR(**form), {"q": grades}, run) == {"q": reference.lexirecall(ranking, grades, **form)}
+    assert values(LR(**form), {"q": grades}, run) == {
+        "q": reference.lexirecall(ranking, grades, **form)
+    }
 
 
 def test_terms_are_not_made_across_long_gaps():
-    ranks = [*range(2, 200, 2), 10**6, 10**6 + 2, 10**9]  # a product of a million factors would take minutes
+    ranks = [
+        *range(2, 200, 2),
+        10**6,
+        10**6 + 2,
+        10**9,
+    ]  # a product of a million factors would take minutes
     *earlier, last = ranks
     better = sum(math.comb(p - 1, i) for i, p in enumerate(earlier, start=1))
     placements = math.comb(last - 1, len(earlier))

@@ -33,13 +33,19 @@ CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
 RUN = {"q1": {"x": 5.0, "b": 4.0, "y": 3.0, "a": 2.0}, "q2": {"a": 1.0}, "q3": {"x": 3.0, "y": 2.0}}
 BETTER = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "a": 1.0}, "q3": {"a": 1.0}}
-EXPECTED = {"q1": 1.0, "q2": 0.0, "q3": 2.0}  # where nothing relevant is retrieved: the depth of the ranking
+EXPECTED = {
+    "q1": 1.0,
+    "q2": 0.0,
+    "q3": 2.0,
+}  # where nothing relevant is retrieved: the depth of the ranking
 EXPECTED_REL_2 = {"q1": 3.0, "q2": 1.0, "q3": 2.0}
 
 
 def example() -> str:
     """The code of the measure."""
-    (code,) = re.findall(r"```python\n(.*?class ESL.*?)```", CONTRIBUTING.read_text(encoding="utf-8"), re.DOTALL)
+    (code,) = re.findall(
+        r"```python\n(.*?class ESL.*?)```", CONTRIBUTING.read_text(encoding="utf-8"), re.DOTALL
+    )
     return re.sub(r"^   ", "", str(code), flags=re.MULTILINE)
 
 
@@ -86,14 +92,20 @@ def test_a_script_takes_it_wherever_measures_go(tmp_path: Path) -> None:
     (tmp_path / "esl.py").write_text(example(), encoding="utf-8")
     command = [sys.executable, "-W", "error::UserWarning", "-c", SCRIPT]
     given = json.dumps([QRELS, RUN, BETTER])
-    done = subprocess.run(command, cwd=tmp_path, input=given, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        command, cwd=tmp_path, input=given, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["round trip"] == ["ESL", "ESL@1", "ESL(rel=2)", "ESL(rel=2,judged_only=True)@10"]
     assert printed["types"] == [True] * 4
     assert printed["providers"] == ["ir_lexirecall"]
     assert printed["iter_calc"] == EXPECTED
-    assert printed["aggregate"] == {"AP": pytest.approx((0.5 + 1) / 3), "ESL@10": 1.0, "ESL(rel=2)": 2.0}
+    assert printed["aggregate"] == {
+        "AP": pytest.approx((0.5 + 1) / 3),
+        "ESL@10": 1.0,
+        "ESL(rel=2)": 2.0,
+    }
     assert list(printed["evaluate"]) == ["ESL", "ESL(rel=2)", "AP"]
     assert printed["evaluate"]["ESL"] == EXPECTED
     assert printed["evaluate"]["ESL(rel=2)"] == EXPECTED_REL_2
@@ -103,13 +115,22 @@ def test_a_script_takes_it_wherever_measures_go(tmp_path: Path) -> None:
 # -- on the command line -----------------------------------------------------------------------------
 
 
-def test_the_command_line_computes_it(esl: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_computes_it(
+    esl: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from ir_lexirecall.cli import main
 
     qrels, run = tmp_path / "qrels", tmp_path / "my.run"
-    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
-    run.write_text("".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items()))
-    assert main(["eval", str(qrels), str(run), "-m", "ESL(rel=2)@10", "--by-query", "--format", "tsv"]) == 0
+    qrels.write_text(
+        "".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items())
+    )
+    run.write_text(
+        "".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items())
+    )
+    assert (
+        main(["eval", str(qrels), str(run), "-m", "ESL(rel=2)@10", "--by-query", "--format", "tsv"])
+        == 0
+    )
     _, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert {row[-2]: float(row[-1]) for row in rows} == EXPECTED_REL_2
 
@@ -125,7 +146,11 @@ def test_a_cell_that_runs_again_takes_the_place_of_the_measure() -> None:
     assert type(parse_measure("ESL")) is new
     assert irl.evaluate("ESL", QRELS, RUN)["ESL"].tolist() == [101, 100, 102]
     assert irl.evaluate(new, QRELS, RUN)["ESL"].tolist() == [101, 100, 102]
-    assert irl.evaluate(old, QRELS, RUN)["ESL"].tolist() == [1, 0, 2]  # what holds the old class still means it
+    assert irl.evaluate(old, QRELS, RUN)["ESL"].tolist() == [
+        1,
+        0,
+        2,
+    ]  # what holds the old class still means it
 
 
 def test_a_measure_needs_no_more_than_score() -> None:
@@ -135,7 +160,11 @@ def test_a_measure_needs_no_more_than_score() -> None:
         def score(self, run: AlignedRun) -> Any:
             return run.depth
 
-    assert (Depth.NAME, Depth.PRETTY_NAME, Depth.SHORT_DESC) == ("Depth", "Depth", "Documents retrieved.")
+    assert (Depth.NAME, Depth.PRETTY_NAME, Depth.SHORT_DESC) == (
+        "Depth",
+        "Depth",
+        "Documents retrieved.",
+    )
     assert irl.evaluate(["Depth", "Depth(judged_only=True)"], QRELS, RUN).to_numpy().tolist() == [
         [4, 2],
         [1, 1],
@@ -177,14 +206,22 @@ def test_a_score_that_is_not_a_number_per_query_is_refused(wrong: str) -> None:
         lambda: ir_measures.calc_aggregate([measure(), nDCG @ 10], QRELS, RUN),
         lambda: irl.compare(QRELS, {"a": RUN, "b": BETTER}, measure()),
     ):
-        with pytest.raises(ValueError, match=r"Wrong: score must give an array of 3 numbers, one per query, not "):
+        with pytest.raises(
+            ValueError, match=r"Wrong: score must give an array of 3 numbers, one per query, not "
+        ):
             call()
 
 
 def test_bad_parameters_are_refused_as_those_of_the_library_are(esl: Any) -> None:
-    with pytest.raises(ValueError, match="ESL has no parameter 'depth'; it has cutoff, rel, judged_only"):
+    with pytest.raises(
+        ValueError, match="ESL has no parameter 'depth'; it has cutoff, rel, judged_only"
+    ):
         esl(depth=3)
-    for text, offender in {"ESL@0": "cutoff", "ESL(rel=0)": "rel", "ESL(judged_only=3)": "judged_only"}.items():
+    for text, offender in {
+        "ESL@0": "cutoff",
+        "ESL(rel=0)": "rel",
+        "ESL(judged_only=3)": "judged_only",
+    }.items():
         with pytest.raises(ValueError, match=f"^evaluate: ESL.*: .*{offender} must be"):
             irl.evaluate(text, QRELS, RUN)
 

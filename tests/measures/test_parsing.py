@@ -14,12 +14,22 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
 from ir_lexirecall.measures.parsing import known_measure, parse_measures
 
-REFUSED = (NameError, SyntaxError, ValueError, TypeError, AttributeError, MemoryError, RecursionError)
+REFUSED = (
+    NameError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    MemoryError,
+    RecursionError,
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     READS = hasattr(ast, "Num")
-reads_itself = pytest.mark.skipif(not READS, reason="ir_measures cannot read strings on this Python")
+reads_itself = pytest.mark.skipif(
+    not READS, reason="ir_measures cannot read strings on this Python"
+)
 
 
 def content(measure: IRMeasure) -> tuple[type, list[tuple[str, type, object]]]:
@@ -46,18 +56,59 @@ def assert_as_ir_measures(text: str) -> None:
 
 
 NAMES = st.sampled_from(
-    [*sorted(ir_measures.measures.registry), "Nope", "map", "nDCG10", "1AP", "ir.AP", "AP()", "", "é"]
+    [
+        *sorted(ir_measures.measures.registry),
+        "Nope",
+        "map",
+        "nDCG10",
+        "1AP",
+        "ir.AP",
+        "AP()",
+        "",
+        "é",
+    ]
 )
-KEYS = st.sampled_from(["rel", "cutoff", "judged_only", "dcg", "aspects", "base", "self", "1", "**a", "p"])
+KEYS = st.sampled_from(
+    ["rel", "cutoff", "judged_only", "dcg", "aspects", "base", "self", "1", "**a", "p"]
+)
 LITERALS = st.one_of(
     st.integers(0, 2000).map(str),
     st.floats(0, 1e6).map(repr),
     st.text("abc'\"\\{}é \n", max_size=4).map(repr),
     st.booleans().map(str),
     st.sampled_from(
-        ["None", "-1", "+1", "1j", "...", "b'x'", "'a' 'b'", "f'a'", "x", "[1]", "(1,)", "(1)", "{1}", "1+1"]
+        [
+            "None",
+            "-1",
+            "+1",
+            "1j",
+            "...",
+            "b'x'",
+            "'a' 'b'",
+            "f'a'",
+            "x",
+            "[1]",
+            "(1,)",
+            "(1)",
+            "{1}",
+            "1+1",
+        ]
     ),
-    st.sampled_from(["1_000", "0x10", "007", "1e400", "not 1", "lambda: 1", "u'x'", "''", "2 .real", "exit()", "nan"]),
+    st.sampled_from(
+        [
+            "1_000",
+            "0x10",
+            "007",
+            "1e400",
+            "not 1",
+            "lambda: 1",
+            "u'x'",
+            "''",
+            "2 .real",
+            "exit()",
+            "nan",
+        ]
+    ),
 )
 VALUES = st.recursive(
     LITERALS,
@@ -79,7 +130,13 @@ def strings(draw: st.DrawFn) -> str:
         parts.append("(" + ",".join(positional + [f"{key}={value}" for key, value in params]) + ")")
     for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2]))):
         parts += ["@", draw(VALUES)]
-    parts.append(draw(st.sampled_from([""] * 8 + [";", ",", "; AP", "= 1", ".calc_aggregate", "[0]", " nDCG", "()"])))
+    parts.append(
+        draw(
+            st.sampled_from(
+                [""] * 8 + [";", ",", "; AP", "= 1", ".calc_aggregate", "[0]", " nDCG", "()"]
+            )
+        )
+    )
     return "".join(draw(BLANKS) + part for part in parts)
 
 
@@ -156,8 +213,14 @@ def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
     [
         ("Nope", "unknown measure 'Nope'"),
         ("map", "unknown measure 'map'; trec_eval's map is called AP here"),
-        ("ndcg_cut_10", "unknown measure 'ndcg_cut_10'; trec_eval's ndcg_cut_10 is called nDCG@10 here"),
-        ("iprec_at_recall_0.10", "is called IPrec_TE@0.1 here (trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1)"),
+        (
+            "ndcg_cut_10",
+            "unknown measure 'ndcg_cut_10'; trec_eval's ndcg_cut_10 is called nDCG@10 here",
+        ),
+        (
+            "iprec_at_recall_0.10",
+            "is called IPrec_TE@0.1 here (trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1)",
+        ),
         ("recall", "trec_eval's recall is called R@k here"),
         ("P_10", "trec_eval's P_10 is called P@10 here"),
         ("nDCG10", "unknown measure 'nDCG10'; did you mean nDCG@10?"),
@@ -171,8 +234,14 @@ def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
         ("AP nDCG@10", "give several measures as a list"),
         ("AP, nDCG@10", "give several measures as a list"),
         ("AP(10)", "'AP(10)': parameters must be named; write Name(parameter=value, ...)@cutoff"),
-        ("AP(rel=-1)", "'AP(rel=-1)': rel must be a number, text, True, False, None or a dict of them, not -1"),
-        ("AP(rel={'a': [1]})", "rel must be a number, text, True, False, None or a dict of them, not [1]"),
+        (
+            "AP(rel=-1)",
+            "'AP(rel=-1)': rel must be a number, text, True, False, None or a dict of them, not -1",
+        ),
+        (
+            "AP(rel={'a': [1]})",
+            "rel must be a number, text, True, False, None or a dict of them, not [1]",
+        ),
         ("TSE(rel", "'TSE(rel' is not a measure: '(' was never closed"),
         ("ir_measures.AP", "'ir_measures.AP' is not a measure"),
         ("AP = 1", "'AP = 1' is not one measure"),

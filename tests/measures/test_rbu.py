@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from ir_measures import Qrel
 
 from ir_lexirecall import RBU, describe
-from tests.conftest import CUTOFFS, collections, reference_values, subtopic_collections, subtopic_table, values
+from tests.conftest import (
+    CUTOFFS,
+    collections,
+    reference_values,
+    subtopic_collections,
+    subtopic_table,
+    values,
+)
 
 
 @st.composite
@@ -36,7 +43,11 @@ def test_rbu_is_the_utility_over_all_aspects_less_the_effort(collection, paramet
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
-@given(subtopic_collections(), parameters(), st.lists(st.sampled_from([0.25, 1, 1, 3, 100]), min_size=1, max_size=4))
+@given(
+    subtopic_collections(),
+    parameters(),
+    st.lists(st.sampled_from([0.25, 1, 1, 3, 100]), min_size=1, max_size=4),
+)
 def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, given_weights):
     judgments, run = collection
     # Weights belong to an aspect of a query: neighbouring queries give the same aspect another one.
@@ -46,9 +57,16 @@ def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, giv
         for j, aspect in enumerate(aspects)
     }
     qrels = subtopic_table(judgments, "subtopic_id")
-    qrels["weight"] = [weights[pair] for pair in zip(qrels["query_id"], qrels["subtopic_id"], strict=True)]
+    qrels["weight"] = [
+        weights[pair] for pair in zip(qrels["query_id"], qrels["subtopic_id"], strict=True)
+    ]
     expected = {
-        q: reference.rbu(reference.order(run.get(q, {})), aspects, {t: weights[q, t] for t in aspects}, **parameters)
+        q: reference.rbu(
+            reference.order(run.get(q, {})),
+            aspects,
+            {t: weights[q, t] for t in aspects},
+            **parameters,
+        )
         for q, aspects in judgments.items()
     }
     assert values(RBU(**parameters), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-13)
@@ -57,15 +75,21 @@ def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, giv
 @given(collections(), parameters())
 def test_rbu_of_qrels_without_aspects_has_one_aspect(collection, parameters):
     qrels, run = collection
-    expected = reference_values(reference.rbu, {q: {"0": grades} for q, grades in qrels.items()}, run, **parameters)
+    expected = reference_values(
+        reference.rbu, {q: {"0": grades} for q, grades in qrels.items()}, run, **parameters
+    )
     assert values(RBU(**parameters), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
 def test_subtopics_are_aspects_before_iterations_are():
     rows = [("q", "a", 1, "1", "x"), ("q", "b", 1, "2", "x")]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "iteration"])
+    qrels = pd.DataFrame(
+        rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "iteration"]
+    )
     run = {"q": {"a": 2.0, "b": 1.0}}
-    assert values(RBU(p=1, e=0), qrels, run) == {"q": pytest.approx(0.5)}  # as one aspect: 1/2 + 1/4
+    assert values(RBU(p=1, e=0), qrels, run) == {
+        "q": pytest.approx(0.5)
+    }  # as one aspect: 1/2 + 1/4
 
 
 def test_an_aspect_of_weight_0_does_not_count():
@@ -75,7 +99,12 @@ def test_an_aspect_of_weight_0_does_not_count():
 
 
 def test_reading_costs_effort_only_where_something_is_relevant():
-    qrels = [Qrel("one", "a", 1, "1"), Qrel("one", "a", 0, "2"), Qrel("none", "a", 0, "1"), Qrel("none", "a", -1, "2")]
+    qrels = [
+        Qrel("one", "a", 1, "1"),
+        Qrel("one", "a", 0, "2"),
+        Qrel("none", "a", 0, "1"),
+        Qrel("none", "a", -1, "2"),
+    ]
     run = {q: {"x": 2.0, "y": 1.0} for q in ("one", "none")}
     assert values(RBU(p=0.5, e=0.1), qrels, run) == {"one": pytest.approx(-0.1 * 0.75), "none": 0.0}
 
@@ -92,5 +121,7 @@ def test_what_is_said_of_perfect_documents_above_a_thousand_others():
     qrels = [Qrel("q", "a", 1, "t"), Qrel("q", "b", 1, "u")]
     run = {"q": {f"x{i}": float(-i) for i in range(1000)} | {"a": 2.0, "b": 1.0}}
     value = values(RBU, qrels, run)["q"]
-    assert value == pytest.approx(0.99 / 4 + 0.99**2 / 4 - 0.05 * sum(0.99**i for i in range(1, 1003)))
+    assert value == pytest.approx(
+        0.99 / 4 + 0.99**2 / 4 - 0.05 * sum(0.99**i for i in range(1, 1003))
+    )
     assert f"1,000 others give {value:.2f} by default" in " ".join(str(describe("RBU")).split())

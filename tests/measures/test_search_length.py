@@ -62,7 +62,8 @@ def test_a_missing_document_needs_the_size_of_the_collection():
     assert evaluate(["SL3", "RE"], QRELS, runs["short"]).loc["q1"].tolist() == [np.inf, np.inf]
     for study in (lambda m: meta.Study(m, QRELS, runs).ties(), lambda m: compare(QRELS, runs, m)):
         with pytest.raises(
-            ValueError, match=r"SL3 is infinite for run 'short' on query 'q1'.*give n, the number of documents"
+            ValueError,
+            match=r"SL3 is infinite for run 'short' on query 'q1'.*give n, the number of documents",
         ):
             study("SL3")
         study("SL3(n=100)")
@@ -73,7 +74,9 @@ def test_a_missing_document_needs_the_size_of_the_collection():
 
 def ndcg_jk(ranking, grades, *, a, cutoff):
     def dcg(gains):
-        return math.fsum(max(g, 0) / max(1, math.log(i, a)) for i, g in enumerate(gains[:cutoff], start=1))
+        return math.fsum(
+            max(g, 0) / max(1, math.log(i, a)) for i, g in enumerate(gains[:cutoff], start=1)
+        )
 
     ideal = dcg(sorted(grades.values(), reverse=True))
     return dcg([grades.get(doc, 0) for doc in ranking]) / ideal if ideal > 0 else 0.0

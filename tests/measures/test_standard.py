@@ -71,9 +71,13 @@ _K = st.integers(1, 60) | st.integers(1, 2000)
 _SOME = {"rel": _REL, "judged_only": st.booleans()}
 
 
-def some(measure: Measure, required: Mapping[str, Any] | None = None, **optional: Any) -> st.SearchStrategy[Measure]:
+def some(
+    measure: Measure, required: Mapping[str, Any] | None = None, **optional: Any
+) -> st.SearchStrategy[Measure]:
     """The measure with all required and any of the optional parameters."""
-    return st.fixed_dictionaries(required or {}, optional=optional).map(lambda parameters: measure(**parameters))
+    return st.fixed_dictionaries(required or {}, optional=optional).map(
+        lambda parameters: measure(**parameters)
+    )
 
 
 BY_TREC_EVAL = st.one_of(
@@ -119,12 +123,15 @@ OTHERS = [
 ]
 
 
-def all_scored(measures: Iterable[Measure], qrels: Any, run: Any) -> dict[Measure, dict[str, float]]:
+def all_scored(
+    measures: Iterable[Measure], qrels: Any, run: Any
+) -> dict[Measure, dict[str, float]]:
     """The value of each query, of measures of one aligned run."""
     judgments = Judgments.from_qrels(qrels)
     aligned = align(judgments, run)
     return {
-        measure: dict(zip(judgments.query_ids, values(measure, aligned).tolist(), strict=True)) for measure in measures
+        measure: dict(zip(judgments.query_ids, values(measure, aligned).tolist(), strict=True))
+        for measure in measures
     }
 
 
@@ -135,10 +142,16 @@ def scored(measure: Measure, qrels: Any, run: Any) -> dict[str, float]:
 
 def hexadecimal(value: Any) -> Any:
     """Every bit of values, in nested dicts; NaN equals NaN."""
-    return {key: hexadecimal(v) for key, v in value.items()} if isinstance(value, dict) else value.hex()
+    return (
+        {key: hexadecimal(v) for key, v in value.items()}
+        if isinstance(value, dict)
+        else value.hex()
+    )
 
 
-def of_provider(provider: Any, measures: Sequence[Measure], qrels: Any, run: Any) -> dict[Measure, dict[str, float]]:
+def of_provider(
+    provider: Any, measures: Sequence[Measure], qrels: Any, run: Any
+) -> dict[Measure, dict[str, float]]:
     """Values of one of ir_measures' providers, which gets no empty ranking: some fail for one."""
     rankings = {query_id: ranking for query_id, ranking in run.items() if ranking}
     by_measure: dict[Measure, dict[str, float]] = {measure: {} for measure in measures}
@@ -148,28 +161,42 @@ def of_provider(provider: Any, measures: Sequence[Measure], qrels: Any, run: Any
     return by_measure
 
 
-def of_pytrec_eval(measures: Sequence[Measure], qrels: Any, run: Any) -> dict[Measure, dict[str, float]]:
+def of_pytrec_eval(
+    measures: Sequence[Measure], qrels: Any, run: Any
+) -> dict[Measure, dict[str, float]]:
     """Values of pytrec_eval.
 
     Grades of a query that has none above -1 are 0 then: pytrec_eval would write beyond its memory. Measures with gains
     are computed one by one: ir_measures may compute nDCG without gains with the gains of another measure.
     """
     plain = [measure for measure in measures if "gains" not in measure.params]
-    by_measure = of_provider(ir_measures.pytrec_eval, plain, without_negative_queries(qrels), run) if plain else {}
+    by_measure = (
+        of_provider(ir_measures.pytrec_eval, plain, without_negative_queries(qrels), run)
+        if plain
+        else {}
+    )
     for measure in measures:
         if "gains" in measure.params:
             graded = without_negative_queries(with_gains(qrels, measure["gains"]))
-            by_measure |= {measure: of_provider(ir_measures.pytrec_eval, [measure(gains={})], graded, run).popitem()[1]}
+            by_measure |= {
+                measure: of_provider(
+                    ir_measures.pytrec_eval, [measure(gains={})], graded, run
+                ).popitem()[1]
+            }
     return by_measure
 
 
 def with_gains(qrels: Any, gains: Mapping[int, int]) -> Any:
-    return {q: {doc: gains.get(grade, grade) for doc, grade in grades.items()} for q, grades in qrels.items()}
+    return {
+        q: {doc: gains.get(grade, grade) for doc, grade in grades.items()}
+        for q, grades in qrels.items()
+    }
 
 
 def without_negative_queries(qrels: Any) -> Any:
     return {
-        q: grades if max(grades.values(), default=0) >= 0 else dict.fromkeys(grades, 0) for q, grades in qrels.items()
+        q: grades if max(grades.values(), default=0) >= 0 else dict.fromkeys(grades, 0)
+        for q, grades in qrels.items()
     }
 
 
@@ -192,13 +219,19 @@ def test_trec_evals_bits(collection: Any) -> None:
 @given(collections(WHOLE_GRADES), st.lists(BY_TREC_EVAL, min_size=1, max_size=5))
 def test_trec_evals_bits_with_any_parameters(collection: Any, measures: list[Measure]) -> None:
     pytest.importorskip("pytrec_eval")
-    for measure in measures:  # ir_measures takes IPrec @ 0.1 and IPrec @ 0.101 for one when they are computed together
+    for measure in (
+        measures
+    ):  # ir_measures takes IPrec @ 0.1 and IPrec @ 0.101 for one when they are computed together
         assert identical(measure)
         assert_same_bits([measure], *collection)
 
 
-@given(collections(WHOLE_GRADES), st.dictionaries(st.integers(-2, 4), st.integers(-1, 7), min_size=1))
-def test_gains_that_make_grades_negative_or_rescue_them(collection: Any, gains: dict[int, int]) -> None:
+@given(
+    collections(WHOLE_GRADES), st.dictionaries(st.integers(-2, 4), st.integers(-1, 7), min_size=1)
+)
+def test_gains_that_make_grades_negative_or_rescue_them(
+    collection: Any, gains: dict[int, int]
+) -> None:
     pytest.importorskip("pytrec_eval")
     qrels, run = collection
     qrels = {q: {**grades, "never retrieved": 8} for q, grades in qrels.items()}
@@ -217,7 +250,9 @@ def test_trec_evals_bits_of_deep_rankings(seed: int) -> None:
     docs = [f"d{i}" for i in range(depth)]
     run = {"q": dict(zip(docs, rng.random(depth).tolist(), strict=True))}
     qrels = {"q": dict(zip(docs, rng.integers(-1, 4, depth).tolist(), strict=True)) | {"d0": 4}}
-    assert_same_bits([nDCG, nDCG @ 15_000, AP, Bpref(rel=2), infAP(rel=2), IPrec @ 0.33], qrels, run)
+    assert_same_bits(
+        [nDCG, nDCG @ 15_000, AP, Bpref(rel=2), infAP(rel=2), IPrec @ 0.33], qrels, run
+    )
 
 
 def test_logarithms_are_the_c_librarys() -> None:
@@ -237,7 +272,9 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize(("qrels", "folder"), RUNS, ids=["robust2003", "web-adhoc", "clef-ehealth-2016"])
+@pytest.mark.parametrize(
+    ("qrels", "folder"), RUNS, ids=["robust2003", "web-adhoc", "clef-ehealth-2016"]
+)
 def test_trec_evals_bits_of_real_runs(data: Any, qrels: str, folder: str) -> None:
     pytest.importorskip("pytrec_eval")
     grades: dict[str, dict[str, int]] = {}
@@ -247,7 +284,10 @@ def test_trec_evals_bits_of_real_runs(data: Any, qrels: str, folder: str) -> Non
     paths = [path for path in sorted(data.folder(folder)) if "qrels" not in path]
     assert len(paths) > 3
     measures = [measure for measure in FIXED if "gains" not in measure.params]
-    judgments, evaluator = Judgments.from_qrels(grades), ir_measures.pytrec_eval.evaluator(measures, grades)
+    judgments, evaluator = (
+        Judgments.from_qrels(grades),
+        ir_measures.pytrec_eval.evaluator(measures, grades),
+    )
     for path in paths:
         run: dict[str, dict[str, float]] = {}
         for scored_doc in ir_measures.read_trec_run(path):
@@ -309,8 +349,13 @@ def assert_equals_cwl_eval(measure: Measure, qrels: Any, run: Any) -> None:
 
 @pytest.mark.parametrize("measure", BY_CWL_EVAL, ids=str)
 @settings(max_examples=30)
-@given(st.lists(st.none() | WHOLE_GRADES, min_size=1, max_size=60), st.lists(WHOLE_GRADES, min_size=1, max_size=3))
-def test_cwl_evals_numbers_where_no_scores_tie(measure: Measure, ranking: Any, missing: Any) -> None:
+@given(
+    st.lists(st.none() | WHOLE_GRADES, min_size=1, max_size=60),
+    st.lists(WHOLE_GRADES, min_size=1, max_size=3),
+)
+def test_cwl_evals_numbers_where_no_scores_tie(
+    measure: Measure, ranking: Any, missing: Any
+) -> None:
     pytest.importorskip("cwl")
     qrels = {"q": judged(ranking, missing), "missing": {"a": 4}}
     assert_equals_cwl_eval(measure, qrels, {"q": retrieved(ranking)})
@@ -329,7 +374,9 @@ def test_cwl_evals_numbers_where_no_scores_tie(measure: Measure, ranking: Any, m
     ],
     ids=["some", "best", "at the end", "below the end", "low", "none"],
 )
-def test_cwl_evals_numbers_of_rankings_of_about_1000_documents(measure: Measure, ranking: Any) -> None:
+def test_cwl_evals_numbers_of_rankings_of_about_1000_documents(
+    measure: Measure, ranking: Any
+) -> None:
     pytest.importorskip("cwl")
     assert_equals_cwl_eval(measure, {"q": judged(ranking, [1])}, {"q": retrieved(ranking)})
 
@@ -340,22 +387,36 @@ def test_cwl_evals_numbers_of_rankings_of_about_1000_documents(measure: Measure,
 @pytest.mark.parametrize("run", ["wt11", "wt12", "wt13", "wt14"])
 @pytest.mark.parametrize("k", [5, 20])
 @pytest.mark.parametrize("measure", [ERR, nDCG(dcg="exp-log2")], ids=str)
-def test_gdevals_numbers_to_the_digits_that_it_prints(data: Any, measure: Measure, run: str, k: int) -> None:
+def test_gdevals_numbers_to_the_digits_that_it_prints(
+    data: Any, measure: Measure, run: str, k: int
+) -> None:
     if not shutil.which("perl"):
         pytest.skip("gdeval needs perl")
     scores = list(ir_measures.read_trec_run(data.path(f"web-adhoc/{run}.run.gz")))
     queries = {scored_doc.query_id for scored_doc in scores}
     qrels = [
-        qrel for qrel in ir_measures.read_trec_qrels(data.path("web-adhoc/qrels.txt.gz")) if qrel.query_id in queries
+        qrel
+        for qrel in ir_measures.read_trec_qrels(data.path("web-adhoc/qrels.txt.gz"))
+        if qrel.query_id in queries
     ]
-    expected = {metric.query_id: metric.value for metric in ir_measures.gdeval.iter_calc([measure @ k], qrels, scores)}
+    expected = {
+        metric.query_id: metric.value
+        for metric in ir_measures.gdeval.iter_calc([measure @ k], qrels, scores)
+    }
     assert any(expected.values())
     assert scored(measure @ k, qrels, scores) == pytest.approx(expected, rel=0, abs=0.5e-5 + 1e-12)
 
 
-@pytest.mark.parametrize("measure", [RR @ 1, RR @ 10, RR(rel=2) @ 10, Judged, Judged @ 5, Judged @ 100], ids=str)
-@given(st.lists(st.none() | WHOLE_GRADES, min_size=1, max_size=30), st.lists(WHOLE_GRADES, min_size=1, max_size=3))
-def test_values_of_programs_that_break_ties_otherwise(measure: Measure, ranking: Any, missing: Any) -> None:
+@pytest.mark.parametrize(
+    "measure", [RR @ 1, RR @ 10, RR(rel=2) @ 10, Judged, Judged @ 5, Judged @ 100], ids=str
+)
+@given(
+    st.lists(st.none() | WHOLE_GRADES, min_size=1, max_size=30),
+    st.lists(WHOLE_GRADES, min_size=1, max_size=3),
+)
+def test_values_of_programs_that_break_ties_otherwise(
+    measure: Measure, ranking: Any, missing: Any
+) -> None:
     provider = ir_measures.judged if measure.NAME == "Judged" else ir_measures.msmarco
     qrels, run = {"q": judged(ranking, missing), "missing": {"a": 1}}, {"q": retrieved(ranking)}
     expected = of_provider(provider, [measure], qrels, run)[measure]
@@ -401,7 +462,9 @@ def inferred_ap(ranking: Sequence[str], grades: Grades, rel: float) -> float:
     return total / m if m else 0.0
 
 
-def interpolated_precision(ranking: Sequence[str], grades: Grades, recall: float, rel: float) -> float:
+def interpolated_precision(
+    ranking: Sequence[str], grades: Grades, recall: float, rel: float
+) -> float:
     """The best precision among the cuts that retrieve enough of the relevant documents."""
     needed = math.floor(recall * reference.relevant(grades, rel) + 0.9)
     hits = list(itertools.accumulate(grades.get(doc, -1) >= rel for doc in ranking))
@@ -414,10 +477,14 @@ def judged_share(ranking: Sequence[str], grades: Grades, k: int | None) -> float
 
 
 def graded_rbp(ranking: Sequence[str], grades: Grades, p: float, k: int | None) -> float:
-    return (1 - p) * math.fsum(p**i * max(grades.get(doc, 0), 0) for i, doc in enumerate(reference.cut(ranking, k)))
+    return (1 - p) * math.fsum(
+        p**i * max(grades.get(doc, 0), 0) for i, doc in enumerate(reference.cut(ranking, k))
+    )
 
 
-def on(condense: bool, brute_force: Callable[..., float], *parameters: Any, **named: Any) -> Callable[..., float]:
+def on(
+    condense: bool, brute_force: Callable[..., float], *parameters: Any, **named: Any
+) -> Callable[..., float]:
     return lambda ranking, grades: brute_force(
         condensed(ranking, grades) if condense else ranking, grades, *parameters, **named
     )
@@ -432,7 +499,9 @@ def on(condense: bool, brute_force: Callable[..., float], *parameters: Any, **na
     st.floats(0, 1),
     st.booleans(),
 )
-def test_definitions(collection: Any, cutoff: int | None, k: int, rel: float, recall: float, judged_only: bool) -> None:
+def test_definitions(
+    collection: Any, cutoff: int | None, k: int, rel: float, recall: float, judged_only: bool
+) -> None:
     """Also of fractional grades and thresholds, which trec_eval cannot read."""
     qrels, run = collection
     at = {} if cutoff is None else {"cutoff": cutoff}
@@ -466,8 +535,24 @@ def test_definitions(collection: Any, cutoff: int | None, k: int, rel: float, re
 def test_thresholds_that_trec_eval_refuses(collection: Any, rel: float) -> None:
     """Every judged document of at least that grade is relevant, an unjudged one never."""
     qrels, run = collection
-    shifted = {q: {doc: max(grade - rel + 1, 0) for doc, grade in grades.items()} for q, grades in qrels.items()}
-    measures = [AP, AP @ 7, P @ 5, R @ 5, RR, Rprec, SetP, SetR, SetF, SetAP, IPrec @ 0.4, NumRet(rel=1)]
+    shifted = {
+        q: {doc: max(grade - rel + 1, 0) for doc, grade in grades.items()}
+        for q, grades in qrels.items()
+    }
+    measures = [
+        AP,
+        AP @ 7,
+        P @ 5,
+        R @ 5,
+        RR,
+        Rprec,
+        SetP,
+        SetR,
+        SetF,
+        SetAP,
+        IPrec @ 0.4,
+        NumRet(rel=1),
+    ]
     actual = all_scored([measure(rel=rel) for measure in measures], qrels, run)
     expected = all_scored(measures, shifted, run)
     assert [*map(hexadecimal, actual.values())] == [*map(hexadecimal, expected.values())]

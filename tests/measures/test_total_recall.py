@@ -23,7 +23,9 @@ SHARES = st.sampled_from(["0.05", "0.1", "1/3", "0.5", "0.7", "0.95", "1"]).map(
 Score = Callable[..., Fraction]
 
 
-def whole_ranking(ranking: Sequence[str], grades: Mapping[str, float], rel: float, n: int) -> list[int]:
+def whole_ranking(
+    ranking: Sequence[str], grades: Mapping[str, float], rel: float, n: int
+) -> list[int]:
     """Ranks of the relevant documents in a collection of n, the missing ones at its end."""
     relevant = {doc for doc, grade in grades.items() if grade >= rel}
     ranks = [rank for rank, doc in enumerate(ranking, start=1) if doc in relevant]
@@ -73,11 +75,15 @@ def test_they_are_their_formulas(collection: Any, rel: int, n: int, share: Fract
         ERF(x=x, rel=rel, n=n): scored(erf, rel, n, x=share),
     }
     for measure, score in measures.items():
-        assert values(measure, *collection) == pytest.approx(reference_values(score, *collection), rel=1e-12, abs=1e-12)
+        assert values(measure, *collection) == pytest.approx(
+            reference_values(score, *collection), rel=1e-12, abs=1e-12
+        )
 
 
 @given(st.integers(1, 6), st.integers(2, 40), st.data())
-def test_the_loss_is_the_area_of_the_curve_counted_rank_by_rank(m: int, n: int, data: st.DataObject) -> None:
+def test_the_loss_is_the_area_of_the_curve_counted_rank_by_rank(
+    m: int, n: int, data: st.DataObject
+) -> None:
     m = min(m, n - 1)
     relevant = data.draw(st.sets(st.integers(1, n), min_size=m, max_size=m))
     qrels = {"q": {f"d{rank}": int(rank in relevant) for rank in range(1, n + 1)}}
@@ -109,7 +115,9 @@ RUN = {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"y": 2.0, "a": 1.0}}
 
 
 def test_sizes_differ_from_query_to_query() -> None:
-    assert values(WSS(r=1, n={"q1": 10, "q2": 4}), QRELS, RUN) == pytest.approx({"q1": 0.7, "q2": 0.5, "q3": 0})
+    assert values(WSS(r=1, n={"q1": 10, "q2": 4}), QRELS, RUN) == pytest.approx(
+        {"q1": 0.7, "q2": 0.5, "q3": 0}
+    )
     assert values(WSS(r=1), QRELS, RUN) == pytest.approx({"q1": 0, "q2": 0, "q3": 0})
     named = WSS(r=1, n={"q1": 10, "q2": 4})
     assert irl.evaluate(str(named), QRELS, RUN)[str(named)].tolist() == pytest.approx([0.7, 0.5, 0])
@@ -120,11 +128,13 @@ def test_sizes_differ_from_query_to_query() -> None:
 @pytest.mark.parametrize("measure", [WSS, ATD, RecallLoss, LastRel, ERF])
 def test_what_does_not_fit_the_collection_is_named(measure: Any) -> None:
     with pytest.raises(
-        ValueError, match=f"{measure.NAME}: the ranking of query 'q2' lacks 1 relevant documents; give n"
+        ValueError,
+        match=f"{measure.NAME}: the ranking of query 'q2' lacks 1 relevant documents; give n",
     ):
         values(measure, QRELS, {"q1": RUN["q1"]})
     with pytest.raises(
-        ValueError, match=f"{measure.NAME}.*n=2 is smaller than the 3 documents of query 'q1'; n is the size"
+        ValueError,
+        match=f"{measure.NAME}.*n=2 is smaller than the 3 documents of query 'q1'; n is the size",
     ):
         values(measure(n=2), QRELS, RUN)
     with pytest.raises(ValueError, match=f"{measure.NAME}: n has no size for query 'q2'; add it"):

@@ -23,7 +23,9 @@ def relevant(grades: Mapping[str, float], rel: float) -> int:
     return sum(grade >= rel for grade in grades.values())
 
 
-def interpolated(ranking: Sequence[str], grades: Mapping[str, float], recall: float, rel: float, version: int) -> float:
+def interpolated(
+    ranking: Sequence[str], grades: Mapping[str, float], recall: float, rel: float, version: int
+) -> float:
     m = relevant(grades, rel)
     c = math.floor(recall * m + 0.5) if version == 10 else math.floor(recall * m + 0.9)
     precisions, hits = [], 0
@@ -35,11 +37,15 @@ def interpolated(ranking: Sequence[str], grades: Mapping[str, float], recall: fl
 
 
 @given(collections(), RELS, st.sampled_from([9, 10]), st.sampled_from([0, 0.1, 0.25, 0.5, 0.75, 1]))
-def test_interpolated_precision_is_its_definition(collection: Any, rel: int, version: int, recall: float) -> None:
+def test_interpolated_precision_is_its_definition(
+    collection: Any, rel: int, version: int, recall: float
+) -> None:
     def score(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
         return interpolated(ranking, grades, recall, rel, version)
 
-    assert values(IPrec_TE(version=version, rel=rel) @ recall, *collection) == reference_values(score, *collection)
+    assert values(IPrec_TE(version=version, rel=rel) @ recall, *collection) == reference_values(
+        score, *collection
+    )
 
 
 @given(collections(), RELS, st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 1.0]))
@@ -49,10 +55,14 @@ def test_version_9_is_that_of_ir_measures(collection: Any, rel: int, recall: flo
 
 
 @given(collections(), RELS, st.sampled_from([9, 10]))
-def test_the_eleven_point_average_is_that_of_its_points(collection: Any, rel: int, version: int) -> None:
+def test_the_eleven_point_average_is_that_of_its_points(
+    collection: Any, rel: int, version: int
+) -> None:
     points = [values(IPrec_TE(version=version, rel=rel) @ (i / 10), *collection) for i in range(11)]
     found = values(ElevenPt(version=version, rel=rel), *collection)
-    assert found == pytest.approx({q: sum(point[q] for point in points) / 11 for q in found}, abs=1e-15)
+    assert found == pytest.approx(
+        {q: sum(point[q] for point in points) / 11 for q in found}, abs=1e-15
+    )
 
 
 @given(collections(), st.floats(0.01, 0.99))
@@ -62,11 +72,15 @@ def test_gains_are_shares_of_the_top_grade_of_the_query(collection: Any, p: floa
         gains = [max(grades.get(doc, 0), 0) / top for doc in ranking]
         return (1 - p) * math.fsum(gain * p**i for i, gain in enumerate(gains))
 
-    assert values(RBP_TE(p=p), *collection) == pytest.approx(reference_values(score, *collection), rel=1e-12)
+    assert values(RBP_TE(p=p), *collection) == pytest.approx(
+        reference_values(score, *collection), rel=1e-12
+    )
 
 
 @given(collections(), RELS, st.none() | st.integers(1, 40))
-def test_relative_precision_is_its_definition(collection: Any, rel: int, cutoff: int | None) -> None:
+def test_relative_precision_is_its_definition(
+    collection: Any, rel: int, cutoff: int | None
+) -> None:
     def score(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
         hits = sum(grades.get(doc, -1) >= rel for doc in ranking[:cutoff])
         return hits / min(cutoff or len(ranking), relevant(grades, rel)) if hits else 0.0
@@ -92,11 +106,15 @@ def levels_ndcg(ranking: Sequence[str], grades: Mapping[str, float]) -> float:
 
 @given(collections())
 def test_ndcg_at_r_levels_is_its_definition(collection: Any) -> None:
-    assert values(Rndcg(), *collection) == pytest.approx(reference_values(levels_ndcg, *collection), rel=1e-13)
+    assert values(Rndcg(), *collection) == pytest.approx(
+        reference_values(levels_ndcg, *collection), rel=1e-13
+    )
 
 
 @pytest.mark.parametrize("grade", [1, 0.5])
-def test_a_ranking_one_longer_than_the_ideal_adds_no_level_and_fractions_are_not_relevant(grade: float) -> None:
+def test_a_ranking_one_longer_than_the_ideal_adds_no_level_and_fractions_are_not_relevant(
+    grade: float,
+) -> None:
     assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"x": 2.0, "a": 1.0}}) == 0
     assert Rndcg().calc_aggregate({"q": {"a": grade}}, {"q": {"a": 1.0}}) == (grade >= 1)
 

@@ -18,7 +18,9 @@ def robust(data: Any) -> tuple[Judgments, dict[str, AlignedRun]]:
     """Judgments of TREC 2003 Robust, and all 17 runs."""
     judgments = Judgments.from_qrels(data.path("robust2003/qrels.txt.gz"))
     paths = data.folder("robust2003/runs")
-    return judgments, {path.rpartition("/")[2].removesuffix(".gz"): align(judgments, path) for path in paths}
+    return judgments, {
+        path.rpartition("/")[2].removesuffix(".gz"): align(judgments, path) for path in paths
+    }
 
 
 @pytest.fixture(scope="module")

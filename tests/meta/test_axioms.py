@@ -57,10 +57,16 @@ def found() -> pd.DataFrame:
 # -- the rankings that are scored ------------------------------------------------------------------
 
 GRADES = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
-SOME = st.lists(st.builds(Ranking, GRADES, st.lists(st.integers(0, 2), max_size=3).map(tuple)), min_size=1, max_size=5)
+SOME = st.lists(
+    st.builds(Ranking, GRADES, st.lists(st.integers(0, 2), max_size=3).map(tuple)),
+    min_size=1,
+    max_size=5,
+)
 
 
-def collection(rankings: list[Ranking]) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def collection(
+    rankings: list[Ranking],
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     qrels, run = {}, {}
     for q, ranking in enumerate(rankings):
         labels = [*ranking.retrieved, *ranking.missing]
@@ -72,10 +78,14 @@ def collection(rankings: list[Ranking]) -> tuple[dict[str, dict[str, int]], dict
 @settings(max_examples=30)
 @given(rankings=SOME)
 def test_rankings_score_as_queries_do(rankings: list[Ranking]) -> None:
-    measures = parse_measures(["AP", "AP(rel=2)@3", "nDCG", "R@2", "TSE", "LR", "RBU", "Rprec", "CWL_ERR10(max_rel=2)"])
+    measures = parse_measures(
+        ["AP", "AP(rel=2)@3", "nDCG", "R@2", "TSE", "LR", "RBU", "Rprec", "CWL_ERR10(max_rel=2)"]
+    )
     expected = irl.evaluate(measures, *collection(rankings))
     for name, measure in measures.items():
-        assert values(measure, rankings) == pytest.approx(expected[name].to_numpy(), rel=1e-12, abs=1e-15), name
+        assert values(measure, rankings) == pytest.approx(
+            expected[name].to_numpy(), rel=1e-12, abs=1e-15
+        ), name
 
 
 @settings(max_examples=30)
@@ -102,7 +112,9 @@ def test_labels_of_subtopics_score_as_rows_of_the_qrels(
     run = {"q": {f"d{i}": -float(i) for i in range(min(retrieved, len(labels)))}}
     expected = irl.evaluate([irl.RBU, "AP"], pd.DataFrame(rows), run).iloc[0]
     for name, measure in parse_measures([irl.RBU, "AP"]).items():
-        assert values(measure, [ranking], weights=weights)[0] == pytest.approx(expected[name], rel=1e-12, abs=1e-15)
+        assert values(measure, [ranking], weights=weights)[0] == pytest.approx(
+            expected[name], rel=1e-12, abs=1e-15
+        )
 
 
 def test_labels_of_named_aspects_are_the_ends_of_their_scales() -> None:
@@ -139,7 +151,8 @@ VIOLATED = {
 
 
 @pytest.mark.parametrize(
-    ("measure", "violated"), [(measure, law) for measure, laws in VIOLATED.items() for law in laws.split(", ")]
+    ("measure", "violated"),
+    [(measure, law) for measure, laws in VIOLATED.items() for law in laws.split(", ")],
 )
 def test_known_violations_are_found(found: pd.DataFrame, measure: str, violated: str) -> None:
     row = found.loc[measure, violated]
@@ -148,8 +161,12 @@ def test_known_violations_are_found(found: pd.DataFrame, measure: str, violated:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["AP", "nDCG", "nDCG@10", "R@5", "RR", "RBP(p=0.8)", "TSE", "LR", "RBU"])
-@pytest.mark.parametrize("proven", ["swap", "replacement", "increasing in swapping up", "decreasing in nonrelevance"])
+@pytest.mark.parametrize(
+    "measure", ["AP", "nDCG", "nDCG@10", "R@5", "RR", "RBP(p=0.8)", "TSE", "LR", "RBU"]
+)
+@pytest.mark.parametrize(
+    "proven", ["swap", "replacement", "increasing in swapping up", "decreasing in nonrelevance"]
+)
 def test_utility_oriented_measures_never_fall_by_swap_or_replacement(
     found: pd.DataFrame, measure: str, proven: str
 ) -> None:
@@ -158,7 +175,9 @@ def test_utility_oriented_measures_never_fall_by_swap_or_replacement(
 
 
 @pytest.mark.slow
-def test_rank_biased_utility_meets_all_ten_constraints_by_one_reading_of_the_last(found: pd.DataFrame) -> None:
+def test_rank_biased_utility_meets_all_ten_constraints_by_one_reading_of_the_last(
+    found: pd.DataFrame,
+) -> None:
     constraints = [law.name for law in PROPERTIES if law.source.startswith("Amigó")]
     assert len(constraints) == 11
     result = found.loc["RBU"].loc[constraints, "result"]
@@ -170,7 +189,10 @@ def test_a_document_below_can_outweigh_the_heavier_subtopic() -> None:
     rows = [("q", "h", 1, "t", 0.6), ("q", "l", 1, "u", 0.4), ("q", "below", 1, "t", 0.6)]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"])
     measure = "RBU(p=0.8,e=0,gain='linear',max_rel=2)"
-    first = {doc: evaluate(measure, qrels, {"q": {doc: 2.0, "below": 1.0}}).loc["q", measure] for doc in "hl"}
+    first = {
+        doc: evaluate(measure, qrels, {"q": {doc: 2.0, "below": 1.0}}).loc["q", measure]
+        for doc in "hl"
+    }
     assert first == pytest.approx({"h": 0.8 * 0.3 + 0.64 * 0.15, "l": 0.8 * 0.2 + 0.64 * 0.3})
     assert first["h"] < first["l"]
 
@@ -194,7 +216,8 @@ def parsed(ranking: str) -> Ranking:
 def test_counterexamples_are_true_by_the_reference(measure: str) -> None:
     rows = axioms(measure, size=4, cases=0)
     rows = rows[
-        (rows["result"] == "fails") & ~rows["counterexample"].str.contains(r"\+|moves up|no order|not 1", regex=True)
+        (rows["result"] == "fails")
+        & ~rows["counterexample"].str.contains(r"\+|moves up|no order|not 1", regex=True)
     ]
     assert len(rows) >= 8
     for row in rows.itertuples():
@@ -204,13 +227,21 @@ def test_counterexamples_are_true_by_the_reference(measure: str) -> None:
         strict = next(law for law in PROPERTIES if law.name == row.property).strict
         assert strict or scores[0] < scores[1]
         topics = [sorted([*ranking.retrieved, *ranking.missing]) for ranking in (first, second)]
-        assert topics[0] == topics[1] or row.property == "localization"  # both rankings are of one topic
+        assert (
+            topics[0] == topics[1] or row.property == "localization"
+        )  # both rankings are of one topic
 
 
 @pytest.mark.slow
 def test_the_smallest_counterexamples_are_given(found: pd.DataFrame) -> None:
-    assert found.loc[("RR", "strict swap"), "counterexample"] == "[1 1 0] scores 1, not more than [1 0 1], 1"
-    assert found.loc[("AP", "confidence"), "counterexample"] == "[1 | 0] scores 1, not more than [1 0], 1"
+    assert (
+        found.loc[("RR", "strict swap"), "counterexample"]
+        == "[1 1 0] scores 1, not more than [1 0 1], 1"
+    )
+    assert (
+        found.loc[("AP", "confidence"), "counterexample"]
+        == "[1 | 0] scores 1, not more than [1 0], 1"
+    )
     assert found.loc[("AP", "deepness threshold"), "counterexample"].startswith(
         "[1 0x7 | 1 1 1] scores 0.25, not more than [0x4 1x4 | 0 0 0]"
     )
@@ -226,7 +257,12 @@ TABLE_8 = {  # marks of: recall-level metrics, those with z > 0, TSE, LR; None: 
     "increasing in relevance": (1, 1, 1, 1),
     "strictly increasing in relevance": (0, 1, 0, 1),
     "increasing in swapping up": (1, 1, 1, 1),
-    "strictly increasing in swapping up": (0, 1, 0, None),  # of LR the proof shows it, the table leaves it out
+    "strictly increasing in swapping up": (
+        0,
+        1,
+        0,
+        None,
+    ),  # of LR the proof shows it, the table leaves it out
     "concavity": (1, 1, 1, None),
     "strict concavity": (0, 1, 0, None),  # where e'' > 0
     "suffix invariance": (0, 0, 0, 0),
@@ -281,15 +317,22 @@ def verdicts_of_diaz(measure: str, size: int) -> dict[str, bool]:
                             swapped = [*row]
                             swapped[i], swapped[j] = 1, 0
                             cases.append(
-                                ("increasing in swapping up", [(1, Ranking(tuple(swapped), missing)), (-1, ranking)])
+                                (
+                                    "increasing in swapping up",
+                                    [(1, Ranking(tuple(swapped), missing)), (-1, ranking)],
+                                )
                             )
                     if i >= 2 and row[i - 2 : i + 1] == (0, 0, 1):
                         steps = [
-                            Ranking((*row[: i - 2], *step, *row[i + 1 :]), missing) for step in ((0, 1, 0), (1, 0, 0))
+                            Ranking((*row[: i - 2], *step, *row[i + 1 :]), missing)
+                            for step in ((0, 1, 0), (1, 0, 0))
                         ]
                         cases.append(("concavity", [(1, steps[1]), (-2, steps[0]), (1, ranking)]))
                 if length >= cutoff and 1 in (*row, *missing):
-                    cases += [("localization", [(s, Ranking(row, (*missing, 1))), (-s, ranking)]) for s in (1, -1)]
+                    cases += [
+                        ("localization", [(s, Ranking(row, (*missing, 1))), (-s, ranking)])
+                        for s in (1, -1)
+                    ]
     rankings = list({ranking for _, terms in cases for _, ranking in terms})
     scores = irl.evaluate(measure, *collection(rankings)).iloc[:, 0]
     known = {ranking: scores[f"q{q}"] for q, ranking in enumerate(rankings)}
@@ -307,7 +350,9 @@ def verdicts_of_diaz(measure: str, size: int) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("measure", DIAZ_MEASURES)
-def test_properties_of_diaz_et_al_over_all_small_rankings(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_properties_of_diaz_et_al_over_all_small_rankings(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = verdicts_of_diaz(measure, 4)
     search_only(monkeypatch, *expected)
     table = axioms(measure, size=4, cases=0).set_index("property")["result"]
@@ -322,7 +367,9 @@ def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete(
         NAME = "Undefined"
 
         def score(self, run: AlignedRun) -> Any:
-            return np.where(run.judgments.m() > 0, run.relevant().r / np.maximum(run.judgments.m(), 1), np.nan)
+            return np.where(
+                run.judgments.m() > 0, run.relevant().r / np.maximum(run.judgments.m(), 1), np.nan
+            )
 
     row = axioms(Undefined(), size=3, cases=0).set_index("property").loc["completeness"]
     assert row[["result", "counterexample"]].tolist() == ["fails", "[| 0] scores nan"]
@@ -352,7 +399,11 @@ def constraint_values(
 
 
 def holds_for_all(
-    measure: str, pairs: list[tuple[Ranking, Ranking]], *, strict: bool = True, weights: Any = (1, 1)
+    measure: str,
+    pairs: list[tuple[Ranking, Ranking]],
+    *,
+    strict: bool = True,
+    weights: Any = (1, 1),
 ) -> bool:
     """Whether the first ranking of every pair scores more (or not less)."""
     value = constraint_values(measure, list({r for pair in pairs for r in pair}), weights)
@@ -385,18 +436,25 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
                 priority.append((Ranking(exchanged(row, i, j)), Ranking(row)))
         for i, j in itertools.combinations(range(len(row) - 1), 2):
             if row[i] == row[j] < row[i + 1] == row[j + 1]:
-                deepness.append((Ranking(exchanged(row, i, i + 1)), Ranking(exchanged(row, j, j + 1))))
+                deepness.append(
+                    (Ranking(exchanged(row, i, i + 1)), Ranking(exchanged(row, j, j + 1)))
+                )
         if any(row):
             confidence.append((Ranking(row, (0,)), Ranking((*row, 0))))
     verdict["priority"] = holds_for_all(near_0, priority)
     verdict["deepness"] = holds_for_all(near_0, deepness)
     verdict["confidence"] = holds_for_all(near_0, confidence)
     ends = {
-        n: (Ranking((1,) + (0,) * (2 * n - 1), (1,) * (n - 1)), Ranking((0,) * n + (1,) * n, (0,) * (n - 1)))
+        n: (
+            Ranking((1,) + (0,) * (2 * n - 1), (1,) * (n - 1)),
+            Ranking((0,) * n + (1,) * n, (0,) * (n - 1)),
+        )
         for n in (*range(1, 21), 500)
     }
     verdict["deepness threshold"] = holds_for_all(near_0, [ends[500]])
-    verdict["closeness threshold"] = any(holds_for_all(near_0, [ends[n][::-1]]) for n in range(1, 21))
+    verdict["closeness threshold"] = any(
+        holds_for_all(near_0, [ends[n][::-1]]) for n in range(1, 21)
+    )
     diversity = [
         (Ranking((*row[:i], label, *row[i + 1 :]), (row[i],)), Ranking(row, (label,)))
         for row in rankings_of(2, LABELS)
@@ -408,10 +466,20 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
     redundancy, monotonic = [], []
     for row in rankings_of(4, [(0, 0), (2, 0), (0, 2)]):
         if sum(a > 0 for a, _ in row) > sum(b > 0 for _, b in row):
-            redundancy.append(tuple(Ranking((*row, d), (*[(b, a) for a, b in row], d[::-1])) for d in ((0, 2), (2, 0))))
+            redundancy.append(
+                tuple(
+                    Ranking((*row, d), (*[(b, a) for a, b in row], d[::-1]))
+                    for d in ((0, 2), (2, 0))
+                )
+            )
     for row in rankings_of(3, [(a, b) for a, b in LABELS if a > b]):
         for g in (1, 2):
-            monotonic.append(tuple(Ranking((*row, d), (*[(b, a) for a, b in row], d[::-1])) for d in ((0, g), (g, 0))))
+            monotonic.append(
+                tuple(
+                    Ranking((*row, d), (*[(b, a) for a, b in row], d[::-1]))
+                    for d in ((0, g), (g, 0))
+                )
+            )
     verdict["redundancy"] = holds_for_all(partial, redundancy)
     verdict["monotonic redundancy"] = holds_for_all(near_0.replace(str(NEAR_0), "2000"), monotonic)
     saturation = [
@@ -421,14 +489,21 @@ def brute_force_constraints(near_0: str, partial: str, full: str) -> dict[str, b
     ]
     verdict["aspect relevance saturation"] = holds_for_all(full, saturation, strict=False)
     weightier = [
-        tuple(Ranking(((0, 0),) * above + (d,) + ((0, 0),) * below, (d[::-1],)) for d in ((g, 0), (0, g)))
+        tuple(
+            Ranking(((0, 0),) * above + (d,) + ((0, 0),) * below, (d[::-1],))
+            for d in ((g, 0), (0, g))
+        )
         for above in range(4)
         for below in range(4)
         for g in (1, 2)
     ]
-    verdict["aspect relevance, unseen elsewhere"] = holds_for_all(partial, weightier, weights=(1.1, 1))
+    verdict["aspect relevance, unseen elsewhere"] = holds_for_all(
+        partial, weightier, weights=(1.1, 1)
+    )
     as_printed = [
-        tuple(Ranking(((0, 0),) * above + (d,) + below, (d[::-1], *lacking)) for d in ((g, 0), (0, g)))
+        tuple(
+            Ranking(((0, 0),) * above + (d,) + below, (d[::-1], *lacking)) for d in ((g, 0), (0, g))
+        )
         for above in range(3)
         for below in [(), *rankings_of(3 - above, [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)])]
         for lacking in ((), ((2, 0), (2, 0)))
@@ -451,7 +526,9 @@ RBUS = [
 
 
 @pytest.mark.parametrize("parameters", RBUS)
-def test_the_ten_constraints_over_all_small_rankings(parameters: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ten_constraints_over_all_small_rankings(
+    parameters: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``RBU(p=0.99)`` holds all ten for any e > 0, aspect relevance unseen elsewhere, and closeness from p > 3/4 on."""
     scales = [f"RBU({parameters},gain='linear',max_rel={top})" for top in (NEAR_0, 4, 2)]
     expected = brute_force_constraints(*scales)
@@ -466,7 +543,9 @@ def test_the_ten_constraints_over_all_small_rankings(parameters: str, monkeypatc
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG", "RR", "P@5", "ERR_IA@20", "alpha_nDCG@20", "LR"])
-def test_the_constraints_of_measures_without_a_scale(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_constraints_of_measures_without_a_scale(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On the few rankings of plain loops, nothing breaks that ``check`` lets hold."""
     if measure in ("ERR_IA@20", "alpha_nDCG@20") and importlib.util.find_spec("pyndeval") is None:
         pytest.skip("pyndeval is not installed")
@@ -484,7 +563,9 @@ def test_gains_are_scaled_where_a_constraint_asks_for_it(monkeypatch: pytest.Mon
     search_only(monkeypatch, "priority", "aspect relevance saturation", "strict swap")
     search = axioms("CWL_ERR10(max_rel=1)", cases=0).set_index("property")["search"]
     assert search["priority"].endswith("; gains near 0 where the measure has a scale")
-    assert search["aspect relevance saturation"].endswith("; gain 1 of the top grade where the measure has a scale")
+    assert search["aspect relevance saturation"].endswith(
+        "; gain 1 of the top grade where the measure has a scale"
+    )
     assert "gain" not in search["strict swap"]
     scaled = with_gains(parse_measure("RBU(p=0.8,e=0.5)"), "small", 2)
     assert scaled == parse_measure("RBU(p=0.8,e=0.5,max_rel=22)")
@@ -496,7 +577,9 @@ def test_gains_are_scaled_where_a_constraint_asks_for_it(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("cutoff", [20, 1000])
-def test_what_breaks_at_the_cutoff_only_is_found(cutoff: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_breaks_at_the_cutoff_only_is_found(
+    cutoff: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken_there = ("priority", "strict swap", "strict replacement", "concavity")
     proven = ("swap", "replacement", "increasing in swapping up", "deepness threshold")
     search_only(monkeypatch, *broken_there, *proven)
@@ -504,19 +587,29 @@ def test_what_breaks_at_the_cutoff_only_is_found(cutoff: int, monkeypatch: pytes
     for name in broken_there:
         assert found.loc[name, "result"] == "fails"
         assert f"4 documents across rank {cutoff} (" in found.loc[name, "search"]
-    broken = f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0 (reaches below the cutoff)"
+    broken = (
+        f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0 (reaches below the cutoff)"
+    )
     assert found.loc["priority", "counterexample"] == broken
     for name in proven:
         assert found.loc[name, "result"] == "holds"
     search_only(monkeypatch, "strict replacement")
-    assert axioms(f"P@{cutoff}", cases=0).set_index("property").loc["strict replacement", "result"] == "fails"
+    assert (
+        axioms(f"P@{cutoff}", cases=0).set_index("property").loc["strict replacement", "result"]
+        == "fails"
+    )
 
 
-def test_the_deepness_threshold_may_be_thousands_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_deepness_threshold_may_be_thousands_of_documents(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     search_only(monkeypatch, "deepness threshold")
     for measure in ("RBP(p=0.999)", "P@5000"):  # p^n < 1 - p from n = 6,905 on
         row = axioms(measure, size=1, cases=0).set_index("property").loc["deepness threshold"]
-        assert (row["result"], row["search"].partition(";")[0]) == ("holds", "n = 1, 2, 4, ..., 32768")
+        assert (row["result"], row["search"].partition(";")[0]) == (
+            "holds",
+            "n = 1, 2, 4, ..., 32768",
+        )
 
 
 def test_tiny_values_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -546,7 +639,10 @@ def test_grades_and_size_are_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graded.loc["strict swap", "counterexample"] == "[2 1] scores 1, not more than [1 2], 1"
     assert graded.loc["strict swap", "search"].startswith("exhaustive to size 3")
     assert (
-        axioms("AP(rel=2)", size=2, cases=0).set_index("property").loc["confidence", "counterexample"].startswith("[2 ")
+        axioms("AP(rel=2)", size=2, cases=0)
+        .set_index("property")
+        .loc["confidence", "counterexample"]
+        .startswith("[2 ")
     )
 
 

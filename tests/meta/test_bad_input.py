@@ -13,7 +13,11 @@ from ir_lexirecall import meta
 NAN = float("nan")
 RUN = {"q": {"b": 2.0, "a": 1.0}}
 TWO = "CAM(aspects={'a':2,'b':1})"
-COLLECTION = {"measures": ["AP", "RR"], "qrels": {"q": {"a": 1}}, "runs": {"x": {"q": {"a": 1.0}}, "y": RUN}}
+COLLECTION = {
+    "measures": ["AP", "RR"],
+    "qrels": {"q": {"a": 1}},
+    "runs": {"x": {"q": {"a": 1.0}}, "y": RUN},
+}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "simulate_rankings": {"n": 100, "m": 5, "depth": 10, "queries": 3, "systems": 2, "seed": 0},
     "tie_probabilities": {"n": 3, "m": 1},
@@ -27,7 +31,10 @@ OF_STUDIES: list[tuple[dict[str, Any], str]] = [  # refused whatever is studied
     ({"measures": None}, "expected a measure .* got None"),
     ({"measures": "nonsense"}, "unknown measure 'nonsense'"),
     ({"measures": "lexirecall@0"}, "cutoff"),
-    ({"measures": {"rpp": "AP"}}, "'rpp' is the name of a preference; label the measure AP otherwise"),
+    (
+        {"measures": {"rpp": "AP"}},
+        "'rpp' is the name of a preference; label the measure AP otherwise",
+    ),
     ({"rel": "a"}, "rel must be a number above 0, not 'a'"),
     ({"rel": NAN}, "rel must be a number above 0"),
     ({"runs": ["x", "y"]}, "give the runs as a mapping"),
@@ -48,25 +55,43 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "unanimity": [
         ({"measures": "AP"}, "at least 2 different measures are needed, not 1"),
-        ({"measures": {"x": "AP", "y": "AP"}}, "at least 2 different measures are needed, not 1 by several labels"),
+        (
+            {"measures": {"x": "AP", "y": "AP"}},
+            "at least 2 different measures are needed, not 1 by several labels",
+        ),
     ],
     **{
         name: [
             ({"measures": []}, "no measure is"),
             ({"runs": {"x": RUN}}, "at least 2 runs are needed, not 1"),
-            ({"test": "foo"}, "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey"),
+            (
+                {"test": "foo"},
+                "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey",
+            ),
             ({"rel": 3}, "no query of the qrels has a relevant document"),
         ]
         for name in ("discriminative_power", "achieved_significance")
     },
     "split_half": [
-        ({"qrels": {q: {"a": 1} for q in "qrst"}, "n_queries": 3}, "n_queries must be an integer from 1 to 2, not 3"),
-        ({"qrels": {q: {"a": 1} for q in "qr"}, "n_splits": 0}, "n_splits must be an integer of at least 1, not 0"),
-        ({"qrels": {q: {"a": 1} for q in "qr"}, "seed": -1}, "seed must be an integer of at least 0, not -1"),
+        (
+            {"qrels": {q: {"a": 1} for q in "qrst"}, "n_queries": 3},
+            "n_queries must be an integer from 1 to 2, not 3",
+        ),
+        (
+            {"qrels": {q: {"a": 1} for q in "qr"}, "n_splits": 0},
+            "n_splits must be an integer of at least 1, not 0",
+        ),
+        (
+            {"qrels": {q: {"a": 1} for q in "qr"}, "seed": -1},
+            "seed must be an integer of at least 0, not -1",
+        ),
         ({}, "at least 2 queries with relevant documents are needed, not 1"),
     ],
     "degrade": [
-        *(({"fractions": bad}, "fractions must be numbers between 0 and 1") for bad in ([1.5], [], 0.5, [None], [NAN])),
+        *(
+            ({"fractions": bad}, "fractions must be numbers between 0 and 1")
+            for bad in ([1.5], [], 0.5, [None], [NAN])
+        ),
         ({"policy": "depth"}, "unknown policy 'depth'; choose from random, pool, frequency"),
         ({"n_samples": 0}, "n_samples"),
         ({"seed": -1}, "seed"),
@@ -109,14 +134,20 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
         *(({"systems": bad}, "systems must be") for bad in ("a", 2.5)),
         ({"systems": {"a": 1e-320}}, "quality of a must be a number of at least 1e-300"),
         ({"systems": {"a": NAN}}, "quality of a must be"),
-        *(({"m": bad}, "m must be an integer from 1 to 100, not 101") for bad in (101, range(5, 102))),
+        *(
+            ({"m": bad}, "m must be an integer from 1 to 100, not 101")
+            for bad in (101, range(5, 102))
+        ),
         *(({"m": bad}, "m must be an integer from 1") for bad in (1.5, range(0), range(5), "ab")),
     ],
     "axioms": [
         ({"measures": "nothing"}, "unknown measure 'nothing'"),
         ({"measures": "CWL_ERR10"}, "max_rel"),
         ({"measures": "CWL_ERR10(max_rel=1)", "grades": [0, 1, 2]}, "above max_rel=1"),
-        *(({"grades": bad}, "grades must be 0 and some larger integers") for bad in ([1, 2], [0, 1.5], 5)),
+        *(
+            ({"grades": bad}, "grades must be 0 and some larger integers")
+            for bad in ([1, 2], [0, 1.5], 5)
+        ),
         ({"measures": TWO, "grades": [0, 2]}, "leave out grades"),
         ({"cases": -1}, "cases must be an integer of at least 0, not -1"),
         ({"size": 0}, "size must be an integer of at least 1, not 0"),

@@ -19,7 +19,10 @@ def index(measure: str, n: int, **options: Any) -> int:
 
 
 def test_known_balancing_indices() -> None:
-    of = {n: balancing_index(["RBP(p=0.8)", "ERR"], n).set_index("measure")["B"] for n in (20, 21, 100, 400)}
+    of = {
+        n: balancing_index(["RBP(p=0.8)", "ERR"], n).set_index("measure")["B"]
+        for n in (20, 21, 100, 400)
+    }
     assert [of[n]["RBP(p=0.8)"] for n in of] == [7, 8, 8, 8]
     assert {of[n]["ERR"] for n in of} == {1}
     assert 55 <= index("RBP(p=0.95)", 400) <= 60
@@ -51,14 +54,17 @@ def tails_outweigh(measure: str, n: int, top: int, lowest: int) -> list[bool]:
 
 
 @pytest.mark.parametrize(
-    "measure", ["AP", "nDCG", "ERR", "RBP(p=0.8)", "LR", "TSE", "R@3", "CWL_ERR10(max_rel=4)", "Bpref"]
+    "measure",
+    ["AP", "nDCG", "ERR", "RBP(p=0.8)", "LR", "TSE", "R@3", "CWL_ERR10(max_rel=4)", "Bpref"],
 )
 @pytest.mark.parametrize(("top", "lowest"), [(1, 1), (3, 1), (4, 3)])
 def test_the_balancing_index_is_the_last_rank_at_which_a_tail_outweighs_the_top(
     measure: str, top: int, lowest: int
 ) -> None:
     for n in (1, 2, 5, 11):
-        outweighed = [b for b, enough in enumerate(tails_outweigh(measure, n, top, lowest), start=1) if enough]
+        outweighed = [
+            b for b, enough in enumerate(tails_outweigh(measure, n, top, lowest), start=1) if enough
+        ]
         assert index(measure, n, top=top, lowest=lowest) == max(outweighed, default=0), n
 
 

@@ -28,7 +28,9 @@ def top_weighted_kendall(x, y):
     def tau(place):
         def product(u, v):
             return sum(
-                np.sign(u[i] - u[j]) * np.sign(v[i] - v[j]) * (1 / (place[i] + 1) + 1 / (place[j] + 1))
+                np.sign(u[i] - u[j])
+                * np.sign(v[i] - v[j])
+                * (1 / (place[i] + 1) + 1 / (place[j] + 1))
                 for i, j in itertools.combinations(range(len(x)), 2)
             )
 
@@ -69,7 +71,9 @@ def test_a_preference_counts_as_its_mean_against_all_others(collection):
     qrels, runs = collection
     [row] = Study(["LR", "lexirecall"], qrels, runs).correlation(by="runs").to_dict("records")
     means = compare(qrels, runs, "lexirecall").per_query().mean()
-    own = pd.Series({name: evaluate("LR", qrels, run, aggregate=True)["LR"] for name, run in runs.items()})
+    own = pd.Series(
+        {name: evaluate("LR", qrels, run, aggregate=True)["LR"] for name, run in runs.items()}
+    )
     assert row["pearson"] == pytest.approx(np.corrcoef(means, own)[0, 1])
 
 
@@ -77,7 +81,10 @@ def test_equal_means_of_runs_tie_whatever_the_order_of_their_sums():
     hits = {"a": (2, 4, 1), "b": (1, 4, 2)}
     qrels = {f"q{q}": {f"d{i}": 1 for i in range(5)} for q in range(3)}
     runs = {
-        name: {f"q{q}": {(f"d{i}" if i < found else f"x{i}"): 5.0 - i for i in range(5)} for q, found in enumerate(of)}
+        name: {
+            f"q{q}": {(f"d{i}" if i < found else f"x{i}"): 5.0 - i for i in range(5)}
+            for q, found in enumerate(of)
+        }
         for name, of in hits.items()
     }
     row = Study(["P@5", "R@5"], qrels, runs).correlation(by="runs").iloc[0]

@@ -34,7 +34,9 @@ def test_agreement_on_all_pairs_is_that_of_degrade(kept: pd.DataFrame) -> None:
             [0, 0.5], policy=policy, n_samples=2, aggregate=True, seed=3
         )
         expected = table.set_index(["measure", "fraction"])["agreement"]
-        ours = kept[(kept["policy"] == policy) & (kept["minus"] == "")].set_index(["measure", "fraction"])["agreement"]
+        ours = kept[(kept["policy"] == policy) & (kept["minus"] == "")].set_index(
+            ["measure", "fraction"]
+        )["agreement"]
         assert ours.sort_index().tolist() == pytest.approx(expected.sort_index().tolist())
 
 
@@ -53,13 +55,20 @@ def test_decided_pairs_are_those_that_do_not_tie_with_all_labels() -> None:
 
 
 def test_a_contrast_is_the_difference_over_the_same_resamples(kept: pd.DataFrame) -> None:
-    half = kept[(kept["policy"] == "pool") & (kept["fraction"] == 0.5)].set_index(["measure", "minus"])
+    half = kept[(kept["policy"] == "pool") & (kept["fraction"] == 0.5)].set_index(
+        ["measure", "minus"]
+    )
     for column in ("agreement", "decided"):
         expected = half.loc[("lexirecall", ""), column] - half.loc[("AP", ""), column]
         assert half.loc[("lexirecall", "AP"), column] == pytest.approx(expected)
     assert 0 < half.loc[("lexirecall", "AP"), "p"] <= 1
     nothing = half.loc[("AP", "AP")]
-    assert (nothing["decided"], nothing["decided_low"], nothing["decided_high"], nothing["p"]) == (0, 0, 0, 1)
+    assert (nothing["decided"], nothing["decided_low"], nothing["decided_high"], nothing["p"]) == (
+        0,
+        0,
+        0,
+        1,
+    )
 
 
 @settings(max_examples=10, deadline=None)
@@ -72,12 +81,16 @@ def test_weights_are_those_of_runs_and_queries_written_out(seed: int) -> None:
     assert (resamples.query_weight.sum(axis=1) == len(decisions.queries)).all()
     x = np.random.default_rng(seed).random((len(decisions.pairs[0]), len(decisions.queries)))
     found = resamples.ratio(x, np.ones(x.shape))
-    for b, (of_group, of_query) in enumerate(zip(resamples.group_weight, resamples.query_weight, strict=True)):
+    for b, (of_group, of_query) in enumerate(
+        zip(resamples.group_weight, resamples.query_weight, strict=True)
+    ):
         values = []
         for place, pair in enumerate(itertools.combinations(RUNS, 2)):
             groups = [resamples.groups.index(GROUPS[name]) for name in pair]
             copies = [range(int(of_group[g])) for g in dict.fromkeys(groups)]
             for _ in itertools.product(*copies):
-                values += [x[place, q] for q, times in enumerate(of_query) for _ in range(int(times))]
+                values += [
+                    x[place, q] for q, times in enumerate(of_query) for _ in range(int(times))
+                ]
         assert found[b] == pytest.approx(np.mean(values), nan_ok=True)
     assert found[0] == pytest.approx(x.mean())

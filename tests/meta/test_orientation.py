@@ -16,7 +16,9 @@ def value(measure: str, ranks: tuple[int, ...], n: int) -> float:
     return float(evaluate(measure, {"q": {f"d{rank:09d}": 1 for rank in ranks}}, run).iloc[0, 0])
 
 
-@pytest.mark.parametrize("measure", ["AP", "nDCG", "RR", "R@10", "P@3", "Rprec", "RBP(p=0.8)", "LR", "TSE", "Bpref"])
+@pytest.mark.parametrize(
+    "measure", ["AP", "nDCG", "RR", "R@10", "P@3", "Rprec", "RBP(p=0.8)", "LR", "TSE", "Bpref"]
+)
 @pytest.mark.parametrize(("n", "m"), [(12, 1), (12, 4), (30, 7), (5, 5)])
 def test_orientation_is_the_plain_difference_of_two_rankings(measure: str, n: int, m: int) -> None:
     row = orientation(measure, n, m).iloc[0]
@@ -29,12 +31,18 @@ def test_orientation_is_the_plain_difference_of_two_rankings(measure: str, n: in
     }
     assert row[list(expected)].to_dict() == pytest.approx(expected, abs=1e-15)
     scale = expected["best"] - expected["worst"] if measure == "TSE" and m < n else 1
-    assert row["precision"] == pytest.approx((expected["first_up"] - expected["worst"]) / scale, abs=1e-15)
-    assert row["recall"] == pytest.approx((expected["best"] - expected["last_down"]) / scale, abs=1e-15)
+    assert row["precision"] == pytest.approx(
+        (expected["first_up"] - expected["worst"]) / scale, abs=1e-15
+    )
+    assert row["recall"] == pytest.approx(
+        (expected["best"] - expected["last_down"]) / scale, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("exposure", ["AP", "nDCG", "RBP", "linear"])
-def test_total_search_efficiency_is_scaled_so_that_every_exposure_gives_the_same_line(exposure: str) -> None:
+def test_total_search_efficiency_is_scaled_so_that_every_exposure_gives_the_same_line(
+    exposure: str,
+) -> None:
     measure = f"TSE(exposure='{exposure}'{',n=50' if exposure == 'linear' else ''})"
     table = orientation(measure, m=range(2, 6), n=50)
     assert table["precision"].tolist() == [0] * 4
@@ -53,7 +61,9 @@ RECALL = {
 
 @pytest.mark.parametrize(("column", "expected"), [("precision", PRECISION), ("recall", RECALL)])
 def test_orientation_of_the_figure(column: str, expected: dict[str, dict[int, float]]) -> None:
-    table = orientation(list(expected), m=[1, 5, 10, 15], n=FIGURE_5).set_index(["measure", "m"])[column]
+    table = orientation(list(expected), m=[1, 5, 10, 15], n=FIGURE_5).set_index(["measure", "m"])[
+        column
+    ]
     for measure, by_m in expected.items():
         assert table[measure].round(4).to_dict() == by_m
 

@@ -27,14 +27,20 @@ def test_steps_are_those_between_the_values_of_all_rankings(n: int) -> None:
     }
     found = meta.interval_scale(list(formulas), n).set_index("measure")
     for measure, formula in formulas.items():
-        assert found.loc[measure, ["values", "smallest_step", "largest_step"]].tolist() == pytest.approx(
-            brute_force(formula, n)
-        )
+        assert found.loc[
+            measure, ["values", "smallest_step", "largest_step"]
+        ].tolist() == pytest.approx(brute_force(formula, n))
     assert found.index[found["equally_spaced"]].tolist() == [f"R@{n}", "RBP(p=0.5,rel=1)"]
     assert found.loc[f"R@{n}", "ratio"] == pytest.approx(1)
 
 
 def test_relevance_is_what_the_measure_takes_for_it() -> None:
-    found = meta.interval_scale(["P(rel=2)@3", "TOMA(aspects={'a': 1, 'b': 1})@3", "SL3"], 3).set_index("measure")
+    found = meta.interval_scale(
+        ["P(rel=2)@3", "TOMA(aspects={'a': 1, 'b': 1})@3", "SL3"], 3
+    ).set_index("measure")
     assert found["values"].tolist() == [4, 8, 2]
-    assert found["equally_spaced"].tolist() == [True, False, False]  # the other value of SL3 is infinite
+    assert found["equally_spaced"].tolist() == [
+        True,
+        False,
+        False,
+    ]  # the other value of SL3 is infinite

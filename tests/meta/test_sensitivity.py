@@ -15,7 +15,10 @@ from ir_lexirecall.significance import TESTS
 
 def by_pair(table, label):
     rows = table[table["measure"] == label]
-    return {(a, b): row for a, b, *row in rows[["run_a", "run_b", "p", "difference"]].itertuples(index=False)}
+    return {
+        (a, b): row
+        for a, b, *row in rows[["run_a", "run_b", "p", "difference"]].itertuples(index=False)
+    }
 
 
 def signed_rank_p(differences):
@@ -47,7 +50,9 @@ def test_measures_are_tested_by_their_values(collection, test, p_of):
 
 def test_tukey_sees_the_values_of_all_runs(collection):
     qrels, runs = collection
-    values = np.stack([evaluate("AP", qrels, run)["AP"].to_numpy() for run in runs.values()], axis=1)
+    values = np.stack(
+        [evaluate("AP", qrels, run)["AP"].to_numpy() for run in runs.values()], axis=1
+    )
     p = SignificanceTest("tukey", n_resamples=500, seed=3).of_all(values).p
     names = list(runs)
     found = by_pair(
@@ -71,7 +76,9 @@ def test_preferences_are_tested_as_compare_tests_them(collection, test, preferen
     found = by_pair(Study(preference, qrels, runs).achieved_significance(test=tested), preference)
     assert {pair: tuple(row) for pair, row in found.items()} == {
         (a, b): (p, mean)
-        for a, b, p, mean in expected[["run_a", "run_b", "p", "difference"]].itertuples(index=False, name=None)
+        for a, b, p, mean in expected[["run_a", "run_b", "p", "difference"]].itertuples(
+            index=False, name=None
+        )
     }
 
 
@@ -109,7 +116,11 @@ ROBUST = {"R@1000": 97, "nDCG": 94, "AP": 88, "Rprec": 71, "nDCG@10": 47, "RR": 
 
 
 def test_discriminative_power_on_robust_2003(robust):
-    by_t = Study([*ROBUST], *robust).discriminative_power(test=SignificanceTest("t")).set_index("measure")
+    by_t = (
+        Study([*ROBUST], *robust)
+        .discriminative_power(test=SignificanceTest("t"))
+        .set_index("measure")
+    )
     assert by_t["significant"].to_dict() == ROBUST
     assert (by_t["pairs"] == 136).all()
     by_sign = Study("lexirecall", *robust).discriminative_power(test=SignificanceTest("sign"))

@@ -36,7 +36,9 @@ def fits(observed, probability):
     return stats.chisquare(*cells).pvalue > 0.001
 
 
-@pytest.mark.parametrize(("n", "m", "k"), [(20, 5, 8), (1000, 10, 300), (10**6, 10, 10**5), (10**9, 4, 5 * 10**8)])
+@pytest.mark.parametrize(
+    ("n", "m", "k"), [(20, 5, 8), (1000, 10, 300), (10**6, 10, 10**5), (10**9, 4, 5 * 10**8)]
+)
 def test_a_random_ranking_finds_hypergeometrically_many(n, m, k):
     _, rank = drawn(n, m, 20_000)
     assert fits(found_within(rank, k, m), stats.hypergeom(n, m, k).pmf(np.arange(m + 1)))
@@ -60,9 +62,14 @@ def test_of_a_better_ranking_as_wallenius_says(quality):
 
 
 def test_tables_and_aligned_ranks_say_the_same():
-    rankings = simulate_rankings(300, 6, depth=120, queries=25, systems={"a": 1, "b": 5, "c": 30}, seed=4)
+    rankings = simulate_rankings(
+        300, 6, depth=120, queries=25, systems={"a": 1, "b": 5, "c": 30}, seed=4
+    )
     own = compare(
-        rankings.judgments, rankings.aligned, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)
+        rankings.judgments,
+        rankings.aligned,
+        ["lexirecall", "rpp"],
+        test=SignificanceTest(correction=None),
     ).table()
     by_tables = compare(
         rankings.qrels, rankings.runs, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)
@@ -81,7 +88,10 @@ def test_every_query_may_have_its_own_number_of_relevant_documents():
             ranks = run.rank[run.query == query]
             assert (np.diff(ranks) > 0).all()
             assert 1 <= ranks.min() <= ranks.max() <= 50
-            assert sorted(run.doc[run.query == query]) == np.flatnonzero(rankings.judgments.query == query).tolist()
+            assert (
+                sorted(run.doc[run.query == query])
+                == np.flatnonzero(rankings.judgments.query == query).tolist()
+            )
     expected = evaluate(["R@10", "TSE", "AP"], rankings.qrels, rankings.runs["s2"])
     assert scored_values(rankings, "s2") == pytest.approx(expected.to_numpy())
 

@@ -52,17 +52,23 @@ WITH_AP = {"twin": AP, "other": "nDCG", "third": "lexirecall"}
 )
 def test_studies_of_runs(study: str, options: dict[str, Any]) -> None:
     falling, rising = (
-        studied(study, measures, demo.qrels(), demo.runs(), **options) for measures in (LIKE_AP, WITH_AP)
+        studied(study, measures, demo.qrels(), demo.runs(), **options)
+        for measures in (LIKE_AP, WITH_AP)
     )
     pd.testing.assert_frame_equal(falling, rising, rtol=1e-12)
 
 
 def test_checks_but_for_those_of_the_value_itself() -> None:
-    falling, rising = (meta.axioms(measure, size=4, cases=20).set_index("property") for measure in (Imprecision(), AP))
+    falling, rising = (
+        meta.axioms(measure, size=4, cases=20).set_index("property")
+        for measure in (Imprecision(), AP)
+    )
     itself = {"boundedness", "realizability", "reachable maximum"}
     differ = falling.index[falling["result"] != rising["result"]]
     assert set(differ) == itself
-    words = falling.loc["strict swap" if falling.loc["strict swap", "result"] == "fails" else "set-based order"]
+    words = falling.loc[
+        "strict swap" if falling.loc["strict swap", "result"] == "fails" else "set-based order"
+    ]
     assert "more than" in words["counterexample"]
 
 
@@ -72,5 +78,7 @@ def test_orientation_and_balance() -> None:
     pd.testing.assert_frame_equal(falling[columns], rising[columns])
     assert (falling["best"] == -rising["best"]).all()
     assert meta.orientation("RE", m=2, n=20)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
-    index = [meta.balancing_index(measure, [5, 20])["B"].tolist() for measure in (Imprecision(), AP)]
+    index = [
+        meta.balancing_index(measure, [5, 20])["B"].tolist() for measure in (Imprecision(), AP)
+    ]
     assert index[0] == index[1]

@@ -21,9 +21,14 @@ def small():
     """Five queries with relevant documents and one without, four runs."""
     rng = np.random.default_rng(7)
     docs = [f"d{i}" for i in range(8)]
-    qrels = {f"q{q}": {doc: int(rng.random() < 0.4) for doc in docs} | {"d0": 1} for q in range(QUERIES)}
+    qrels = {
+        f"q{q}": {doc: int(rng.random() < 0.4) for doc in docs} | {"d0": 1} for q in range(QUERIES)
+    }
     qrels["none"] = {"d0": 0}
-    runs = {f"r{i}": {q: dict(zip(docs, rng.permutation(8).tolist(), strict=True)) for q in qrels} for i in range(4)}
+    runs = {
+        f"r{i}": {q: dict(zip(docs, rng.permutation(8).tolist(), strict=True)) for q in qrels}
+        for i in range(4)
+    }
     return qrels, runs
 
 
@@ -32,7 +37,10 @@ def values_of(label, qrels, runs):
     if label == "lexirecall":
         return compare(qrels, runs, label).per_query().to_numpy()
     queries = [q for q, grades in qrels.items() if any(grades.values())]
-    return np.stack([evaluate(label, qrels, run).loc[queries, label].to_numpy() for run in runs.values()], axis=1)
+    return np.stack(
+        [evaluate(label, qrels, run).loc[queries, label].to_numpy() for run in runs.values()],
+        axis=1,
+    )
 
 
 def by_brute_force(a, b, size):
@@ -55,14 +63,20 @@ def test_few_queries_are_split_in_every_way(small, size):
     assert list(table.index) == list(itertools.product(MEASURES, MEASURES))
     for (a, b), row in table.iterrows():
         expected = by_brute_force(values[a], values[b], size or QUERIES // 2)
-        assert tuple(row[["kendall", "kendall_sd", "swaps", "splits"]]) == pytest.approx(expected, abs=1e-12)
+        assert tuple(row[["kendall", "kendall_sd", "swaps", "splits"]]) == pytest.approx(
+            expected, abs=1e-12
+        )
         assert row["queries"] == (size or 2)
 
 
-@pytest.mark.parametrize(("queries", "size", "most"), [(5, 2, 10), (40, 20, 50), (7, 1, 20), (4, 2, 6)])
+@pytest.mark.parametrize(
+    ("queries", "size", "most"), [(5, 2, 10), (40, 20, 50), (7, 1, 20), (4, 2, 6)]
+)
 def test_the_sets_of_a_split_have_no_query_in_common(queries, size, most):
     splits = [
-        pair for block in _splits(queries, size, most, np.random.default_rng(1)) for pair in zip(*block, strict=True)
+        pair
+        for block in _splits(queries, size, most, np.random.default_rng(1))
+        for pair in zip(*block, strict=True)
     ]
     assert len(splits) == most
     for first, second in splits:

@@ -49,7 +49,14 @@ def test_studies_of_the_same_runs_read_and_score_them_once(monkeypatch: pytest.M
     monkeypatch.setattr(scored_runs, "values", scoring)
     runs = demo.runs()
     study = meta.Study(MEASURES, demo.qrels(), runs)
-    for name in ("ties", "agreement", "unanimity", "correlation", "per_query_kendall", "split_half"):
+    for name in (
+        "ties",
+        "agreement",
+        "unanimity",
+        "correlation",
+        "per_query_kendall",
+        "split_half",
+    ):
         getattr(study, name)()
     study.discriminative_power(test="t")
     assert read == dict.fromkeys(runs, 1)
@@ -101,7 +108,11 @@ def test_it_says_what_it_ran_and_is_told_and_drawn(name: str) -> None:
         assert table.attrs["runs"] == list(demo.runs())
         if name != "judges":
             assert table.attrs["measures"] == {"average": "AP", "rpp": "rpp"}
-            assert (table.attrs["queries"], table.attrs["excluded_queries"], table.attrs["rel"]) == (16, 0, 1)
+            assert (
+                table.attrs["queries"],
+                table.attrs["excluded_queries"],
+                table.attrs["rel"],
+            ) == (16, 0, 1)
     assert type(table) is pd.DataFrame
     assert table.attrs["function"] == name
     assert table.attrs["versions"]["ir_lexirecall"]

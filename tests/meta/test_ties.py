@@ -26,7 +26,9 @@ def exact(table: pd.DataFrame) -> dict[str, Fraction]:
 def tied(n: int, m: int, outcome: Callable[[tuple[int, ...]], Any]) -> Fraction:
     """Probability that two random rankings have the same outcome, by counting all placements."""
     placements = list(itertools.combinations(range(1, n + 1), m))
-    return Fraction(sum(count**2 for count in Counter(map(outcome, placements)).values()), len(placements) ** 2)
+    return Fraction(
+        sum(count**2 for count in Counter(map(outcome, placements)).values()), len(placements) ** 2
+    )
 
 
 @pytest.mark.parametrize(("n", "m"), [(n, m) for n in range(1, 9) for m in range(1, n + 1)])
@@ -44,7 +46,9 @@ def test_tie_probabilities_are_those_of_all_pairs_of_rankings(n: int, m: int) ->
         }
         table = meta.tie_probabilities(n, m, k=3, depth=depth)
         assert (table["depth"] == depth).all()
-        assert exact(table) == {name: tied(n, m, lambda p, of=of: repr(of(p))) for name, of in outcomes.items()}
+        assert exact(table) == {
+            name: tied(n, m, lambda p, of=of: repr(of(p))) for name, of in outcomes.items()
+        }
 
 
 NAMES = {"LR": "LexiRecall", "R1000": "R@1000", "RP": "Rprec", "TSE": "TSE"}
@@ -52,8 +56,12 @@ NAMES = {"LR": "LexiRecall", "R1000": "R@1000", "RP": "Rprec", "TSE": "TSE"}
 
 def test_tie_probabilities_equal_the_known_values(data: Any) -> None:
     for n, known in data.vectors("ties.json")["m=10"].items():
-        found = meta.tie_probabilities(int(n.removeprefix("n=")), 10).set_index("measure")["probability"]
-        assert {name: found[NAMES[name]] for name in known} == pytest.approx(known, rel=1e-12, abs=0)
+        found = meta.tie_probabilities(int(n.removeprefix("n=")), 10).set_index("measure")[
+            "probability"
+        ]
+        assert {name: found[NAMES[name]] for name in known} == pytest.approx(
+            known, rel=1e-12, abs=0
+        )
 
 
 # Diaz et al., TORS 2026, Figure 8: n = 250,000, mean over m = 5..50; expected values that are not printed there.
@@ -107,16 +115,22 @@ def test_ties_are_counted_pair_by_pair(qrels: Any, runs: Any) -> None:
     queries = sorted(q for q, grades in qrels.items() if max(grades.values()) > 0)
     pairs = list(itertools.combinations(runs, 2))
     if not queries:
-        with pytest.raises(ValueError, match=r"^ties: no query of the qrels has a relevant document"):
+        with pytest.raises(
+            ValueError, match=r"^ties: no query of the qrels has a relevant document"
+        ):
             meta.Study(MEASURES, qrels, runs, allow_empty=True).ties()
         return
     table = meta.Study(MEASURES, qrels, runs, allow_empty=True).ties()
-    assert list(zip(table["measure"], table["query_id"], strict=True)) == list(itertools.product(MEASURES, queries))
+    assert list(zip(table["measure"], table["query_id"], strict=True)) == list(
+        itertools.product(MEASURES, queries)
+    )
     for row in table.itertuples():
         value = {name: values[name].loc[row.query_id, row.measure] for name in runs}
         assert row.ties == sum(value[x] == value[y] for x, y in pairs)
         assert row.share == row.ties / 3
-    for row in meta.Study(MEASURES, qrels, runs, allow_empty=True).ties(aggregate=True).itertuples():
+    for row in (
+        meta.Study(MEASURES, qrels, runs, allow_empty=True).ties(aggregate=True).itertuples()
+    ):
         rows = table[table["measure"] == row.measure]
         assert (row.pairs, row.ties) == (3 * len(queries), rows["ties"].sum())
         assert row.share == row.ties / row.pairs

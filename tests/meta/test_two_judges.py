@@ -20,7 +20,10 @@ MEASURES = ["AP", "nDCG@10", "lexirecall"]
 
 
 def as_dict(table: Any) -> dict[str, dict[str, int]]:
-    return {q: dict(zip(rows["doc_id"], rows["relevance"], strict=True)) for q, rows in table.groupby("query_id")}
+    return {
+        q: dict(zip(rows["doc_id"], rows["relevance"], strict=True))
+        for q, rows in table.groupby("query_id")
+    }
 
 
 QRELS = as_dict(demo.qrels())
@@ -31,7 +34,8 @@ def another_judge(share: float, seed: int = 0) -> dict[str, dict[str, int]]:
     """A judge who takes a share of the documents for something else."""
     dice = random.Random(seed)
     return {
-        q: {d: dice.randrange(4) if dice.random() < share else g for d, g in docs.items()} for q, docs in QRELS.items()
+        q: {d: dice.randrange(4) if dice.random() < share else g for d, g in docs.items()}
+        for q, docs in QRELS.items()
     }
 
 
@@ -47,7 +51,10 @@ def test_a_judge_agrees_with_itself() -> None:
 def test_kappa_and_alpha_are_what_they_are_by_hand() -> None:
     a = {"q": {"a": 1, "b": 1, "c": 0, "d": 0, "only a": 1}}
     b = {"q": {"a": 1, "b": 0, "c": 0, "d": 0, "only b": 1}}
-    runs = {name: {"q": {doc: -i for i, doc in enumerate(order)}} for name, order in {"x": "abcd", "y": "dcba"}.items()}
+    runs = {
+        name: {"q": {doc: -i for i, doc in enumerate(order)}}
+        for name, order in {"x": "abcd", "y": "dcba"}.items()
+    }
     row = Study("AP", a, runs).judges(b, n_resamples=5).iloc[0]
     assert row["documents"] == 4
     assert row["kappa"] == pytest.approx((0.75 - 0.5) / 0.5)
@@ -57,10 +64,19 @@ def test_kappa_and_alpha_are_what_they_are_by_hand() -> None:
 
 def test_conclusions_in_opposite_directions_are_counted() -> None:
     queries = [f"q{i}" for i in range(12)]
-    runs = {"x": {q: {"a": 2, "b": 1} for q in queries}, "y": {q: {"a": 1, "b": 2} for q in queries}}
+    runs = {
+        "x": {q: {"a": 2, "b": 1} for q in queries},
+        "y": {q: {"a": 1, "b": 2} for q in queries},
+    }
     a, b = ({q: {"a": grade, "b": 1 - grade} for q in queries} for grade in (1, 0))
     row = Study("lexirecall", a, runs).judges(b, n_resamples=5).iloc[0]
-    assert (row["pairs"], row["opposite"], row["both"], row["tau"], row["kappa"]) == (1, 1, 0, -1, -1)
+    assert (row["pairs"], row["opposite"], row["both"], row["tau"], row["kappa"]) == (
+        1,
+        1,
+        0,
+        -1,
+        -1,
+    )
 
 
 def test_queries_and_grades_of_one_judge_alone_take_no_part() -> None:
@@ -69,12 +85,22 @@ def test_queries_and_grades_of_one_judge_alone_take_no_part() -> None:
     runs = {"x": {"q2": {"a": 2, "b": 1}}, "y": {"q2": {"a": 1, "b": 2}}}
     table = Study("AP", a, runs).judges(b, n_resamples=5)
     assert table["queries"].tolist() == [1, 1]
-    assert table.attrs["confusion"] == {0: {0: 1, 1: 0, 2: 0}, 1: {0: 0, 1: 0, 2: 1}, 2: {0: 0, 1: 0, 2: 0}}
-    with pytest.raises(ValueError, match="judges: the two sets of judgments have no query in common"):
+    assert table.attrs["confusion"] == {
+        0: {0: 1, 1: 0, 2: 0},
+        1: {0: 0, 1: 0, 2: 1},
+        2: {0: 0, 1: 0, 2: 0},
+    }
+    with pytest.raises(
+        ValueError, match="judges: the two sets of judgments have no query in common"
+    ):
         Study("AP", {"q1": {"a": 1}}, runs, allow_empty=True).judges({"q2": {"a": 1}})
 
 
-@given(st.integers(2, 7).flatmap(lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n),) * 2)))
+@given(
+    st.integers(2, 7).flatmap(
+        lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n),) * 2)
+    )
+)
 def test_tau_ap_is_its_definition(means: tuple[list[int], list[int]]) -> None:
     truth, other = means
     order = sorted(range(len(truth)), key=lambda i: -other[i])
@@ -82,13 +108,18 @@ def test_tau_ap_is_its_definition(means: tuple[list[int], list[int]]) -> None:
     def right(i: int, j: int) -> float:
         return 0.5 if truth[i] == truth[j] or other[i] == other[j] else float(truth[j] > truth[i])
 
-    total = sum(np.mean([right(order[i], order[j]) for j in range(i)]) for i in range(1, len(order)))
+    total = sum(
+        np.mean([right(order[i], order[j]) for j in range(i)]) for i in range(1, len(order))
+    )
     expected = 2 * total / (len(order) - 1) - 1
     assert tau_ap(np.array(truth)[:, None], np.array(other)[:, None])[0] == pytest.approx(expected)
 
 
 def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
-    one, again = (Study(MEASURES, QRELS, RUNS).judges(another_judge(0.3), n_resamples=200, seed=3) for _ in range(2))
+    one, again = (
+        Study(MEASURES, QRELS, RUNS).judges(another_judge(0.3), n_resamples=200, seed=3)
+        for _ in range(2)
+    )
     assert one.equals(again)
     assert (one["tau_low"] <= one["tau_high"]).all()
     assert (one["tau_low"] < 1).any()
@@ -96,8 +127,13 @@ def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
 
 def test_means_far_below_one_are_told_apart() -> None:
     def run(rank: int) -> dict[str, dict[str, float]]:
-        return {f"q{i}": {"found" if r == rank else f"d{r}": -float(r) for r in range(1, 60)} for i in range(30)}
+        return {
+            f"q{i}": {"found" if r == rank else f"d{r}": -float(r) for r in range(1, 60)}
+            for i in range(30)
+        }
 
     qrels = {f"q{i}": {"found": 1} for i in range(30)}
-    table = Study(["TSE(exposure='RBP',p=0.5)"], qrels, {"a": run(42), "b": run(45), "c": run(50)}).judges(qrels)
+    table = Study(
+        ["TSE(exposure='RBP',p=0.5)"], qrels, {"a": run(42), "b": run(45), "c": run(50)}
+    ).judges(qrels)
     assert table[["tau", "tau_ap", "both"]].iloc[0].tolist() == [1, 1, 3]

@@ -34,7 +34,10 @@ def test_unanimity_pair_by_pair(collection):
     measures = ["RR", "P@5", "R@10", "LR"]
     table = Study(measures, *collection).unanimity()
     values = {label: values_of(label, *collection) for label in measures}
-    expected = {label: counted_unanimity(values, label, [m for m in measures if m != label]) for label in measures}
+    expected = {
+        label: counted_unanimity(values, label, [m for m in measures if m != label])
+        for label in measures
+    }
     assert dict(zip(table["measure"], table["unanimity"], strict=True)) == pytest.approx(expected)
 
 
@@ -48,7 +51,9 @@ def small_runs(*, queries=1):
     names = list(SMALL)
     runs = {
         name: {
-            query: {doc: -float(rank) for doc, rank in zip("ab", SMALL[names[(i + q) % 3]], strict=True)}
+            query: {
+                doc: -float(rank) for doc, rank in zip("ab", SMALL[names[(i + q) % 3]], strict=True)
+            }
             | {"x": -float(({1, 2, 3} - set(SMALL[names[(i + q) % 3]])).pop())}
             for q, query in enumerate(qrels)
         }
@@ -108,7 +113,10 @@ def test_a_measure_of_two_labels_is_not_judged_by_itself(collection):
 
 def test_measures_that_never_agree_have_no_unanimity():
     qrels = {"q": {"a": 1, "b": 1}}
-    runs = {"x": {"q": {"a": 3.0}}, "y": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}  # RR prefers x, R@3 y
+    runs = {
+        "x": {"q": {"a": 3.0}},
+        "y": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}},
+    }  # RR prefers x, R@3 y
     table = Study(["RR", "R@3", "P@1"], qrels, runs).unanimity().set_index("measure")
     assert table.loc["P@1", "unanimous"] == 0
     assert math.isnan(table.loc["P@1", "unanimity"])

@@ -32,7 +32,9 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 @settings(max_examples=40)
 @given(qrels=st.fixed_dictionaries({"q1": RELEVANT, "q2": JUDGED}), run=RUN)
 def test_the_worst_user_and_provider_get_total_search_efficiency(qrels: Any, run: Any) -> None:
-    table = worst_cases(["AP", "RR", "nDCG", "RBP(p=0.8)"], {"r": align(Judgments.from_qrels(qrels), run)})
+    table = worst_cases(
+        ["AP", "RR", "nDCG", "RBP(p=0.8)"], {"r": align(Judgments.from_qrels(qrels), run)}
+    )
     assert table["user"].to_numpy() == pytest.approx(table["closed_form"].to_numpy(), rel=1e-12)
     assert table["provider"].to_numpy() == pytest.approx(table["closed_form"].to_numpy(), rel=1e-12)
     tse = irl.evaluate(["TSE", "TSE(exposure='nDCG')", "TSE(exposure='RBP')"], qrels, run)
@@ -43,13 +45,23 @@ def test_the_worst_user_and_provider_get_total_search_efficiency(qrels: Any, run
 
 @settings(max_examples=25)
 @given(grades=RELEVANT, ranking=ROW, measure=st.sampled_from(["AP@3", "R@2", "Rprec", "nDCG@2"]))
-def test_the_worst_user_is_the_minimum_over_all_needs(grades: Any, ranking: Any, measure: str) -> None:
+def test_the_worst_user_is_the_minimum_over_all_needs(
+    grades: Any, ranking: Any, measure: str
+) -> None:
     relevant = [doc for doc, grade in grades.items() if grade]
-    needs = [need for size in range(1, len(relevant) + 1) for need in itertools.combinations(relevant, size)]
+    needs = [
+        need
+        for size in range(1, len(relevant) + 1)
+        for need in itertools.combinations(relevant, size)
+    ]
     values = [
-        irl.evaluate(measure, {"q": {doc: int(doc in need) for doc in {*grades, *ranking}}}, {"q": ranking}).iloc[0, 0]
+        irl.evaluate(
+            measure, {"q": {doc: int(doc in need) for doc in {*grades, *ranking}}}, {"q": ranking}
+        ).iloc[0, 0]
         for need in needs
     ]
-    row = worst_cases([measure], {"r": align(Judgments.from_qrels({"q": grades}), {"q": ranking})}).iloc[0]
+    row = worst_cases(
+        [measure], {"r": align(Judgments.from_qrels({"q": grades}), {"q": ranking})}
+    ).iloc[0]
     assert row["user"] == pytest.approx(min(values))
     assert row["subsets"] == len(needs)

@@ -22,7 +22,10 @@ QRELS = {f"q{i}$x$": {"a": 1, "b": 1 + i % 2} for i in range(9)}
 
 def runs(names: list[str]) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    return {name: {q: dict(zip("abxy", rng.random(4).tolist(), strict=True)) for q in QRELS} for name in names}
+    return {
+        name: {q: dict(zip("abxy", rng.random(4).tolist(), strict=True)) for q in QRELS}
+        for name in names
+    }
 
 
 def svg(axes: Any) -> str:
@@ -96,7 +99,9 @@ def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
     with ThreadPoolExecutor(4) as threads:
         pictures = list(threads.map(lambda _: png(compared.plot("pair", "good", "bad")), range(8)))
     assert len(set(pictures)) == 1
-    changed = {name: value for name, value in matplotlib.rcParams.items() if before.get(name) != value}
+    changed = {
+        name: value for name, value in matplotlib.rcParams.items() if before.get(name) != value
+    }
     assert changed == {}
 
 
@@ -126,4 +131,7 @@ def test_logarithmic_axes_show_plain_numbers() -> None:
 
 def test_axes_say_in_full_what_they_show() -> None:
     ax = irl.compare(QRELS, runs(["a", "b"]), "lexirecall").plot()
-    assert "mean preference over all other runs by lexirecall, 95% intervals" in ax.get_xlabel().replace("\n", " ")
+    assert (
+        "mean preference over all other runs by lexirecall, 95% intervals"
+        in ax.get_xlabel().replace("\n", " ")
+    )

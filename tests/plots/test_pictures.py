@@ -38,7 +38,9 @@ from tests.docs.test_contributing import defined  # noqa: E402
 
 BASELINES = Path(__file__).parent / "baselines"
 DPI = 40
-TOLERANCE = 0.02  # mean difference of blurred pixels, from 0 to 1; letters of another font give about 0.003
+TOLERANCE = (
+    0.02  # mean difference of blurred pixels, from 0 to 1; letters of another font give about 0.003
+)
 
 QRELS, RUNS = demo.qrels(), demo.runs()
 MEASURES = ["AP", "nDCG@10", "RR", "LR"]
@@ -57,7 +59,9 @@ def result() -> Comparison:
 def suite() -> Benchmark:
     parts = {f"part {i}": QRELS[QRELS["query_id"].isin(IDS[i::2])] for i in range(2)}
     quick = SignificanceTest(n_resamples=99, progress=False)
-    return irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR", COST], baseline="bm25", test=quick)
+    return irl.benchmark(
+        parts, dict.fromkeys(parts, RUNS), ["LR", COST], baseline="bm25", test=quick
+    )
 
 
 def of_contributing(result: Comparison) -> Any:
@@ -85,26 +89,38 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "suite critical differences": lambda _, suite: suite.plot("critical_differences", "LR"),
 }
 STUDIES: dict[str, Callable[[], Any]] = {
-    "achieved significance": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).achieved_significance(
-        test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
-    ),
+    "achieved significance": lambda: meta.Study(
+        MEASURES, QRELS, RUNS, progress=False
+    ).achieved_significance(test=SignificanceTest("bootstrap", correction=None, n_resamples=99)),
     "agreement": lambda: meta.Study(MEASURES, QRELS, RUNS).agreement(),
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
     "balancing index": lambda: meta.balancing_index(["P@5", "RR"], n=5),
     "correlation": lambda: meta.Study(MEASURES, QRELS, RUNS).correlation(),
-    "degrade": lambda: meta.Study(MEASURES, QRELS, RUNS).degrade(fractions=[0.25, 0.5], n_samples=2),
-    "discriminative power": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).discriminative_power(
-        test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
+    "degrade": lambda: meta.Study(MEASURES, QRELS, RUNS).degrade(
+        fractions=[0.25, 0.5], n_samples=2
     ),
+    "discriminative power": lambda: meta.Study(
+        MEASURES, QRELS, RUNS, progress=False
+    ).discriminative_power(test=SignificanceTest("bootstrap", correction=None, n_resamples=99)),
     "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
     "interval scale": lambda: meta.interval_scale(["P@5", "RR", "AP"]),
-    "stability": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).stability(n_resamples=20, n_samples=1),
+    "stability": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).stability(
+        n_resamples=20, n_samples=1
+    ),
     "split half": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).split_half(),
     "tie probabilities": lambda: meta.tie_probabilities(n=1000, m=range(1, 11)),
     "ties": lambda: meta.Study(MEASURES, QRELS, RUNS).ties(),
     "unanimity": lambda: meta.Study(MEASURES, QRELS, RUNS).unanimity(),
 }
-STORED = ("means", "differences", "heatmap", "pair", "pair of a measure", "suite", "achieved significance")
+STORED = (
+    "means",
+    "differences",
+    "heatmap",
+    "pair",
+    "pair of a measure",
+    "suite",
+    "achieved significance",
+)
 
 
 def pixels(drawn: Any, dpi: int = DPI) -> Any:
@@ -133,7 +149,9 @@ def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
     figure = drawn.axes.figure
     figure.draw_without_rendering()
     whole = figure.bbox
-    shown = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    shown = [
+        text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()
+    ]
     assert drawn.axes.get_title(loc="left")
     for text in shown:
         assert text.get_fontsize() >= SMALL, text.get_text()
@@ -141,13 +159,18 @@ def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
         box = text.get_window_extent()
         if text in ticks and not _within_view(drawn.axes, text):
             continue
-        assert min(box.x0 - whole.x0, whole.x1 - box.x1, box.y0 - whole.y0, whole.y1 - box.y1) >= -1, text.get_text()
+        assert (
+            min(box.x0 - whole.x0, whole.x1 - box.x1, box.y0 - whole.y0, whole.y1 - box.y1) >= -1
+        ), text.get_text()
         assert "mathdefault" not in text.get_text()
 
 
 def _within_view(ax: Any, tick: Text) -> bool:
     """Whether a tick is drawn: those beyond the limits of the axis are not."""
-    for labels, limits, place in ((ax.get_xticklabels(), ax.get_xlim(), 0), (ax.get_yticklabels(), ax.get_ylim(), 1)):
+    for labels, limits, place in (
+        (ax.get_xticklabels(), ax.get_xlim(), 0),
+        (ax.get_yticklabels(), ax.get_ylim(), 1),
+    ):
         if tick in labels:
             return bool(min(limits) <= tick.get_position()[place] <= max(limits))
     return True
@@ -211,7 +234,9 @@ def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
     runs = [run for run in compared.ranking(by)["run"] if run != reference]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == runs
     rows = {(row.run_a, row.run_b): row.estimate for row in compared.table(by).itertuples()}
-    expected = [rows[run, reference] if (run, reference) in rows else -rows[reference, run] for run in runs]
+    expected = [
+        rows[run, reference] if (run, reference) in rows else -rows[reference, run] for run in runs
+    ]
     np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], expected)
     verdicts = [compared.verdicts_by(by).on(run, reference) for run in runs]
     colours = {"better": FIRST, "worse": SECOND, "undecided": "#ffffff"}
@@ -258,18 +283,34 @@ def test_differences_are_turned_towards_the_reference(test: str) -> None:
     against = standing.against.set_index("run")
     known = {}
     for row in compared.table().itertuples():
-        known[row.run_a, row.run_b] = row.estimate, row.ci_low, row.ci_high, row.wins, row.p_corrected
-        known[row.run_b, row.run_a] = -row.estimate, -row.ci_high, -row.ci_low, row.losses, row.p_corrected
+        known[row.run_a, row.run_b] = (
+            row.estimate,
+            row.ci_low,
+            row.ci_high,
+            row.wins,
+            row.p_corrected,
+        )
+        known[row.run_b, row.run_a] = (
+            -row.estimate,
+            -row.ci_high,
+            -row.ci_low,
+            row.losses,
+            row.p_corrected,
+        )
     assert list(against.index) == standing.runs[1:]
     for run, row in against.iterrows():
-        assert tuple(row[["estimate", "ci_low", "ci_high", "wins", "p_corrected"]]) == known[run, leader]
+        assert (
+            tuple(row[["estimate", "ci_low", "ci_high", "wins", "p_corrected"]])
+            == known[run, leader]
+        )
 
 
 def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> None:
     dice = np.random.default_rng(1)
     qrels = {f"q{i:03}": {"a": 1, "b": 1} for i in range(90)}
     runs = {
-        name: {q: dict(zip("abxy", dice.random(4).tolist(), strict=True)) for q in qrels} for name in ("one", "two")
+        name: {q: dict(zip("abxy", dice.random(4).tolist(), strict=True)) for q in qrels}
+        for name in ("one", "two")
     }
     compared = irl.compare(qrels, runs, "AP")
     ax = compared.plot("pair", "one", "two")
@@ -277,7 +318,9 @@ def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> 
     assert heights == sorted(heights, reverse=True)
     named = [tick.get_text() for tick in ax.get_xticklabels()]
     explained = compared.explain("one", "two").set_index("query_id")
-    differences = (explained["value_a"] - explained["value_b"]).sort_values(ascending=False, kind="stable")
+    differences = (explained["value_a"] - explained["value_b"]).sort_values(
+        ascending=False, kind="stable"
+    )
     assert len(named) == 10
     np.testing.assert_allclose(differences[named], [*differences.iloc[:5], *differences.iloc[-5:]])
 
@@ -342,10 +385,14 @@ def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> No
     assert python(code) == "[1] True True"
 
 
-def test_a_notebook_sees_its_pictures_though_it_imported_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_sees_its_pictures_though_it_imported_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
     shown = []
-    pyplot = SimpleNamespace(figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1])
+    pyplot = SimpleNamespace(
+        figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1]
+    )
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
     assert new_axes(None, (3, 2)).figure is shown[0]

@@ -81,7 +81,9 @@ def reciprocal(rank: float) -> Fraction:
 
 
 def rrlexiprecision(a: Ranks, b: Ranks) -> Fraction:
-    return next((reciprocal(p) - reciprocal(q) for p, q in zip(a, b, strict=True) if p != q), Fraction(0))
+    return next(
+        (reciprocal(p) - reciprocal(q) for p, q in zip(a, b, strict=True) if p != q), Fraction(0)
+    )
 
 
 def recall_paired(weight: Callable[[int], Any]) -> Callable[[Ranks, Ranks], Any]:
@@ -99,7 +101,9 @@ BY_RANKS: dict[str, Callable[[Ranks, Ranks], Any]] = {
     "rrlexiprecision": rrlexiprecision,
     "rpp": recall_paired(lambda i: Fraction(1)),
     "invrpp": recall_paired(lambda i: Fraction(1, i)),
-    "dcgrpp": recall_paired(lambda i: 1 / math.log2(i + 1)),  # up to level 12, nothing but 0 adds up to nearly 0
+    "dcgrpp": recall_paired(
+        lambda i: 1 / math.log2(i + 1)
+    ),  # up to level 12, nothing but 0 adds up to nearly 0
 }
 MEASURES = ("AP", "P@3", "LR(rel=2)")
 PREFERENCES = (*BY_RANKS, "dominance", *MEASURES)
@@ -112,7 +116,10 @@ def compared_at(
     relevant = Judgments.from_qrels(qrels).restricted_to(
         q for q, docs in qrels.items() if max(docs.values(), default=0) >= rel
     )
-    by = {name: Preference(name, rel=rel, cutoff=cutoff) if name in NAMES else name for name in criteria}
+    by = {
+        name: Preference(name, rel=rel, cutoff=cutoff) if name in NAMES else name
+        for name in criteria
+    }
     return compare(relevant, runs, by)
 
 
@@ -120,7 +127,9 @@ def test_no_preference_goes_without_brute_force() -> None:
     assert {*BY_RANKS, "dominance"} == set(NAMES)
 
 
-def dominance(a: Sequence[str], b: Sequence[str], grades: dict[str, float], rel: float) -> int | None:
+def dominance(
+    a: Sequence[str], b: Sequence[str], grades: dict[str, float], rel: float
+) -> int | None:
     """Which ranking has as many documents of every grade or more at every depth; None: neither of the two."""
     thresholds = {grade for grade in grades.values() if grade >= rel}
     counts = [
@@ -139,7 +148,13 @@ def dominance(a: Sequence[str], b: Sequence[str], grades: dict[str, float], rel:
 class BruteForce:
     """Every preference of every pair on every query that takes part, one at a time."""
 
-    def __init__(self, qrels: dict[str, dict[str, float]], runs: Runs, rel: float = 1, cutoff: int | None = None):
+    def __init__(
+        self,
+        qrels: dict[str, dict[str, float]],
+        runs: Runs,
+        rel: float = 1,
+        cutoff: int | None = None,
+    ):
         self.qrels, self.runs, self.rel = qrels, runs, rel
         self.queries = [q for q in sorted(qrels) if reference.relevant(qrels[q], rel)]
         self.rankings = {
@@ -152,7 +167,10 @@ class BruteForce:
     def values(self) -> dict[str, dict[str, dict[str, float]]]:
         """Values of the measures by system, measure, and query."""
         judgments = Judgments.from_qrels(self.qrels)
-        return {name: irl.evaluate(MEASURES, judgments, run).to_dict() for name, run in self.runs.items()}
+        return {
+            name: irl.evaluate(MEASURES, judgments, run).to_dict()
+            for name, run in self.runs.items()
+        }
 
     def found(self, name: str, q: str) -> list[int]:
         """p_1, ..., p_r."""
@@ -238,9 +256,16 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
     compared = compared_at(rel, cutoff, qrels, runs)
     assert compared.criterion().query_ids == brute.queries
     for preference in PREFERENCES:
-        values = {pair: brute.preferences(preference, *pair) for pair in itertools.product(runs, repeat=2)}
-        by_query = [[[as_float(values[a, b][q]) for b in runs] for a in runs] for q in range(len(brute.queries))]
-        assert_near(tensor_of(compared, preference), np.reshape(by_query, (-1, len(runs), len(runs))))
+        values = {
+            pair: brute.preferences(preference, *pair) for pair in itertools.product(runs, repeat=2)
+        }
+        by_query = [
+            [[as_float(values[a, b][q]) for b in runs] for a in runs]
+            for q in range(len(brute.queries))
+        ]
+        assert_near(
+            tensor_of(compared, preference), np.reshape(by_query, (-1, len(runs), len(runs)))
+        )
 
         if preference in MEASURES:
             continue
@@ -271,12 +296,22 @@ def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
 def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> dict[str, Any]:
     value = brute.preference(preference, a, b, q)
     winner = {1: a, -1: b}.get(sign(value or 0))
-    row = {"query_id": q, "winner": winner, "preference": None if value is None else near(float(value))}
+    row = {
+        "query_id": q,
+        "winner": winner,
+        "preference": None if value is None else near(float(value)),
+    }
     pairs = list(zip(brute.ranks(a, q), brute.ranks(b, q), strict=True))
     if preference in MEASURES:
-        return row | {"value_a": brute.values[a][preference][q], "value_b": brute.values[b][preference][q]}
+        return row | {
+            "value_a": brute.values[a][preference][q],
+            "value_b": brute.values[b][preference][q],
+        }
     if preference in ("rpp", "invrpp", "dcgrpp"):
-        return row | {"levels_a": sum(x < y for x, y in pairs), "levels_b": sum(x > y for x, y in pairs)}
+        return row | {
+            "levels_a": sum(x < y for x, y in pairs),
+            "levels_b": sum(x > y for x, y in pairs),
+        }
     if preference not in ("lexirecall", "lexiprecision", "rrlexiprecision"):
         return row
     differ = [level for level, (x, y) in enumerate(pairs, start=1) if x != y]
@@ -305,7 +340,9 @@ def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparis
         patch.setattr(counts, "_BLOCK", 1)
         in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
-            assert np.array_equal(tensor_of(in_blocks, preference), tensor_of(at_once, preference), equal_nan=True)
+            assert np.array_equal(
+                tensor_of(in_blocks, preference), tensor_of(at_once, preference), equal_nan=True
+            )
         assert in_blocks.table().equals(at_once.table())
 
 
@@ -347,18 +384,28 @@ def test_recall_levels_that_cancel_out_are_a_tie(preference, ahead, behind, rele
     table = compared.table()
     assert table[["wins", "losses", "ties"]].to_numpy().tolist() == [[0, 0, 1]]
     explained = compared.explain("a", "b").iloc[0]
-    assert (explained["winner"], explained["levels_a"], explained["levels_b"]) == (None, len(ahead), len(behind))
+    assert (explained["winner"], explained["levels_a"], explained["levels_b"]) == (
+        None,
+        len(ahead),
+        len(behind),
+    )
 
 
 PLACEMENTS = st.integers(1, 8).flatmap(
     lambda relevant: st.tuples(
         st.just(relevant),
-        st.lists(st.lists(st.integers(1, 14), max_size=relevant, unique=True).map(sorted), min_size=2, max_size=4),
+        st.lists(
+            st.lists(st.integers(1, 14), max_size=relevant, unique=True).map(sorted),
+            min_size=2,
+            max_size=4,
+        ),
     )
 )
 EXPOSURES: dict[str, Callable[[float], Any]] = {
     "1/i": reciprocal,
-    "1/log2(i+1)": lambda rank: 0.0 if rank == math.inf else 1 / math.log2(rank + 1),  # falls by far more than rounding
+    "1/log2(i+1)": lambda rank: (
+        0.0 if rank == math.inf else 1 / math.log2(rank + 1)
+    ),  # falls by far more than rounding
     "0.8^i": lambda rank: Fraction(0) if rank == math.inf else Fraction(4, 5) ** int(rank),
 }
 
@@ -366,7 +413,9 @@ EXPOSURES: dict[str, Callable[[float], Any]] = {
 @pytest.mark.parametrize("exposure", EXPOSURES)
 @given(PLACEMENTS)
 @settings(max_examples=40)
-def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documents(exposure, placements):
+def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documents(
+    exposure, placements
+):
     """A user per non-empty subset of the relevant documents, served as well as its last document is exposed.
 
     The worst-served user decides between two rankings, of equally served ones the next, and so on.
@@ -375,7 +424,9 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
     served = []
     for found in rankings:
         ranks = [*found, *[math.inf] * (relevant - len(found))]
-        subsets = itertools.chain.from_iterable(itertools.combinations(ranks, size) for size in range(1, relevant + 1))
+        subsets = itertools.chain.from_iterable(
+            itertools.combinations(ranks, size) for size in range(1, relevant + 1)
+        )
         served.append(sorted(EXPOSURES[exposure](max(subset)) for subset in subsets))
     runs = {str(number): run_with(found) for number, found in enumerate(rankings)}
     preferences = tensor_of(compare(judged(relevant), runs), "lexirecall")[0]

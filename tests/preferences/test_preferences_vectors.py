@@ -30,9 +30,12 @@ def test_lexirecall_prefers_the_published_number_of_times(data, compared):
 
 def test_mean_preferences_are_the_published_ones(data, compared):
     published = data.vectors("robust2003-preferences.json")["pairs"]
-    expected = {(pair, name): mean for pair, means in published.items() for name, mean in means.items()}
+    expected = {
+        (pair, name): mean for pair, means in published.items() for name, mean in means.items()
+    }
     found = {
-        (f"{row.run_a}:{row.run_b}", row.criterion): row.difference for row in compared.table().itertuples(index=False)
+        (f"{row.run_a}:{row.run_b}", row.criterion): row.difference
+        for row in compared.table().itertuples(index=False)
     }
     assert found == pytest.approx(expected, rel=0, abs=1e-12)
 

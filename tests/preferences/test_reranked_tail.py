@@ -46,7 +46,10 @@ def robust(data):
 def synthetic():
     """Forty queries with a thousand documents each, every tenth of them relevant, and a few that are not retrieved."""
     rankings = {f"q{number}": [f"d{rank}" for rank in range(1_000)] for number in range(40)}
-    qrels = {q: dict.fromkeys([*ranking[::10], "missing1", "missing2"], 1) for q, ranking in rankings.items()}
+    qrels = {
+        q: dict.fromkeys([*ranking[::10], "missing1", "missing2"], 1)
+        for q, ranking in rankings.items()
+    }
     return qrels, rankings
 
 

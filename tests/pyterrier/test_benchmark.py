@@ -19,7 +19,9 @@ IDS = sorted(demo.qrels()["query_id"].unique())
 
 
 def renamed(table: pd.DataFrame) -> pd.DataFrame:
-    return table.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "text": "query"})
+    return table.rename(
+        columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "text": "query"}
+    )
 
 
 def parts() -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
@@ -55,12 +57,16 @@ def pipelines() -> dict[str, Counting]:
 
 def test_it_says_what_benchmark_says(tmp_path: Path) -> None:
     data = parts()
-    result = pt.lexirecall.Benchmark(pipelines(), data, MEASURES, baseline="bm25", save_dir=tmp_path, **OPTIONS)
+    result = pt.lexirecall.Benchmark(
+        pipelines(), data, MEASURES, baseline="bm25", save_dir=tmp_path, **OPTIONS
+    )
     qrels = {name: table for name, (_, table) in data.items()}
     runs = {name: {run: demo.run(run) for run in ("bm25", "ql")} for name in data}
     expected = irl.benchmark(qrels, runs, MEASURES, baseline="bm25", **OPTIONS)
     for table in ("means", "table", "overall"):
-        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(expected, table)(), check_exact=True)
+        pd.testing.assert_frame_equal(
+            getattr(result, table)(), getattr(expected, table)(), check_exact=True
+        )
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.gz")) == [
         *("even-part/bm25.res.gz", "even-part/ql.res.gz", "odd/bm25.res.gz", "odd/ql.res.gz")
     ]
@@ -77,7 +83,9 @@ def test_groups_of_topics_are_those_of_benchmark() -> None:
         options = {"baseline": "bm25", "groups": kinds, "test": tested}
         result = pt.lexirecall.Benchmark(pipelines(), data, MEASURES, **options)
         expected = irl.benchmark(qrels, runs, MEASURES, **options)
-        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(expected, table)(), check_exact=True)
+        pd.testing.assert_frame_equal(
+            getattr(result, table)(), getattr(expected, table)(), check_exact=True
+        )
 
 
 def test_it_continues_where_it_was_interrupted(tmp_path: Path) -> None:
@@ -102,14 +110,25 @@ def test_pipelines_may_come_from_a_function_and_data_sets_by_id() -> None:
 
     pytest.importorskip("ir_datasets_lexirecall")  # registers it
     result = pt.lexirecall.Benchmark(of_data_set, ["irds:lexirecall/demo"], MEASURES, **OPTIONS)
-    alone = irl.benchmark("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, MEASURES, **OPTIONS)
+    alone = irl.benchmark(
+        "lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, MEASURES, **OPTIONS
+    )
     assert list(result) == ["lexirecall/demo"]
-    pd.testing.assert_frame_equal(result["lexirecall/demo"].means("LR"), alone["lexirecall/demo"].means("LR"))
+    pd.testing.assert_frame_equal(
+        result["lexirecall/demo"].means("LR"), alone["lexirecall/demo"].means("LR")
+    )
 
 
 def test_arguments_are_those_of_benchmark() -> None:
-    for wrong, hint in (("measures", ""), ("baselin", "; did you mean 'baseline'"), ("values", ""), ("runs", "")):
-        with pytest.raises(TypeError, match=rf"pt\.lexirecall\.Benchmark: unexpected argument '{wrong}'{hint}"):
+    for wrong, hint in (
+        ("measures", ""),
+        ("baselin", "; did you mean 'baseline'"),
+        ("values", ""),
+        ("runs", ""),
+    ):
+        with pytest.raises(
+            TypeError, match=rf"pt\.lexirecall\.Benchmark: unexpected argument '{wrong}'{hint}"
+        ):
             pt.lexirecall.Benchmark(pipelines(), parts(), **{wrong: MEASURES})
 
 

@@ -52,7 +52,9 @@ BATCH = 3  # one batch without any qrels
 NO_TOPIC = "40"
 DOCS = [f"d{i}" for i in range(14)]
 QUERIES = [q for q in [*TOPIC_IDS, NO_TOPIC] if q not in UNJUDGED]
-GRADES = {q: {d: random.Random(f"{q} {d}").choice([0, 0, 1, 1, 2, 3]) for d in DOCS[::2]} for q in QUERIES}
+GRADES = {
+    q: {d: random.Random(f"{q} {d}").choice([0, 0, 1, 1, 2, 3]) for d in DOCS[::2]} for q in QUERIES
+}
 GRADES["12"] = dict.fromkeys(DOCS[:3], 0)  # nothing is relevant
 NOTHING_RETRIEVED = {("c", "2")}
 SCORES = [3.0, 2.0, 2.0 + 1e-9, 1.0, -1.0]  # few, and two that are equal as 32-bit floats: ties
@@ -93,7 +95,9 @@ def _ranked(name: str, found: tuple[tuple[str, tuple[str, ...]], ...]) -> pd.Dat
     rows = [
         (q, d, score, rank)
         for q, docs in found
-        for rank, (d, score) in enumerate(sorted(_scores(name, q, docs).items(), key=lambda pair: -pair[1]))
+        for rank, (d, score) in enumerate(
+            sorted(_scores(name, q, docs).items(), key=lambda pair: -pair[1])
+        )
     ]
     return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
 
@@ -184,9 +188,12 @@ def both(systems: Systems, metrics: Sequence[Any], **options: Any) -> tuple[Any,
     own = {name: options.pop(name) for name in ("preferences",) if name in options}
     plain = outcome(pt.Experiment, systems, metrics, **options)
     ours = outcome(pt.lexirecall.Experiment, systems, metrics, **options, **own)
-    assert sorted(ours.calls) == sorted(plain.calls)  # a tree runs its branches in an order of its own
+    assert sorted(ours.calls) == sorted(
+        plain.calls
+    )  # a tree runs its branches in an order of its own
     assert [
-        (category, re.sub(r"\((\S+) >> kept\)", r"\1", message)) for category, message in ours.warnings
+        (category, re.sub(r"\((\S+) >> kept\)", r"\1", message))
+        for category, message in ours.warnings
     ] == plain.warnings
     if options.get("dataframe", True) and options.get("perquery") is not True:
         averages = ours.result
@@ -196,7 +203,9 @@ def both(systems: Systems, metrics: Sequence[Any], **options: Any) -> tuple[Any,
         averages = getattr(averages, "data", averages)  # of a highlighted table
         preferences = own.get("preferences", ["lexirecall"]) or [] if len(systems([])) > 1 else []
         assert list(averages) == columns_asked(
-            metrics, preferences, statistics_asked(options.get("baseline"), options.get("correction"))
+            metrics,
+            preferences,
+            statistics_asked(options.get("baseline"), options.get("correction")),
         )
     return ours.result, plain.result
 
@@ -207,17 +216,29 @@ def statistics_asked(baseline: Any, correction: Any) -> list[str]:
     return ["+", "-", "p-value", *(["reject", "p-value corrected"] if correction else [])]
 
 
-def columns_asked(metrics: Sequence[Any], preferences: Sequence[str], statistics: Sequence[str]) -> list[str]:
+def columns_asked(
+    metrics: Sequence[Any], preferences: Sequence[str], statistics: Sequence[str]
+) -> list[str]:
     """Measures, their statistics, and the preferences with theirs."""
     measures = list(dict.fromkeys(map(str, metrics)))
-    columns = ["name", *measures, *(f"{name} {kind}" for name in measures if name != "mrt" for kind in statistics)]
-    return columns + [f"pref:{name}{end}" for name in preferences for end in ["", *(f" {kind}" for kind in statistics)]]
+    columns = [
+        "name",
+        *measures,
+        *(f"{name} {kind}" for name in measures if name != "mrt" for kind in statistics),
+    ]
+    return columns + [
+        f"pref:{name}{end}"
+        for name in preferences
+        for end in ["", *(f" {kind}" for kind in statistics)]
+    ]
 
 
 # -- what the systems gave, compared by itself -----------------------------------------------------
 
 
-def seen(systems: Systems, plan: str = "linear", filter_by_topics: bool = True) -> tuple[Any, dict[str, Any]]:
+def seen(
+    systems: Systems, plan: str = "linear", filter_by_topics: bool = True
+) -> tuple[Any, dict[str, Any]]:
     """Judgments and rankings that an experiment must have seen, by names of systems or their places."""
     return _seen(systems, plan, filter_by_topics)
 
@@ -231,13 +252,25 @@ def _seen(systems: Systems, plan: str, filter_by_topics: bool) -> tuple[Any, dic
         if plan == "tree":  # a DataFrame is asked for the topics
             results = results[results["qid"].isin(TOPIC_IDS)]
         by_query = results.groupby("qid")
-        runs[str(name)] = {q: dict(zip(rows["docno"], rows["score"], strict=True)) for q, rows in by_query}
-    return {q: judged for q, judged in GRADES.items() if q != NO_TOPIC or not filter_by_topics}, runs
+        runs[str(name)] = {
+            q: dict(zip(rows["docno"], rows["score"], strict=True)) for q, rows in by_query
+        }
+    return {
+        q: judged for q, judged in GRADES.items() if q != NO_TOPIC or not filter_by_topics
+    }, runs
 
 
-def compared(systems: Systems, by: Any = ("lexirecall", "rpp"), *, baseline: int | None = None, **options: Any) -> Any:
+def compared(
+    systems: Systems,
+    by: Any = ("lexirecall", "rpp"),
+    *,
+    baseline: int | None = None,
+    **options: Any,
+) -> Any:
     """What ``irl.compare`` says of the same rankings; options of ``seen`` and of the test."""
-    grades, runs = seen(systems, *(options.pop(name) for name in ("plan", "filter_by_topics") if name in options))
+    grades, runs = seen(
+        systems, *(options.pop(name) for name in ("plan", "filter_by_topics") if name in options)
+    )
     margin = options.pop("margin", None)
     test = irl.SignificanceTest(options.pop("test", None), **{"correction": "holm", **options})
     by = by if isinstance(by, Mapping) else list(by)
@@ -264,13 +297,23 @@ def assert_same_column(column: str, ours: pd.DataFrame, plain: pd.DataFrame) -> 
     measure, _, kind = column.partition(" ")
     got, expected = (table[column].to_numpy(dtype=float) for table in (ours, plain))
     if kind in ("", "+", "-"):
-        known = ~np.isnan(expected) | (kind != "")  # a mean of PyTerrier's is NaN where topics without qrels are shown
+        known = ~np.isnan(expected) | (
+            kind != ""
+        )  # a mean of PyTerrier's is NaN where topics without qrels are shown
         np.testing.assert_allclose(got[known], expected[known], rtol=1e-12)
         return
-    p, counts = plain[f"{measure} p-value"].to_numpy(dtype=float), plain[f"{measure} +"].to_numpy(dtype=float)
-    undefined, exact = np.isnan(p) & ~np.isnan(counts), of_one_magnitude(ours.attrs["comparison"], measure)
+    p, counts = (
+        plain[f"{measure} p-value"].to_numpy(dtype=float),
+        plain[f"{measure} +"].to_numpy(dtype=float),
+    )
+    undefined, exact = (
+        np.isnan(p) & ~np.isnan(counts),
+        of_one_magnitude(ours.attrs["comparison"], measure),
+    )
     if kind == "p-value":
-        np.testing.assert_allclose(got[~undefined & ~exact], expected[~undefined & ~exact], rtol=1e-9)
+        np.testing.assert_allclose(
+            got[~undefined & ~exact], expected[~undefined & ~exact], rtol=1e-9
+        )
         assert (got[undefined] == 1).all()
     elif not (undefined | exact).any():  # else the family of the correction is another one
         np.testing.assert_allclose(got, expected, rtol=1e-9)
@@ -289,7 +332,9 @@ def of_one_magnitude(compared: Comparison | None, measure: str) -> Any:
 KINDS = {"+": "wins", "-": "losses", "p-value": "p", "p-value corrected": "p_corrected"}
 
 
-def assert_one_answer(table: pd.DataFrame, compared: Comparison | None = None, end: str = "") -> None:
+def assert_one_answer(
+    table: pd.DataFrame, compared: Comparison | None = None, end: str = ""
+) -> None:
     """What a table says of measures and preferences is what a Comparison says, its own or another one, bit for bit."""
     compared = table.attrs["comparison"] if compared is None else compared
     if compared is None:
@@ -306,16 +351,25 @@ def assert_one_answer(table: pd.DataFrame, compared: Comparison | None = None, e
             assert table[f"{column}{end}"].tolist() == rows["difference"].fillna(0).tolist()
         for kind, ours in KINDS.items():
             if f"{column} {kind}{end}" in table:
-                np.testing.assert_array_equal(table[f"{column} {kind}{end}"], rows[ours].to_numpy(dtype=float))
+                np.testing.assert_array_equal(
+                    table[f"{column} {kind}{end}"], rows[ours].to_numpy(dtype=float)
+                )
         if f"{column} reject{end}" in table:
-            assert table[f"{column} reject{end}"].tolist() == rows["verdict"].isin(["better", "worse"]).tolist()
+            assert (
+                table[f"{column} reject{end}"].tolist()
+                == rows["verdict"].isin(["better", "worse"]).tolist()
+            )
 
 
 def means(compared: Comparison, place: int) -> list[float]:
     """Of a criterion, as the table shows them: counts are added up."""
     name = compared.criteria[place]
     found: list[float] = compared.means(name)["mean"].tolist()
-    if compared.scored is not None and name in compared.measures and is_added_up(compared.scored.measures[name]):
+    if (
+        compared.scored is not None
+        and name in compared.measures
+        and is_added_up(compared.scored.measures[name])
+    ):
         return [round(mean * len(compared.query_ids), 9) for mean in found]
     return found
 
@@ -328,7 +382,9 @@ FILTERS = pytest.mark.parametrize(
     ids=["default", "by_qrels", "not_by_topics"],
 )
 METRICS = pytest.mark.parametrize(
-    "metrics", [["map", "mrt"], [LR, TSE], [LR(rel=2) @ 5, "ndcg", nDCG @ 3, AP]], ids=["strings", "ours", "mixed"]
+    "metrics",
+    [["map", "mrt"], [LR, TSE], [LR(rel=2) @ 5, "ndcg", nDCG @ 3, AP]],
+    ids=["strings", "ours", "mixed"],
 )
 
 
@@ -339,7 +395,9 @@ METRICS = pytest.mark.parametrize(
 @FILTERS
 @BATCHES
 @PLANS
-def test_averages(systems: Systems, filters: dict[str, bool], batch_size: int | None, plan: str) -> None:
+def test_averages(
+    systems: Systems, filters: dict[str, bool], batch_size: int | None, plan: str
+) -> None:
     options = {
         "baseline": "two" if systems is named else 1,
         "correction": "holm",
@@ -350,30 +408,58 @@ def test_averages(systems: Systems, filters: dict[str, bool], batch_size: int | 
     ours, plain = both(systems, ["map", LR], **options)
     assert_same_columns(ours, plain)
     of_topics = filters.get("filter_by_topics", True)
-    assert_one_answer(ours, compared(systems, ["lexirecall"], baseline=1, plan=plan, filter_by_topics=of_topics))
+    assert_one_answer(
+        ours, compared(systems, ["lexirecall"], baseline=1, plan=plan, filter_by_topics=of_topics)
+    )
     assert len(ours.columns) == len(plain.columns) + 1 + 5
 
 
-@pytest.mark.parametrize("test", [None, "t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"])
 @pytest.mark.parametrize(
-    "options", [{}, {"correction": "holm"}, {"correction": "fdr_bh", "correction_alpha": 0.5}], ids=str
+    "test", [None, "t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"]
+)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"correction": "holm"}, {"correction": "fdr_bh", "correction_alpha": 0.5}],
+    ids=str,
 )
 @PLANS
 def test_one_answer(test: str | None, options: dict[str, Any], plan: str) -> None:
     """The numbers of ``irl.compare`` for the same qrels, runs, criteria, test and correction, bit for bit; and PyTerrier's."""
-    metrics = ["map", nDCG @ 3, LR(rel=2) @ 4, SL3(n=20), LR(form="weighted", n=1000), "P_1", ERR @ 3, "num_rel_ret"]
+    metrics = [
+        "map",
+        nDCG @ 3,
+        LR(rel=2) @ 4,
+        SL3(n=20),
+        LR(form="weighted", n=1000),
+        "P_1",
+        ERR @ 3,
+        "num_rel_ret",
+    ]
     call = {"baseline": 1, "plan": plan, **options}
     own = {"test": test, "preferences": ["lexirecall", "rpp"]}
     table = outcome(pt.lexirecall.Experiment, named, metrics, **call, **own).result
-    by = {"map": AP, **{str(m): m for m in metrics[1:5]}, "P_1": "P@1", "ERR@3": "ERR@3", "num_rel_ret": "NumRelRet"}
-    test_options = {"correction": options.get("correction", "holm"), "alpha": options.get("correction_alpha", 0.05)}
+    by = {
+        "map": AP,
+        **{str(m): m for m in metrics[1:5]},
+        "P_1": "P@1",
+        "ERR@3": "ERR@3",
+        "num_rel_ret": "NumRelRet",
+    }
+    test_options = {
+        "correction": options.get("correction", "holm"),
+        "alpha": options.get("correction_alpha", 0.05),
+    }
     both = {**by, "lexirecall": "lexirecall", "rpp": "rpp"}
     alone = compared(named, both, baseline=1, test=test, plan=plan, **test_options)
     attached = table.attrs["comparison"]
     for frame in ("means", "table", "verdicts"):
         assert_frame_equal(getattr(attached, frame)(), getattr(alone, frame)(), check_exact=True)
     assert_one_answer(table)
-    assert [column for column in table if " " not in column][1:] == [*by, "pref:lexirecall", "pref:rpp"]
+    assert [column for column in table if " " not in column][1:] == [
+        *by,
+        "pref:lexirecall",
+        "pref:rpp",
+    ]
     if test in (None, "t", "wilcoxon", "sign"):
         theirs = {None: "t", "sign": pt.lexirecall.sign_test}.get(test, test)
         plain = outcome(pt.Experiment, named, metrics, test=theirs, **call).result
@@ -401,9 +487,16 @@ def test_margins(plan: str) -> None:
             }
             for kind, ours in {"verdict (corrected)": "verdict", **p_values}.items():
                 got = table[f"{column} {kind} ({names[place]})"]
-                pd.testing.assert_series_equal(got, rows[ours], check_exact=True, check_index=False, check_names=False)
-            assert table[f"{column} p-value ({names[place]})"].dropna().tolist() == rows["p"].dropna().tolist()
-    with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: .*unknown criterion of a margin 'AP'"):
+                pd.testing.assert_series_equal(
+                    got, rows[ours], check_exact=True, check_index=False, check_names=False
+                )
+            assert (
+                table[f"{column} p-value ({names[place]})"].dropna().tolist()
+                == rows["p"].dropna().tolist()
+            )
+    with pytest.raises(
+        ValueError, match=r"pt\.lexirecall\.Experiment: .*unknown criterion of a margin 'AP'"
+    ):
         outcome(pt.lexirecall.Experiment, named, ["map"], baseline=0, margin={"AP": 0.1})
     with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: a margin needs a baseline"):
         outcome(pt.lexirecall.Experiment, named, ["map"], margin=0.1)
@@ -416,18 +509,30 @@ def answers(text: str) -> pd.DataFrame:
 
 def test_systems_that_answer_have_their_measures_and_no_preferences() -> None:
     length = ir_measures.define_byquery(
-        lambda judged, run: float(run["qanswer"].str.len().sum()), name="Length", run_inputs=["query_id", "qanswer"]
+        lambda judged, run: float(run["qanswer"].str.len().sum()),
+        name="Length",
+        run_inputs=["query_id", "qanswer"],
     )
     both = [answers("short"), answers("a longer one")]
     call: dict[str, Any] = {"names": ["a", "b"], "baseline": 0}
     plain = outcome(pt.Experiment, lambda calls: both, [length], **call).result
     found = {}
-    for name, preferences in {"default": {}, "none": {"preferences": None}, "rpp": {"preferences": "rpp"}}.items():
-        found[name] = outcome(pt.lexirecall.Experiment, lambda calls: both, [length], **call, **preferences)
+    for name, preferences in {
+        "default": {},
+        "none": {"preferences": None},
+        "rpp": {"preferences": "rpp"},
+    }.items():
+        found[name] = outcome(
+            pt.lexirecall.Experiment, lambda calls: both, [length], **call, **preferences
+        )
         assert_frame_equal(found[name].result, plain, check_like=True)
         assert found[name].result.attrs["comparison"] is None
     said = "preferences compare documents, and what system 'a' gives has no docno and score: they are left out"
-    assert [any(said in text for _, text in one.warnings) for one in found.values()] == [True, False, True]
+    assert [any(said in text for _, text in one.warnings) for one in found.values()] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_texts_may_be_measures_as_they_print() -> None:
@@ -435,7 +540,9 @@ def test_texts_may_be_measures_as_they_print() -> None:
     table = outcome(pt.lexirecall.Experiment, named, metrics, preferences=None).result
     measures = ["nDCG@3", "AP(rel=2)", "LexiRecall", "P_5", "TSE(exposure='nDCG')@4"]
     assert list(table) == ["name", *measures]
-    plain = outcome(pt.Experiment, named, [nDCG @ 3, AP(rel=2), LR, "P_5", TSE(exposure="nDCG") @ 4]).result
+    plain = outcome(
+        pt.Experiment, named, [nDCG @ 3, AP(rel=2), LR, "P_5", TSE(exposure="nDCG") @ 4]
+    ).result
     assert_same_columns(table, plain)
     calls: Calls = []
     with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: unknown measure 'nope'"):
@@ -446,7 +553,9 @@ def test_texts_may_be_measures_as_they_print() -> None:
 # -- what is returned ------------------------------------------------------------------------------
 
 
-def assert_plain_rows(rows: pd.DataFrame, plain: pd.DataFrame, preferences: Sequence[str] = (PREF,)) -> None:
+def assert_plain_rows(
+    rows: pd.DataFrame, plain: pd.DataFrame, preferences: Sequence[str] = (PREF,)
+) -> None:
     """PyTerrier's rows, as they were, beside those of the preferences, all in the order of names and queries."""
     assert list(rows) == list(plain)
     assert set(rows["measure"]) <= {*plain["measure"], *preferences}
@@ -471,36 +580,71 @@ def assert_rows_in_order(rows: pd.DataFrame, measures: Sequence[Any]) -> None:
 @pytest.mark.parametrize("perquery", [False, True, "both"])
 @BATCHES
 @PLANS
-def test_tables_and_dicts(metrics: list[Any], perquery: bool | str, batch_size: int | None, plan: str) -> None:
+def test_tables_and_dicts(
+    metrics: list[Any], perquery: bool | str, batch_size: int | None, plan: str
+) -> None:
     """Dicts, PyTerrier's, have the numbers of the tables."""
-    options = {"perquery": perquery, "batch_size": batch_size, "plan": plan, "filter_by_topics": False}
+    options = {
+        "perquery": perquery,
+        "batch_size": batch_size,
+        "plan": plan,
+        "filter_by_topics": False,
+    }
     options["preferences"] = ["lexirecall", "rpp"]
     results = *both(named, metrics, **options), *both(named, metrics, dataframe=False, **options)
     assert [type(result) for result in results[::2]] == [type(result) for result in results[1::2]]
     alone = compared(named, plan=plan, filter_by_topics=False)
-    columns = [*(str(m) for m in metrics if m != "mrt" or not perquery), "pref:lexirecall", "pref:rpp"]
+    columns = [
+        *(str(m) for m in metrics if m != "mrt" or not perquery),
+        "pref:lexirecall",
+        "pref:rpp",
+    ]
     if perquery is not True:
-        averages, expected, means, theirs = (result[0] if perquery else result for result in results)
+        averages, expected, means, theirs = (
+            result[0] if perquery else result for result in results
+        )
         assert_same_columns(averages, expected)
         assert_one_answer(averages, alone)
         assert averages.attrs["comparison"].runs == list(means) == list(theirs) == list(named([]))
-        assert all(list(row) == columns and {*row} >= {*theirs[system]} for system, row in means.items())
+        assert all(
+            list(row) == columns and {*row} >= {*theirs[system]} for system, row in means.items()
+        )
         timeless = averages.set_index("name").drop(columns="mrt", errors="ignore")
-        assert {name: {m: row[m] for m in timeless} for name, row in means.items()} == timeless.to_dict("index")
+        assert {
+            name: {m: row[m] for m in timeless} for name, row in means.items()
+        } == timeless.to_dict("index")
     if perquery:
-        rows, expected, ours, theirs = (result[1] if perquery == "both" else result for result in results)
+        rows, expected, ours, theirs = (
+            result[1] if perquery == "both" else result for result in results
+        )
         assert_plain_rows(rows, expected, ["pref:lexirecall", "pref:rpp"])
         assert_rows_in_order(rows, columns)
         for name in alone.criteria:
-            found = rows[rows["measure"] == f"pref:{name}"].pivot(index="qid", columns="name", values="value")
+            found = rows[rows["measure"] == f"pref:{name}"].pivot(
+                index="qid", columns="name", values="value"
+            )
             expected = alone.per_query(name)
-            assert found.sort_index()[list(expected)].to_numpy().tolist() == expected.sort_index().to_numpy().tolist()
+            assert (
+                found.sort_index()[list(expected)].to_numpy().tolist()
+                == expected.sort_index().to_numpy().tolist()
+            )
         assert rows.attrs["comparison"].runs == list(named([]))
         assert {s: list(of) for s, of in ours.items()} == {s: list(of) for s, of in theirs.items()}
-        values = {(s, q, m): value for s, of in ours.items() for q, row in of.items() for m, value in row.items()}
-        table = rows.assign(system=rows["name"].map(list(named([])).index)).set_index(["system", "qid", "measure"])
+        values = {
+            (s, q, m): value
+            for s, of in ours.items()
+            for q, row in of.items()
+            for m, value in row.items()
+        }
+        table = rows.assign(system=rows["name"].map(list(named([])).index)).set_index(
+            ["system", "qid", "measure"]
+        )
         np.testing.assert_equal(values, table["value"].to_dict())
-        assert all(list(row) == [m for m in columns if m in row] for of in ours.values() for row in of.values())
+        assert all(
+            list(row) == [m for m in columns if m in row]
+            for of in ours.values()
+            for row in of.values()
+        )
 
 
 @pytest.mark.parametrize("preferences", [[], None, ()], ids=str)
@@ -509,13 +653,17 @@ def test_no_preferences(preferences: Any) -> None:
     averages, expected = both(named, [AP, LR], preferences=preferences, baseline=0)
     assert_same_columns(averages, expected)
     assert averages.attrs["comparison"].criteria == ["AP", "LexiRecall"]
-    assert_plain_rows(*both(named, [AP, LR], preferences=preferences, perquery=True), preferences=[])
+    assert_plain_rows(
+        *both(named, [AP, LR], preferences=preferences, perquery=True), preferences=[]
+    )
 
 
 # -- rounding and highlighting ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("places", [0, 2, {PREF: 1, "map": 3}, {"LexiRecall": 0, "pref:rpp": 2}], ids=str)
+@pytest.mark.parametrize(
+    "places", [0, 2, {PREF: 1, "map": 3}, {"LexiRecall": 0, "pref:rpp": 2}], ids=str
+)
 @PLANS
 def test_rounded_averages(places: Any, plan: str) -> None:
     options = {"round": places, "baseline": 1, "plan": plan, "preferences": ["lexirecall", "rpp"]}
@@ -538,7 +686,9 @@ def test_rounded_averages(places: Any, plan: str) -> None:
 def cell_styles(styler: Any) -> dict[tuple[int, str], list[tuple[str, str]]]:
     """The styles of the cells that have any, by row and column."""
     cells = styler._compute().ctx
-    return {(row, styler.data.columns[column]): style for (row, column), style in cells.items() if style}
+    return {
+        (row, styler.data.columns[column]): style for (row, column), style in cells.items() if style
+    }
 
 
 @pytest.mark.parametrize("highlight", ["bold", "color"])
@@ -552,14 +702,16 @@ def test_highlights(highlight: str, metrics: list[Any], baseline: int | None, pl
     assert "comparison" in ours.data.attrs
     recomputed = ("pref:", "mrt")
     styles, expected = cell_styles(ours), cell_styles(plain)
-    assert {cell: style for cell, style in styles.items() if not cell[1].startswith(recomputed)} == {
-        cell: style for cell, style in expected.items() if not cell[1].startswith(recomputed)
-    }
+    assert {
+        cell: style for cell, style in styles.items() if not cell[1].startswith(recomputed)
+    } == {cell: style for cell, style in expected.items() if not cell[1].startswith(recomputed)}
     small = [column for column in ours.data if column == "mrt" or column.endswith(" -")]
     for column in [c for c in ours.data if c.startswith(recomputed) and not c.endswith("p-value")]:
         values = ours.data[column]
         best = values.min() if column in small else values.max()
-        assert [row for row, name in styles if name == column] == values.index[values == best].tolist()
+        assert [row for row, name in styles if name == column] == values.index[
+            values == best
+        ].tolist()
     assert not [cell for cell in styles if cell[1] == "name" or cell[1].endswith("p-value")]
 
 
@@ -590,7 +742,9 @@ def test_what_a_stage_gives_in_every_batch_is_kept_once(plan: str) -> None:
     def systems(calls: Calls) -> list[Any]:
         return [Whole("a", calls), frame("c")]
 
-    ours = outcome(pt.lexirecall.Experiment, systems, ["map"], baseline=1, batch_size=BATCH, plan=plan)
+    ours = outcome(
+        pt.lexirecall.Experiment, systems, ["map"], baseline=1, batch_size=BATCH, plan=plan
+    )
     assert_one_answer(ours.result, compared(systems, ["lexirecall"], baseline=1, plan=plan))
 
 
@@ -599,16 +753,23 @@ def test_what_a_stage_gives_in_every_batch_is_kept_once(plan: str) -> None:
 def test_the_comparison_is_of_whole_runs(batch_size: int | None, plan: str, tmp_path: Path) -> None:
     """Every row is kept, unjudged documents included, so that bounds, documents to judge and reports can be had."""
     options = {"batch_size": batch_size, "plan": plan, "baseline": 0, "names": list("0123")}
-    attached = outcome(pt.lexirecall.Experiment, mixed, ["map"], **options).result.attrs["comparison"]
+    attached = outcome(pt.lexirecall.Experiment, mixed, ["map"], **options).result.attrs[
+        "comparison"
+    ]
     alone = compared(mixed, ["AP", "lexirecall"], baseline=0, plan=plan)
     for run, wanted in zip(attached.scored.runs.values(), alone.scored.runs.values(), strict=True):
         for column in ("query", "doc", "rank", "depth"):
-            np.testing.assert_array_equal(getattr(run, column), getattr(wanted, column), strict=True)
+            np.testing.assert_array_equal(
+                getattr(run, column), getattr(wanted, column), strict=True
+            )
         for ours, theirs in zip(run.tied(), wanted.tied(), strict=True):
             np.testing.assert_array_equal(ours, theirs)
     for ours, by in (("map", "AP"), ("lexirecall", "lexirecall")):
         wanted = alone.bounds(by, depth=5)
-        assert_frame_equal(attached.bounds(ours, depth=5).drop(columns="criterion"), wanted.drop(columns="criterion"))
+        assert_frame_equal(
+            attached.bounds(ours, depth=5).drop(columns="criterion"),
+            wanted.drop(columns="criterion"),
+        )
         for found, wanted in (
             (attached.to_judge(5, ours), alone.to_judge(5, by)),
             (attached.sequential(ours), alone.sequential(by)),
@@ -627,7 +788,8 @@ def files(folder: Path) -> dict[str, bytes]:
 def summaries(folder: Path) -> tuple[list[dict[str, str]], list[tuple[str, ...]]]:
     """The two tables, as text, without time and the order of measures."""
     averages, rows = (
-        pd.read_csv(folder / name, dtype=str, keep_default_na=False) for name in ("aggregated.csv", "perquery.csv")
+        pd.read_csv(folder / name, dtype=str, keep_default_na=False)
+        for name in ("aggregated.csv", "perquery.csv")
     )
     records = averages.drop(columns="mrt", errors="ignore").to_dict("records")
     return records, sorted(rows.itertuples(index=False, name=None))
@@ -656,8 +818,15 @@ def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: lis
     own, other = folders
     alone = compared(named, ["lexirecall"], baseline=1)
     for turn in range(2):
-        options = {"save_mode": mode, "batch_size": batch_size, "baseline": "two", "save_format": save_format}
-        ours = outcome(pt.lexirecall.Experiment, named, ["map", "mrt", LR], save_dir=str(own), **options)
+        options = {
+            "save_mode": mode,
+            "batch_size": batch_size,
+            "baseline": "two",
+            "save_format": save_format,
+        }
+        ours = outcome(
+            pt.lexirecall.Experiment, named, ["map", "mrt", LR], save_dir=str(own), **options
+        )
         plain = outcome(pt.Experiment, named, ["map", "mrt", LR], save_dir=str(other), **options)
         assert ours.calls == plain.calls
         assert (ours.calls == []) == (turn == 1 and mode == "reuse")
@@ -692,14 +861,18 @@ def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: lis
         (lambda calls: [Retrieve("a", calls), "b"], {}),
         (lambda calls: [Retrieve("a", calls), frame("b").iloc[:0]], {}),
     ],
-    ids=lambda each: "-".join(map(str, each)) if isinstance(each, dict) else getattr(each, "__name__", "systems"),
+    ids=lambda each: (
+        "-".join(map(str, each)) if isinstance(each, dict) else getattr(each, "__name__", "systems")
+    ),
 )
 def test_errors_are_those_of_pyterrier(systems: Systems, options: dict[str, Any]) -> None:
     with pytest.raises((AssertionError, TypeError, ValueError)) as expected:
         outcome(pt.Experiment, systems, ["map"], **options)
     with pytest.raises(expected.type) as raised:
         outcome(pt.lexirecall.Experiment, systems, ["map"], **options)
-    if {"topics", "save_dir"} & set(options) or options == {"correction": "holm"}:  # what PyTerrier itself looks at
+    if {"topics", "save_dir"} & set(options) or options == {
+        "correction": "holm"
+    }:  # what PyTerrier itself looks at
         assert str(raised.value) == str(expected.value)
 
 
@@ -712,17 +885,32 @@ def test_errors_are_those_of_pyterrier(systems: Systems, options: dict[str, Any]
         ),
         *(
             ({"baseline": wrong}, ".*baseline")
-            for wrong in ([], [0, 0], [0, "one"], [4], [-1], ["none of them"], [1.5], [True], [None])
+            for wrong in (
+                [],
+                [0, 0],
+                [0, "one"],
+                [4],
+                [-1],
+                ["none of them"],
+                [1.5],
+                [True],
+                [None],
+            )
         ),
         *(
-            ({"test": wrong, **other}, f"unknown test {wrong!r}; (did you mean|choose from sign, t, wilcoxon)")
+            (
+                {"test": wrong, **other},
+                f"unknown test {wrong!r}; (did you mean|choose from sign, t, wilcoxon)",
+            )
             for wrong in ("no such test", "T", "", 3)
             for other in ({}, {"baseline": 0}, {"perquery": True})
         ),
     ],
     ids=str,
 )
-def test_what_is_wrong_is_refused_before_anything_is_executed(options: dict[str, Any], message: str) -> None:
+def test_what_is_wrong_is_refused_before_anything_is_executed(
+    options: dict[str, Any], message: str
+) -> None:
     calls: Calls = []
     with pytest.raises(ValueError, match=rf"pt\.lexirecall\.Experiment: {message}"):
         pt.lexirecall.Experiment(named(calls), topics(), qrels(), ["map"], **options)
@@ -732,13 +920,18 @@ def test_what_is_wrong_is_refused_before_anything_is_executed(options: dict[str,
 # -- several baselines -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("baselines", [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]], ids=str)
+@pytest.mark.parametrize(
+    "baselines", [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]], ids=str
+)
 @pytest.mark.parametrize("correction", [None, "holm"])
 @PLANS
 def test_several_baselines(baselines: Sequence[Any], correction: str | None, plan: str) -> None:
     """The statistics against each are those that PyTerrier gives for it alone; their columns end with its name."""
     names = list(named([]))
-    places = [names.index(baseline) if isinstance(baseline, str) else int(baseline) for baseline in baselines]
+    places = [
+        names.index(baseline) if isinstance(baseline, str) else int(baseline)
+        for baseline in baselines
+    ]
     metrics = [LR(rel=2) @ 5, "map", "mrt", nDCG @ 3]
     options = {"correction": correction, "plan": plan, "test": "wilcoxon"}
     ours = outcome(pt.lexirecall.Experiment, named, metrics, baseline=baselines, **options).result
@@ -746,8 +939,18 @@ def test_several_baselines(baselines: Sequence[Any], correction: str | None, pla
     measures = [str(metric) for metric in metrics]
     assert list(ours) == [
         *["name", *measures],
-        *(f"{m} {kind} ({names[p]})" for p in places for m in measures if m != "mrt" for kind in statistics),
-        *(f"{PREF}{kind} ({names[p]})" for p in places for kind in ["", *(f" {kind}" for kind in statistics)]),
+        *(
+            f"{m} {kind} ({names[p]})"
+            for p in places
+            for m in measures
+            if m != "mrt"
+            for kind in statistics
+        ),
+        *(
+            f"{PREF}{kind} ({names[p]})"
+            for p in places
+            for kind in ["", *(f" {kind}" for kind in statistics)]
+        ),
     ]
     for place in places:
         end = f" ({names[place]})"
@@ -757,7 +960,9 @@ def test_several_baselines(baselines: Sequence[Any], correction: str | None, pla
         assert_frame_equal(ours[scored], plain[scored])
         got = ours[[column + end for column in columns]].set_axis(columns, axis=1)
         assert_frame_equal(got, plain[columns], rtol=1e-12)
-        alone = compared(named, ["lexirecall"], baseline=place, correction=correction, test="wilcoxon")
+        alone = compared(
+            named, ["lexirecall"], baseline=place, correction=correction, test="wilcoxon"
+        )
         assert_one_answer(ours, alone, end)
 
 
@@ -779,12 +984,19 @@ def test_measures_of_other_columns_against_several_baselines() -> None:
         lambda qrels, run: float(run["rank"].max()), run_inputs=["query_id", "rank"], name="deepest"
     )
     judged = topics([q for q in TOPIC_IDS if q not in UNJUDGED])
-    table = outcome(pt.lexirecall.Experiment, named, ["map", deepest], baseline=[0, 1], topics=judged).result
+    table = outcome(
+        pt.lexirecall.Experiment, named, ["map", deepest], baseline=[0, 1], topics=judged
+    ).result
     for place, name in enumerate(["one", "two"]):
-        plain = outcome(pt.Experiment, named, ["map", deepest], baseline=place, topics=judged).result
+        plain = outcome(
+            pt.Experiment, named, ["map", deepest], baseline=place, topics=judged
+        ).result
         for kind in ("+", "-", "p-value"):
             pd.testing.assert_series_equal(
-                table[f"deepest {kind} ({name})"], plain[f"deepest {kind}"], check_names=False, check_dtype=False
+                table[f"deepest {kind} ({name})"],
+                plain[f"deepest {kind}"],
+                check_names=False,
+                check_dtype=False,
             )
     assert table.attrs["comparison"].criteria == ["map", "lexirecall"]
 
@@ -802,7 +1014,9 @@ def test_any_function_is_a_test(plan: str) -> None:
         ours, plain = both(transformers, ["map", LR], **options)
         for column in [column for column in plain if "p-value" in column or "reject" in column]:
             assert_frame_equal(ours[[column]], plain[[column]], check_exact=True)
-        assert_one_answer(ours, compared(transformers, ["lexirecall"], baseline=1, correction=correction))
+        assert_one_answer(
+            ours, compared(transformers, ["lexirecall"], baseline=1, correction=correction)
+        )
         attached = ours.attrs["comparison"]
         assert [attached.test_of(name).name for name in attached.criteria] == ["t", "t", "sign"]
 
@@ -836,19 +1050,27 @@ def from_demo() -> tuple[pd.DataFrame, list[str], dict[str, pd.DataFrame], list[
     """Qrels, ids and three runs of the embedded collection, and the runs as systems."""
     qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
     runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
-    systems = [run.rename(columns=OURS).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
+    systems = [
+        run.rename(columns=OURS).assign(rank=run.groupby("query_id").cumcount())
+        for run in runs.values()
+    ]
     return qrels, sorted(qrels["query_id"].unique()), runs, systems
 
 
 @PLANS
 @pytest.mark.parametrize("options", [{}, {"groups": "kind", "margin": 0.1}], ids=str)
-def test_predicted_judgments_give_the_numbers_of_compare(options: dict[str, Any], plan: str) -> None:
+def test_predicted_judgments_give_the_numbers_of_compare(
+    options: dict[str, Any], plan: str
+) -> None:
     rng = np.random.default_rng(0)
     queries = [f"q{i:02}" for i in range(40)]
     columns = {"qid": np.repeat(queries, 8), "docno": list("abcdefgh") * 40}
     model = pd.DataFrame({**columns, "label": rng.integers(0, 2, 320)})
     people = model.assign(label=(model["label"] + (rng.random(320) < 0.1)) % 2)[: 30 * 8]
-    systems = {name: pt.model.add_ranks(pd.DataFrame({**columns, "score": rng.random(320)})) for name in "xy"}
+    systems = {
+        name: pt.model.add_ranks(pd.DataFrame({**columns, "score": rng.random(320)}))
+        for name in "xy"
+    }
     topics = pd.DataFrame({"qid": queries, "query": "x", "kind": ["even", "odd"] * 20})
     call = {"baseline": "x", "predicted": model, "plan": plan, **options}
     table = pt.lexirecall.Experiment(systems, topics, people, ["nDCG@5"], **call)
@@ -858,22 +1080,39 @@ def test_predicted_judgments_give_the_numbers_of_compare(options: dict[str, Any]
     expected = irl.compare(people, systems, by, baseline="x", predicted=model, **options)
     found = table.attrs["comparison"]
     assert_frame_equal(found.table(), expected.table())
-    assert table["nDCG@5 p-value"].tolist()[1:] == replace(expected, margins=None).table()["p"].tolist()[:1]
+    assert (
+        table["nDCG@5 p-value"].tolist()[1:]
+        == replace(expected, margins=None).table()["p"].tolist()[:1]
+    )
     if options:
         assert_frame_equal(found.group_table(), expected.group_table())
     with pytest.raises(ValueError, match="rankings of all topics; leave filter_by_qrels out"):
         pt.lexirecall.Experiment(systems, topics, people, ["AP"], filter_by_qrels=True, **call)
     with pytest.raises(ValueError, match="no judgments of the topics"):
-        pt.lexirecall.Experiment(systems, topics, people, ["AP"], **call | {"predicted": model[:1].assign(qid="other")})
+        pt.lexirecall.Experiment(
+            systems, topics, people, ["AP"], **call | {"predicted": model[:1].assign(qid="other")}
+        )
 
 
 @pytest.mark.parametrize(
     ("measures", "options", "said"),
     [
-        (["nDCG@5", "GERR(max_rel=1)@5"], {}, r"GERR\(max_rel=1\)@5 cannot be computed .* by the predicted judgments"),
+        (
+            ["nDCG@5", "GERR(max_rel=1)@5"],
+            {},
+            r"GERR\(max_rel=1\)@5 cannot be computed .* by the predicted judgments",
+        ),
         (["mrt"], {"preferences": None}, "predicted needs rankings"),
-        (["map"], {"test": lambda a, b: (0, 1)}, "a test of your own .* leave out test or predicted"),
-        ([ir_measures.define_byquery(lambda qrels, run: 1.0, name="Mine")], {}, "Mine cannot be tested with predicted"),
+        (
+            ["map"],
+            {"test": lambda a, b: (0, 1)},
+            "a test of your own .* leave out test or predicted",
+        ),
+        (
+            [ir_measures.define_byquery(lambda qrels, run: 1.0, name="Mine")],
+            {},
+            "Mine cannot be tested with predicted",
+        ),
     ],
 )
 def test_what_predicted_judgments_cannot_sharpen_is_refused(
@@ -881,7 +1120,11 @@ def test_what_predicted_judgments_cannot_sharpen_is_refused(
 ) -> None:
     rankings, ids, runs, systems = from_demo()
     judged = rankings.assign(relevance=rankings["relevance"].clip(upper=1)).rename(columns=OURS)
-    options = {"names": list(runs), "baseline": 0, "predicted": rankings.rename(columns=OURS)} | options
+    options = {
+        "names": list(runs),
+        "baseline": 0,
+        "predicted": rankings.rename(columns=OURS),
+    } | options
     with pytest.raises(ValueError, match=f"^pt.lexirecall.Experiment: {said}"):
         pt.lexirecall.Experiment(systems, topics(ids), judged, measures, **options)
 
@@ -902,14 +1145,18 @@ def test_reports_and_pages_show_texts_of_topics_and_of_a_text_loader(tmp_path: P
         qrels.rename(columns=OURS),
     )
     loader = Loader()
-    table = pt.lexirecall.Experiment(systems, topics, judged, ["nDCG@10"], names=list(runs), texts=loader)
+    table = pt.lexirecall.Experiment(
+        systems, topics, judged, ["nDCG@10"], names=list(runs), texts=loader
+    )
     assert loader.asked == []  # nothing is looked up before it is shown
     pool = table.attrs["comparison"].to_judge(3, "lexirecall", depth=20)
     page = write_pool_page(pool, tmp_path / "pool.html").read_text()
     assert loader.asked == pool["doc_id"].tolist()
     assert all(f"text of {doc_id}" in page for doc_id in pool["doc_id"])
     assert all(f"query {query_id}" in page for query_id in pool["query_id"])
-    rows = pd.read_csv(write_pool_csv(pool, tmp_path / "pool.csv", texts={pool["doc_id"][0]: "another"}))
+    rows = pd.read_csv(
+        write_pool_csv(pool, tmp_path / "pool.csv", texts={pool["doc_id"][0]: "another"})
+    )
     assert rows["text"].tolist()[:1] == ["another"]
     asked = len(loader.asked)
     one, other = (tmp_path / f"{name}.html" for name in ("one", "other"))
@@ -939,17 +1186,27 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
     for groups in (kinds, "kind"):
         found = experiment(baseline=0, groups=groups).attrs["comparison"]
         assert_frame_equal(found.group_table(), alone.group_table())
-    units = irl.compare(qrels, runs, by, baseline="bm25", groups=kinds, test=irl.SignificanceTest(cluster=True)).table()
+    units = irl.compare(
+        qrels, runs, by, baseline="bm25", groups=kinds, test=irl.SignificanceTest(cluster=True)
+    ).table()
     for baseline, end in ((0, ""), (["bm25", "ql"], " (bm25)")):
         for margin in (None, 0.02):
-            table = experiment(baseline=baseline, groups=kinds, test=irl.SignificanceTest(cluster=True), margin=margin)
+            table = experiment(
+                baseline=baseline,
+                groups=kinds,
+                test=irl.SignificanceTest(cluster=True),
+                margin=margin,
+            )
             for criterion, name in zip(by, ["nDCG@10", PREF], strict=True):
                 rows = units[units["criterion"] == criterion]
                 assert table[f"{name} p-value{end}"].tolist()[1:] == rows["p"].tolist()
-                assert table[f"{name} p-value corrected{end}"].tolist()[1:] == rows["p_corrected"].tolist()
-    other = irl.compare(qrels, runs, by, baseline="ql", groups=kinds, test=irl.SignificanceTest(cluster=True)).table(
-        "nDCG@10"
-    )
+                assert (
+                    table[f"{name} p-value corrected{end}"].tolist()[1:]
+                    == rows["p_corrected"].tolist()
+                )
+    other = irl.compare(
+        qrels, runs, by, baseline="ql", groups=kinds, test=irl.SignificanceTest(cluster=True)
+    ).table("nDCG@10")
     assert table["nDCG@10 p-value (ql)"].tolist()[::2] == other["p"].tolist()
 
     for options, message in (
@@ -957,7 +1214,10 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
             {"test": irl.SignificanceTest(cluster=True)},
             "cluster=True takes groups of queries as units of the tests; pass groups=",
         ),
-        ({"groups": kinds, "predicted": judged}, "predicted needs at least 10 queries judged by people in each group"),
+        (
+            {"groups": kinds, "predicted": judged},
+            "predicted needs at least 10 queries judged by people in each group",
+        ),
         (
             {"groups": kinds, "predicted": judged, "test": irl.SignificanceTest(cluster=True)},
             "predicted cannot be combined with cluster=True",
@@ -971,7 +1231,10 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
 
 def of_one_topic(*rankings: Sequence[str], **options: Any) -> pd.DataFrame:
     """An experiment on rankings of one topic, of which the first one holds the relevant documents."""
-    systems = [pd.DataFrame({"qid": "1", "docno": list(docs), "rank": range(len(docs))}) for docs in rankings]
+    systems = [
+        pd.DataFrame({"qid": "1", "docno": list(docs), "rank": range(len(docs))})
+        for docs in rankings
+    ]
     systems = [table.assign(score=-table["rank"].astype(float)) for table in systems]
     qrels = pd.DataFrame({"qid": "1", "docno": list(rankings[0]), "label": 1})
     names = ["one", "two", "three"][: len(rankings)]
@@ -1000,7 +1263,9 @@ def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
         assert others.loc["two"].isna().all()
         assert others.loc["three"].notna().any()
         assert not table.filter(like="reject").loc["two"].any()
-    table = experiment(baseline=1, correction="holm").drop(columns=["name", "map", "map reject", f"{PREF} reject"])
+    table = experiment(baseline=1, correction="holm").drop(
+        columns=["name", "map", "map reject", f"{PREF} reject"]
+    )
     assert table.isna().all(axis=None)
     rows = experiment(perquery=True)
     assert rows[rows["measure"] == PREF]["name"].tolist() == ["one", "three"]
@@ -1009,14 +1274,22 @@ def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
 def test_a_frame_yields_to_the_file_that_is_reused(tmp_path: Path) -> None:
     """PyTerrier reads a file of the system's name also where the system is a frame."""
     call = {"save_dir": str(tmp_path), "save_mode": "reuse", "names": ["one", "two"]}
-    first = outcome(pt.lexirecall.Experiment, lambda calls: transformers(calls)[:2], ["map"], **call).result
-    second = outcome(pt.lexirecall.Experiment, lambda _: [frame("c"), frame("d")], ["map"], **call).result
+    first = outcome(
+        pt.lexirecall.Experiment, lambda calls: transformers(calls)[:2], ["map"], **call
+    ).result
+    second = outcome(
+        pt.lexirecall.Experiment, lambda _: [frame("c"), frame("d")], ["map"], **call
+    ).result
     assert_frame_equal(first, second)
 
 
-@pytest.mark.parametrize("names", [["v", "v", "w", "w"], ["0: v", "v", "v", "w"]], ids=["pairs", "numbered"])
+@pytest.mark.parametrize(
+    "names", [["v", "v", "w", "w"], ["0: v", "v", "v", "w"]], ids=["pairs", "numbered"]
+)
 def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
-    table = outcome(pt.lexirecall.Experiment, interleaved, ["map"], names=names, baseline=[0, 1]).result
+    table = outcome(
+        pt.lexirecall.Experiment, interleaved, ["map"], names=names, baseline=[0, 1]
+    ).result
     first, second = [column for column in table if column.startswith(f"{PREF} (")]
     assert first != second
     for place, column in enumerate((first, second)):

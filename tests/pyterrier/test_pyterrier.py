@@ -40,7 +40,9 @@ NAMES = ["first", "second", "third"]
 def ranking(**docs: str) -> pd.DataFrame:
     """Results in PyTerrier's columns, best document first."""
     rows = [
-        (qid, docno, float(len(names) - rank), rank) for qid, names in docs.items() for rank, docno in enumerate(names)
+        (qid, docno, float(len(names) - rank), rank)
+        for qid, names in docs.items()
+        for rank, docno in enumerate(names)
     ]
     return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).merge(TOPICS, on="qid")
 
@@ -55,10 +57,14 @@ def results() -> list[pd.DataFrame]:
 
 def systems(kind: str) -> list[Any]:
     """The same systems as tables or as transformers; PyTerrier changes tables in place."""
-    return results() if kind == "tables" else [pt.Transformer.from_df(result) for result in results()]
+    return (
+        results() if kind == "tables" else [pt.Transformer.from_df(result) for result in results()]
+    )
 
 
-def experiment(qrels: pd.DataFrame, measures: list[Any], kind: str = "transformers", **options: Any) -> pd.DataFrame:
+def experiment(
+    qrels: pd.DataFrame, measures: list[Any], kind: str = "transformers", **options: Any
+) -> pd.DataFrame:
     return pt.Experiment(systems(kind), TOPICS, qrels, measures, names=NAMES, **options)
 
 
@@ -71,15 +77,21 @@ def wanted(qrels: pd.DataFrame, measures: list[Any]) -> dict[str, pd.DataFrame]:
     judgments = qrels.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
     asked = {column(measure): AP if measure == "map" else measure for measure in measures}
     return {
-        name: irl.evaluate(asked, judgments, run.rename(columns={"qid": "query_id", "docno": "doc_id"}))
+        name: irl.evaluate(
+            asked, judgments, run.rename(columns={"qid": "query_id", "docno": "doc_id"})
+        )
         for name, run in zip(NAMES, results(), strict=True)
     }
 
 
 def assert_means(table: pd.DataFrame, qrels: pd.DataFrame, measures: list[Any]) -> None:
-    means = pd.DataFrame({name: values.mean() for name, values in wanted(qrels, measures).items()}).T
+    means = pd.DataFrame(
+        {name: values.mean() for name, values in wanted(qrels, measures).items()}
+    ).T
     assert table["name"].tolist() == NAMES
-    assert_frame_equal(table.set_index("name")[means.columns.tolist()], means, check_names=False, rtol=1e-14)
+    assert_frame_equal(
+        table.set_index("name")[means.columns.tolist()], means, check_names=False, rtol=1e-14
+    )
 
 
 # -- with nothing but PyTerrier imported ---------------------------------------------------------------
@@ -148,17 +160,25 @@ def test_values_per_query(kind: str, options: dict[str, Any]) -> None:
 
 def test_pipelines_are_systems() -> None:
     first, _, third = systems("transformers")
-    table = pt.Experiment([first % 1, first + third], TOPICS, QRELS, [TSE, LR, "map"], names=["cut", "sum"])
+    table = pt.Experiment(
+        [first % 1, first + third], TOPICS, QRELS, [TSE, LR, "map"], names=["cut", "sum"]
+    )
     cut = results()[0].query("rank == 0").rename(columns={"qid": "query_id", "docno": "doc_id"})
     judgments = QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
-    assert table["TSE"].tolist()[0] == pytest.approx(irl.evaluate(TSE, judgments, cut)["TSE"].mean())
-    assert table["LexiRecall"].tolist()[0] == pytest.approx(irl.evaluate("LR", judgments, cut)["LR"].mean())
+    assert table["TSE"].tolist()[0] == pytest.approx(
+        irl.evaluate(TSE, judgments, cut)["TSE"].mean()
+    )
+    assert table["LexiRecall"].tolist()[0] == pytest.approx(
+        irl.evaluate("LR", judgments, cut)["LR"].mean()
+    )
 
 
 # -- qrels with aspects --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 1}, {"plan": "tree", "verbose": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"batch_size": 1}, {"plan": "tree", "verbose": False}], ids=str
+)
 @pytest.mark.parametrize("name", ["iteration", "subtopic_id"])
 def test_subtopics(name: str, options: dict[str, Any]) -> None:
     qrels = QRELS.assign(**{name: ["s1", "s2", "s1", "s1", "s2", "s1", "s1"]})
@@ -168,7 +188,13 @@ def test_subtopics(name: str, options: dict[str, Any]) -> None:
 
 
 ASPECTS = {"relevance": 2, "quality": 2}
-MULTI = [TOMA(aspects=ASPECTS), CAM(aspects=ASPECTS) @ 3, MM(aspects=ASPECTS, base="AP"), TSE, "map"]
+MULTI = [
+    TOMA(aspects=ASPECTS),
+    CAM(aspects=ASPECTS) @ 3,
+    MM(aspects=ASPECTS, base="AP"),
+    TSE,
+    "map",
+]
 QUALITY = [2, 0, 1, 1, 2, 0, 1]
 
 

@@ -17,7 +17,10 @@ pt = pytest.importorskip("pyterrier")
 base = pytest.importorskip("suiteeval.suite.base")
 
 RUNS = ("bm25", "ql", "tfidf")
-OPTIONS: dict[str, Any] = {"baseline": "bm25", "test": irl.SignificanceTest(n_resamples=100, progress=False)}
+OPTIONS: dict[str, Any] = {
+    "baseline": "bm25",
+    "test": irl.SignificanceTest(n_resamples=100, progress=False),
+}
 
 
 class Part:
@@ -55,7 +58,9 @@ def test_its_folder_and_its_suite_give_its_values(tmp_path: Path) -> None:
     result = irl.benchmark(qrels, tmp_path, ["nDCG@10", "LR"], **OPTIONS)
     for _, row in result.means().iterrows():
         column = {"LR": "LexiRecall"}.get(row["criterion"], row["criterion"])
-        assert row["mean"] == pytest.approx(theirs.loc[(row["collection"], row["run"]), column], abs=1e-12)
+        assert row["mean"] == pytest.approx(
+            theirs.loc[(row["collection"], row["run"]), column], abs=1e-12
+        )
     # Its files are there already, so nothing runs again.
     again = Benchmark(pipelines, suite, ["nDCG@10", "LR"], save_dir=tmp_path, **OPTIONS)
     assert again.means().equals(result.means())

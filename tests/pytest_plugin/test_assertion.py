@@ -16,7 +16,10 @@ from ir_lexirecall.pt_docs.commands import write_files
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
-QRELS, BM25 = demo.qrels(), demo.run("bm25")  # here: pytester forgets the modules that are imported while it is in use
+QRELS, BM25 = (
+    demo.qrels(),
+    demo.run("bm25"),
+)  # here: pytester forgets the modules that are imported while it is in use
 
 
 @pytest.fixture
@@ -33,7 +36,9 @@ def run(project: pytest.Pytester, test: str, *options: str) -> pytest.RunResult:
     return project.runpytest_subprocess("-p", "pytest_lexirecall", *options)
 
 
-def test_a_change_without_loss_passes_and_the_gate_can_be_asked_more(project: pytest.Pytester) -> None:
+def test_a_change_without_loss_passes_and_the_gate_can_be_asked_more(
+    project: pytest.Pytester,
+) -> None:
     done = run(
         project,
         """
@@ -72,7 +77,9 @@ def test_a_failure_shows_the_table_and_the_queries_that_lost_most(project: pytes
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_what_is_undecided_fails_where_it_is_asked_to(strict: bool, project: pytest.Pytester) -> None:
+def test_what_is_undecided_fails_where_it_is_asked_to(
+    strict: bool, project: pytest.Pytester
+) -> None:
     done = run(
         project,
         f"""
@@ -97,7 +104,9 @@ def test_looks_are_counted_in_a_ledger(project: pytest.Pytester) -> None:
         """,
     )
     done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["E *AssertionError: candidate is worse than release by AP", "E *Look 3 by the ledger*"])
+    done.stdout.fnmatch_lines(
+        ["E *AssertionError: candidate is worse than release by AP", "E *Look 3 by the ledger*"]
+    )
     assert len((project.path / "gate.jsonl").read_text().splitlines()) == 6
 
 
@@ -112,7 +121,9 @@ def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
     )
     properties = [p.attrib for p in ElementTree.parse(project.path / "out.xml").iter("property")]
     assert [p["name"] for p in properties] == ["nDCG@10", "AP"]
-    assert properties[0]["value"].startswith("difference -0.3428, interval -0.4342 to -0.2514, p < 1e-4")
+    assert properties[0]["value"].startswith(
+        "difference -0.3428, interval -0.4342 to -0.2514, p < 1e-4"
+    )
     assert properties[0]["value"].endswith("margin 0.01: worse")
 
 
@@ -121,7 +132,9 @@ def test_bad_input_names_the_assertion() -> None:
 
     with pytest.raises(ValueError, match=r"^assert_not_worse: margin of AP .*-1"):
         assert_not_worse(QRELS, BM25, BM25, "AP", margin=-1)
-    with pytest.raises(TypeError, match="assert_not_worse: unexpected argument 'marjin'; did you mean 'margin'"):
+    with pytest.raises(
+        TypeError, match="assert_not_worse: unexpected argument 'marjin'; did you mean 'margin'"
+    ):
         assert_not_worse(QRELS, BM25, BM25, "AP", marjin=0.1)
 
 

@@ -52,16 +52,25 @@ rankings = st.dictionaries(ids, st.integers(0, 3).map(float), max_size=9)
 
 @pytest.mark.slow
 @settings(max_examples=25)
-@given(st.dictionaries(ids, st.integers(0, 2), min_size=1, max_size=5), rankings, rankings, st.booleans())
+@given(
+    st.dictionaries(ids, st.integers(0, 2), min_size=1, max_size=5),
+    rankings,
+    rankings,
+    st.booleans(),
+)
 def test_rankings_are_those_of_the_runs(
     judged: dict[str, int], first: dict[str, float], second: dict[str, float], named: bool
 ) -> None:
     judged = {"a": 1, **judged, "zz": 1}
     first, second = {"a": 1.0, **first}, {"zz": 1.0, **second}
     runs = {"one": {"q": first}, "two": {"q": second}}
-    data = browsed(page_of(irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False))
+    data = browsed(
+        page_of(irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False)
+    )
     for name, run in (("one", first), ("two", second)):
-        expected = [(rank, doc_id, judged.get(doc_id)) for rank, doc_id in enumerate(in_order(run), start=1)]
+        expected = [
+            (rank, doc_id, judged.get(doc_id)) for rank, doc_id in enumerate(in_order(run), start=1)
+        ]
         if not named:
             expected = [row for row in expected if row[2] is not None]
         assert ranking_in(data, name, "q") == expected
@@ -82,7 +91,14 @@ def test_decisions_are_those_of_the_api(result: Comparison, data: dict[str, Any]
     names = data["runs"]
     assert [criterion["name"] for criterion in data["criteria"]] == [*PREFERENCES, *MEASURES]
     assert len(data["pairs"]) == 3
-    columns = {"level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b", "levels_a": "a", "levels_b": "b"}
+    columns = {
+        "level": "level",
+        "tied_levels": "tied",
+        "rank_a": "a",
+        "rank_b": "b",
+        "levels_a": "a",
+        "levels_b": "b",
+    }
     checked = 0
     for (a, b), decided in zip(data["pairs"], data["decided"], strict=True):
         for name, packed in zip([*PREFERENCES, *MEASURES], decided, strict=True):
@@ -90,15 +106,22 @@ def test_decisions_are_those_of_the_api(result: Comparison, data: dict[str, Any]
                 assert packed == {}
                 continue
             table = result.explain(names[a], names[b], name)
-            expected = {"preference": "v"} | {long: short for long, short in columns.items() if long in table}
+            expected = {"preference": "v"} | {
+                long: short for long, short in columns.items() if long in table
+            }
             for long, short in expected.items():
                 numbers = np.array(packed[short], dtype=float)
-                np.testing.assert_array_equal(numbers, table[long].to_numpy(dtype=float, na_value=np.nan))
+                np.testing.assert_array_equal(
+                    numbers, table[long].to_numpy(dtype=float, na_value=np.nan)
+                )
                 checked += 1
     assert checked == 3 * (5 + 5 + 3 + 1)
     for criterion in data["criteria"]:
         if criterion["name"] in MEASURES:
-            assert criterion["values"] == result.per_query(criterion["name"])[names].T.to_numpy().tolist()
+            assert (
+                criterion["values"]
+                == result.per_query(criterion["name"])[names].T.to_numpy().tolist()
+            )
         else:
             assert criterion["values"] is None
 
@@ -114,14 +137,20 @@ def test_ties_are_those_of_the_comparison() -> None:
         for row in result.table(criterion["name"]).itertuples():
             a, b = (criterion["values"][data["runs"].index(run)] for run in (row.run_a, row.run_b))
             gains = [sign * (x - y) for x, y in zip(a, b, strict=True)]
-            assert (sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)) == (row.wins, row.losses)
+            assert (sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)) == (
+                row.wins,
+                row.losses,
+            )
 
 
 def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> None:
     docs = demo.docs().set_index("doc_id")
     queries = demo.queries().set_index("query_id")["text"]
     ranked = {
-        doc_id for run in data["runs"] for q in data["queries"] for _, doc_id, _ in ranking_in(data, run, q["id"])
+        doc_id
+        for run in data["runs"]
+        for q in data["queries"]
+        for _, doc_id, _ in ranking_in(data, run, q["id"])
     }
     relevant = set(demo.qrels().query("relevance > 0")["doc_id"])
     assert set(dict(data["texts"])) == ranked | relevant
@@ -135,12 +164,16 @@ def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> No
 def test_the_command_line_names_documents_of_files_and_reads_pipes_once(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    script = (
-        f"{sys.executable} -m ir_lexirecall report qrels.txt bm25.run <(cat dph.txt) -m AP -o report.html >/dev/null"
-    )
+    script = f"{sys.executable} -m ir_lexirecall report qrels.txt bm25.run <(cat dph.txt) -m AP -o report.html >/dev/null"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     data = browsed((tmp_path / "report.html").read_text(encoding="utf-8"))
@@ -154,7 +187,16 @@ def test_the_command_of_many_collections_names_documents_of_files(tmp_path: Path
     for name in ("qrels.txt", "bm25.run", "dph.txt"):
         (tmp_path / "suite" / "letters" / name).write_text(FILES[name], encoding="utf-8")
     page = tmp_path / "report.html"
-    words = ["benchmark", str(tmp_path / "suite"), "-m", "AP", "--n-resamples", "99", "--report", str(page)]
+    words = [
+        "benchmark",
+        str(tmp_path / "suite"),
+        "-m",
+        "AP",
+        "--n-resamples",
+        "99",
+        "--report",
+        str(page),
+    ]
     assert main(words) == 0
     data = browsed(page.read_text(encoding="utf-8"))
     assert ranking_in(data, "bm25", "q1") == [(1, "a", 1), (2, "x", None), (3, "c", 2)]
@@ -177,7 +219,10 @@ def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> N
     qrels = {f"q{i}": {ids[350 * i + j]: int(j % 3 == 0) for j in range(50)} for i in range(100)}
     runs = {
         f"run{seed}": {
-            f"q{i}": {ids[350 * i + n]: float(-r) for r, n in enumerate(dice.permutation(350)[:200].tolist())}
+            f"q{i}": {
+                ids[350 * i + n]: float(-r)
+                for r, n in enumerate(dice.permutation(350)[:200].tolist())
+            }
             for i in range(100)
         }
         for seed in range(17)

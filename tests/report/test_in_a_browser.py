@@ -43,14 +43,18 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(10)} for i in range(100)}
     runs = {f"run{seed}": shuffled(qrels, seed) for seed in range(17)}
     result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "RR", "lexirecall", "rpp"])
-    return irl.report(result, tmp_path_factory.mktemp("many") / "report.html", runs=runs, progress=False)
+    return irl.report(
+        result, tmp_path_factory.mktemp("many") / "report.html", runs=runs, progress=False
+    )
 
 
 @pytest.fixture(scope="module")
 def default(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All runs of the demonstration by the default measures: as many columns of leading groups as there are."""
     result = irl.benchmark("lexirecall/demo", demo.runs())
-    return irl.report(result, tmp_path_factory.mktemp("default") / "report.html", runs=demo.runs(), progress=False)
+    return irl.report(
+        result, tmp_path_factory.mktemp("default") / "report.html", runs=demo.runs(), progress=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +90,9 @@ def test_it_opens_without_errors_or_network_and_fits(
 
 
 @pytest.mark.parametrize("width", [390, 1000, 1280])
-def test_the_finding_leaves_room_for_its_sentences(browser: Browser, default: Path, width: int) -> None:
+def test_the_finding_leaves_room_for_its_sentences(
+    browser: Browser, default: Path, width: int
+) -> None:
     open_page(browser, default, width)
     assert browser.js("document.querySelector('.group thead tr').cells.length") > 5
     assert browser.js("document.querySelector('.finding').getBoundingClientRect().width") >= 300
@@ -143,7 +149,16 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     if npm is None:
         pytest.skip("there is no npm to get axe-core with")
     folder = tmp_path_factory.mktemp("axe")
-    command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", "axe-core@4"]
+    command = [
+        npm,
+        "install",
+        "--prefix",
+        str(folder),
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "axe-core@4",
+    ]
     got = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if got.returncode:
         pytest.skip(f"axe-core cannot be got from npm: {got.stderr.strip()[-200:]}")
@@ -180,20 +195,27 @@ COLOURS = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_contrast_in_heatmaps_and_pictures_too(browser: Browser, file: Path, scheme: str) -> None:
+def test_text_has_contrast_in_heatmaps_and_pictures_too(
+    browser: Browser, file: Path, scheme: str
+) -> None:
     open_page(browser, file, scheme=scheme)
     colours = {tuple(pair) for pair in browser.js(COLOURS)}
     assert len(colours) >= 10
     for text, ground in colours:
         assert contrast(text, ground) >= 4.5, (text, ground)
-    assert (luminance(browser.js("getComputedStyle(document.body).backgroundColor")) > 0.5) == (scheme == "light")
+    assert (luminance(browser.js("getComputedStyle(document.body).backgroundColor")) > 0.5) == (
+        scheme == "light"
+    )
 
 
 def luminance(colour: str) -> float:
     """Relative luminance as the Web Content Accessibility Guidelines define it."""
     numbers = np.array(list(map(float, re.findall(r"[\d.]+", colour)))[:3])
     rgb = numbers if colour.startswith("color(srgb") else numbers / 255
-    return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+    return float(
+        np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        @ [0.2126, 0.7152, 0.0722]
+    )
 
 
 def contrast(one: str, other: str) -> float:
@@ -206,7 +228,9 @@ def contrast(one: str, other: str) -> float:
 MEANS = "document.querySelector('table[data-file=\"nDCG@10 by query, a column per run\"]')"
 HEAD = MEANS + ".querySelectorAll('th[scope=col]')[{}]"
 COLUMN = f"[...{MEANS}.tBodies[0].rows].map(row => row.cells[{{}}].textContent)"
-SORTED = f"[...{MEANS}.querySelectorAll('th[scope=col]')].map(head => head.getAttribute('aria-sort'))"
+SORTED = (
+    f"[...{MEANS}.querySelectorAll('th[scope=col]')].map(head => head.getAttribute('aria-sort'))"
+)
 
 
 def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Comparison) -> None:
@@ -285,7 +309,9 @@ def shown_query(browser: Browser) -> str:
     return str(browser.js("document.getElementById('query-text').textContent.split(':')[0]"))
 
 
-def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: Path, result: Comparison) -> None:
+def test_bars_are_the_queries_sorted_by_the_difference(
+    browser: Browser, file: Path, result: Comparison
+) -> None:
     open_page(browser, file)
     choose(browser, "run-a", "bm25")
     choose(browser, "run-b", "ql")
@@ -302,7 +328,9 @@ def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: P
     )
 
 
-def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path, result: Comparison) -> None:
+def test_filters_by_size_and_by_relevant_documents(
+    browser: Browser, file: Path, result: Comparison
+) -> None:
     open_page(browser, file)
     choose(browser, "run-a", "bm25")
     choose(browser, "run-b", "overlap")
@@ -317,7 +345,9 @@ def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path,
     many = [query for query in large[large].index if relevant[query] >= 6]
     assert sorted(browser.js(OPTIONS)) == sorted(many)
     assert 0 < len(many) < large.sum()
-    assert f"{len(many)} of 16 queries match the filter" in browser.js("document.getElementById('tally').textContent")
+    assert f"{len(many)} of 16 queries match the filter" in browser.js(
+        "document.getElementById('tally').textContent"
+    )
     set_number(browser, "relevant", 600)
     assert browser.js(OPTIONS) == []
     assert browser.js("document.getElementById('view').hidden")
@@ -341,7 +371,9 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
     assert len(table) > 5
     left = result.undecided("lexirecall")
     assert left is not None
-    is_open = dict(zip(left.query_ids, left.is_open[result.pairs.index(("bm25", "ql"))], strict=True))
+    is_open = dict(
+        zip(left.query_ids, left.is_open[result.pairs.index(("bm25", "ql"))], strict=True)
+    )
     assert {is_open[query_id] for query_id in table["query_id"]} == {True, False}
     ranks = {
         name: {(row.query_id, row.doc_id): row.rank for row in ranked(RUNS[name]).itertuples()}
@@ -366,11 +398,15 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
                 places = {ranks[run].get((row.query_id, doc_id)) for run in ranks}
                 could = judged is None and is_open[row.query_id] and len(places) == 2
                 assert decides == (place == rank)
-                assert text == ("◆ decides: " if decides else "◇ could decide: " if could else doc_id)
+                assert text == (
+                    "◆ decides: " if decides else "◇ could decide: " if could else doc_id
+                )
                 assert grade == ("–" if judged is None else str(judged))
         verdict = browser.js("document.getElementById('verdict').textContent")
         assert verdict.startswith(f"{row.winner} wins: {row.winner} has its ")
-        assert ("Unjudged documents could change the winner (depth 100)." in verdict) == is_open[row.query_id]
+        assert ("Unjudged documents could change the winner (depth 100)." in verdict) == is_open[
+            row.query_id
+        ]
 
 
 def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) -> None:
@@ -386,7 +422,9 @@ def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) ->
         ("Home", 36, 0),
     ):
         for kind in ("rawKeyDown", "keyUp"):
-            browser("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+            browser(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
+            )
         assert shown_query(browser) == order[place]
         bars = "document.getElementById('bars')"
         assert int(browser.js(f"{bars}.getAttribute('aria-valuenow')")) == (place % len(order)) + 1
@@ -413,12 +451,16 @@ def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, fi
 # -- paper -------------------------------------------------------------------------------------------
 
 
-def test_seventeen_runs_print_on_at_most_12_pages_and_what_is_folded_stays_folded(browser: Browser, many: Path) -> None:
+def test_seventeen_runs_print_on_at_most_12_pages_and_what_is_folded_stays_folded(
+    browser: Browser, many: Path
+) -> None:
     state = "document.querySelectorAll('details:not([open])').length"
     open_page(browser, many)
     before = browser.js(state)
     browser.js(f"addEventListener('beforeprint', () => {{ window.inPrint = {state} }})")
-    paper = base64.b64decode(browser("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
+    paper = base64.b64decode(
+        browser("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+    )
     assert paper.startswith(b"%PDF")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 12
     assert browser.js("window.inPrint") == before == browser.js(state)
@@ -434,13 +476,20 @@ def test_on_paper_tables_keep_their_heads_and_matrices_and_further_notes_are_who
     assert 'class="caveats"' in text
     page.write_text(text.replace("</nav>", f"</nav>{note}", 1), encoding="utf-8")
     open_page(browser, page)
-    assert browser.js("document.getElementById('further').checkVisibility({contentVisibilityAuto: true})") is False
+    assert (
+        browser.js(
+            "document.getElementById('further').checkVisibility({contentVisibilityAuto: true})"
+        )
+        is False
+    )
     browser("Emulation.setEmulatedMedia", media="print")
     try:
         heads = browser.js(
             "[...document.querySelectorAll('.ranking thead button')].map(e => getComputedStyle(e).display)"
         )
-        assert set(heads) == {"contents"}  # Chromium repeats texts of a head on the next page, not buttons
+        assert set(heads) == {
+            "contents"
+        }  # Chromium repeats texts of a head on the next page, not buttons
         matrix = "document.querySelector('details[open] .heatmap')"
         assert browser.js(f"getComputedStyle({matrix}.closest('details')).breakInside") == "avoid"
         assert browser.js("document.getElementById('further').getBoundingClientRect().height") > 0

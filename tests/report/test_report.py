@@ -27,7 +27,18 @@ from ir_lexirecall.present.text import printable
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
-from pages import HOSTILE, QUICK, browsed, hostile_comparison, page_of, root, same_numbers, shuffled, table, text_of
+from pages import (
+    HOSTILE,
+    QUICK,
+    browsed,
+    hostile_comparison,
+    page_of,
+    root,
+    same_numbers,
+    shuffled,
+    table,
+    text_of,
+)
 
 DATE = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
@@ -46,7 +57,9 @@ def result() -> Comparison:
 @pytest.fixture(scope="module")
 def small() -> Comparison:
     """Two runs."""
-    return irl.compare("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, ["nDCG@10", "LR"])
+    return irl.compare(
+        "lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, ["nDCG@10", "LR"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +82,13 @@ def test_it_begins_with_the_summary(page: str, result: Comparison) -> None:
     assert "Holm's correction for" in said
 
 
-def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(page: str, result: Comparison) -> None:
+def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(
+    page: str, result: Comparison
+) -> None:
     top = text_of(page, ".//section[@id='summary']")
-    rows = {row.find("th").get("data-value"): row.text_content() for row in root(page).iterfind(RANKING)}
+    rows = {
+        row.find("th").get("data-value"): row.text_content() for row in root(page).iterfind(RANKING)
+    }
     notes = comparison_caveats(result)
     for note in notes:
         if len(note.runs) == 1:
@@ -96,7 +113,10 @@ def test_the_title_names_the_collection() -> None:
             assert [shown.findtext(".//h1"), shown.findtext(".//title")] == [title, title]
     parts = {f"part {i}": demo.qrels() for i in range(5)}
     suite = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP"], test=QUICK)
-    assert root(page_of(suite)).findtext(".//h1") == "Retrieval evaluation: part 0, part 1, part 2 and 2 more"
+    assert (
+        root(page_of(suite)).findtext(".//h1")
+        == "Retrieval evaluation: part 0, part 1, part 2 and 2 more"
+    )
     assert root(page_of(suite, title="Mine")).findtext(".//h1") == "Mine"
 
 
@@ -111,11 +131,20 @@ def test_all_minus_signs_are_one_character() -> None:
     ]
     for result in results:
         page = root(page_of(result))
-        cells = [cell for cell in page.xpath("//table//*[self::td or self::th]") if "number" in cell.get("class", "")]
-        texts = [cell.text_content() for cell in page.xpath("//tbody//td[contains(@class, 'number')]")]
+        cells = [
+            cell
+            for cell in page.xpath("//table//*[self::td or self::th]")
+            if "number" in cell.get("class", "")
+        ]
+        texts = [
+            cell.text_content() for cell in page.xpath("//tbody//td[contains(@class, 'number')]")
+        ]
         assert any(text.startswith("−") for text in texts)
         assert not [text for text in texts if "-" in text]
-        axes = [text.text for text in page.xpath("//table//*[local-name()='svg']//*[local-name()='text']")]
+        axes = [
+            text.text
+            for text in page.xpath("//table//*[local-name()='svg']//*[local-name()='text']")
+        ]
         assert any(text.startswith("−") for text in axes)
         assert not [text for text in axes if "-" in text]
         values = [cell.get("data-value") for cell in cells if cell.get("data-value")]
@@ -155,7 +184,9 @@ def test_a_baseline_is_what_runs_are_compared_with() -> None:
     expected = result.table("RE(n=90)").set_index("run_a")
     for run, row in expected.iterrows():
         assert shown.loc[run, "difference"] == row["estimate"]
-        assert shown.loc[run, "verdict"] == (NO_DIFFERENCE if row["verdict"] == "undecided" else row["verdict"])
+        assert shown.loc[run, "verdict"] == (
+            NO_DIFFERENCE if row["verdict"] == "undecided" else row["verdict"]
+        )
     assert shown.loc["ql", "verdict"] == "baseline"
     assert "smaller is better" in text_of(page, ".//section[@id='ranking']")
     assert shown["mean"].is_monotonic_increasing
@@ -170,7 +201,9 @@ def shown_runs(page: str, result: Comparison) -> list[str]:
 def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
     same_numbers(table(page, "Means, a row per criterion and run"), result.means())
     best = pd.concat([result.best_set(name).assign(criterion=name) for name in CRITERIA])
-    same_numbers(table(page, "Best sets"), best[["criterion", "run", "p_not_beaten", "may_be_best"]])
+    same_numbers(
+        table(page, "Best sets"), best[["criterion", "run", "p_not_beaten", "may_be_best"]]
+    )
     for name in CRITERIA:
         empty = [] if name in result.measures else ["mean_a", "mean_b"]
         expected = differences(result, name).drop(columns=["criterion", *empty])
@@ -182,16 +215,22 @@ def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
 def differences(result: Comparison, name: str) -> pd.DataFrame:
     """The rows of a criterion, and how they hold where that is known."""
     known = result.undecided(name) is not None
-    return result.table(name).assign(**({"holds": result.verdicts(name, holds=True)["holds"]} if known else {}))
+    return result.table(name).assign(
+        **({"holds": result.verdicts(name, holds=True)["holds"]} if known else {})
+    )
 
 
 def test_values_by_query_are_those_of_the_api(page: str, result: Comparison) -> None:
     for name in CRITERIA:
         shown = table(page, f"{name} by query, a column per run").set_index("query_id")
-        pd.testing.assert_frame_equal(shown, result.per_query(name), check_names=False, check_exact=True)
+        pd.testing.assert_frame_equal(
+            shown, result.per_query(name), check_names=False, check_exact=True
+        )
 
 
-def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(page: str, result: Comparison) -> None:
+def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(
+    page: str, result: Comparison
+) -> None:
     heatmaps = root(page).xpath("//table[contains(@class, 'heatmap')]")
     assert len(heatmaps) == len(CRITERIA)
     colours = set()
@@ -202,11 +241,15 @@ def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(page: 
         for cell in cells:
             a, b = cell.get("data-a"), cell.get("data-b")
             assert float(cell.get("data-value")) == matrix.loc[a, b]
-            assert float(cell.text.rstrip("*†").replace("−", "-")) == pytest.approx(matrix.loc[a, b], abs=0.0051)
+            assert float(cell.text.rstrip("*†").replace("−", "-")) == pytest.approx(
+                matrix.loc[a, b], abs=0.0051
+            )
             decided = verdicts.on(a, b) if verdicts.on(a, b) in ("better", "worse") else ""
             holds = dict(zip(result.pairs, result.holds(name)[1], strict=True))
             holding = holds.get((a, b), holds.get((b, a))) == "under any judging"
-            assert ("†" in cell.text) == (bool(decided) and not holding and result.undecided(name) is not None)
+            assert ("†" in cell.text) == (
+                bool(decided) and not holding and result.undecided(name) is not None
+            )
             assert (cell.get("class") or "").partition(" ")[0] == decided
             assert cell.text.rstrip("†").endswith("*") == bool(decided)
             assert (decided or NO_DIFFERENCE) in cell.get("title")
@@ -237,7 +280,9 @@ def test_colours_follow_the_verdict_where_the_mean_points_the_other_way() -> Non
 
 
 def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str) -> None:
-    cells = root(page).xpath("//section[@id='tables']//td[contains(@data-value, '.') or contains(@data-value, 'e')]")
+    cells = root(page).xpath(
+        "//section[@id='tables']//td[contains(@data-value, '.') or contains(@data-value, 'e')]"
+    )
     assert len(cells) > 100
     for cell in cells:
         value, shown = float(cell.get("data-value")), cell.text.replace("−", "-")
@@ -258,7 +303,10 @@ def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str)
 
 def test_queries_without_relevant_documents_count_for_measures_and_not_for_preferences() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
-    runs = {"one": {q: {"a": 2.0, "b": 1.0} for q in qrels}, "two": {q: {"b": 2.0, "a": 1.0} for q in qrels}}
+    runs = {
+        "one": {q: {"a": 2.0, "b": 1.0} for q in qrels},
+        "two": {q: {"b": 2.0, "a": 1.0} for q in qrels},
+    }
     result = irl.compare(qrels, runs, ["RR", "lexirecall"])
     page = page_of(result)
     assert table(page, "RR by query")["query_id"].tolist() == ["q1", "q2", "q3"]
@@ -274,7 +322,9 @@ def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     assert len(page) < 1_000_000
     left_out = "Left out, as too large for one page: AP by query, a column per run (28,000 cells)."
     assert left_out in text_of(page, ".//section[@id='tables']")
-    assert "The 500 of 7,000 queries on which the runs differ most" in text_of(page, ".//section[@id='queries']")
+    assert "The 500 of 7,000 queries on which the runs differ most" in text_of(
+        page, ".//section[@id='queries']"
+    )
 
 
 def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_path: Path) -> None:
@@ -316,7 +366,10 @@ def test_hostile_names_are_text() -> None:
     runs = table(page, "Means, a row per criterion and run")["run"].tolist()
     assert runs[:5] == list(map(printable, HOSTILE))
     numbers = differences(hostile, "LR").drop(columns=["criterion", "run_a", "run_b"])
-    same_numbers(table(page, "Differences by LR, a row per pair of runs").drop(columns=["run_a", "run_b"]), numbers)
+    same_numbers(
+        table(page, "Differences by LR, a row per pair of runs").drop(columns=["run_a", "run_b"]),
+        numbers,
+    )
 
 
 def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
@@ -325,7 +378,9 @@ def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(names)}
     texts = {f"{name}d": f"\u202etext of {name}" for name in names}
     result = irl.compare(qrels, runs, ["AP", "lexirecall"])
-    page = page_of(result, runs=runs, texts=texts, queries={name: name for name in names}, title=names[0])
+    page = page_of(
+        result, runs=runs, texts=texts, queries={name: name for name in names}, title=names[0]
+    )
     assert root(page).findtext(".//h1") == "\\u202eevil"
     data = browsed(page)
     for text in (page, json.dumps(data, ensure_ascii=False)):
@@ -337,21 +392,33 @@ def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
 
 def test_the_page_stands_alone_under_a_strict_policy(page: str) -> None:
     tree = root(page)
-    targets = {value for value in tree.xpath("//@href | //@src") if not value.startswith(("#", "data:"))}
+    targets = {
+        value for value in tree.xpath("//@href | //@src") if not value.startswith(("#", "data:"))
+    }
     assert targets == set()
     assert not re.search(r"url\(|@import", page)
     (policy,) = tree.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
-    for kind, text in (("script", tree.xpath("//script[not(@type)]")[0].text), ("style", tree.findtext(".//style"))):
-        assert f"{kind}-src 'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
+    for kind, text in (
+        ("script", tree.xpath("//script[not(@type)]")[0].text),
+        ("style", tree.findtext(".//style")),
+    ):
+        assert (
+            f"{kind}-src 'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+            in policy
+        )
 
 
 def test_the_page_is_accessible(page: str) -> None:
     tree = root(page)
     assert tree.get("lang") == "en"
-    assert tree.xpath("//meta[@name='viewport']/@content") == ["width=device-width, initial-scale=1"]
-    levels = [int(heading.tag[1]) for heading in tree.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")]
+    assert tree.xpath("//meta[@name='viewport']/@content") == [
+        "width=device-width, initial-scale=1"
+    ]
+    levels = [
+        int(heading.tag[1]) for heading in tree.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")
+    ]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -361,7 +428,11 @@ def test_the_page_is_accessible(page: str) -> None:
     referred = {target[1:] for target in tree.xpath("//@href") if target.startswith("#")}
     assert referred | set(tree.xpath("//@aria-labelledby")) <= set(ids)
     for picture in tree.iter("svg"):
-        assert picture.get("aria-hidden") == "true" or picture.get("aria-label") or picture.get("role") == "img"
+        assert (
+            picture.get("aria-hidden") == "true"
+            or picture.get("aria-label")
+            or picture.get("role") == "img"
+        )
     for region in tree.find_class("scroll"):
         assert region.get("tabindex") == "0"
         assert region.get("aria-label")
@@ -371,14 +442,21 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")}
     result = irl.compare("lexirecall/demo", runs, "nDCG@10", baseline="bm25", margin=0.05)
     page = irl.report(result, tmp_path / "report.html", details=0).read_text(encoding="utf-8")
-    columns = {"worse": "worse_p", "better": "better_p", "within margin": "within_p", "not worse": "not_worse_p"}
+    columns = {
+        "worse": "worse_p",
+        "better": "better_p",
+        "within margin": "within_p",
+        "not worse": "not_worse_p",
+    }
     rows = {row["run_a"]: row for row in result.table().to_dict(orient="records")}
     shown = table(page, "Mean nDCG@10").set_index("run")
     assert {rows[run]["verdict"] for run in rows} == {"worse", "within margin", "undecided"}
     for run, row in rows.items():
         expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
         np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
-    assert "hollow: within margin (2), undecided (1)" in result.plot("differences").get_title(loc="left")
+    assert "hollow: within margin (2), undecided (1)" in result.plot("differences").get_title(
+        loc="left"
+    )
 
 
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
@@ -392,20 +470,30 @@ def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
     assert [card.findtext("p/code") for card in cards if card.findtext("h3") == short] == [name]
     assert all(head.get("title") == name for head in named if head.get("scope") == "col")
     assert not [head for head in heads if name in head.text_content()]
-    assert {head.get("data-column") for head in page.xpath("//th[@data-column]")} >= {name}  # what CSV has
+    assert {head.get("data-column") for head in page.xpath("//th[@data-column]")} >= {
+        name
+    }  # what CSV has
     assert name not in page.xpath("//section[@id='summary']")[0].text_content()
 
 
-def test_only_results_can_be_reported_and_only_into_folders(small: Comparison, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"):
+def test_only_results_can_be_reported_and_only_into_folders(
+    small: Comparison, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"
+    ):
         page_of(pd.DataFrame({"AP": [1.0]}))
     with pytest.raises(ValueError, match="details must be at least 0"):
         page_of(small, details=-1)
-    with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
+    with pytest.raises(
+        ValueError, match=r"report\.html: there is no folder '.*none' to write into"
+    ):
         irl.report(small, tmp_path / "none" / "report.html")
 
 
 def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"
+    ):
         page_of(small)

@@ -54,7 +54,9 @@ def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks() -> Non
     expected = standing.ranking
     shown = table(page, "Macro mean LR")
     assert shown["mean"].tolist() == expected["mean"].tolist()
-    assert shown["rank"].tolist() == [f"{row.rank_low} to {row.rank_high}" for row in expected.itertuples()]
+    assert shown["rank"].tolist() == [
+        f"{row.rank_low} to {row.rank_high}" for row in expected.itertuples()
+    ]
     for run, verdict, difference, row in zip(
         expected["run"], shown["verdict"], shown["difference"], expected.itertuples(), strict=True
     ):
@@ -76,14 +78,20 @@ def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdict
     for by in BY:
         table = suite.by_collection(by)
         for run in ("ql", "overlap"):
-            cards = [card for card in root(page).xpath("//table[@class='compact']") if card.findtext("caption") == run]
+            cards = [
+                card
+                for card in root(page).xpath("//table[@class='compact']")
+                if card.findtext("caption") == run
+            ]
             rows = cards[BY.index(by)].findall("tbody/tr")
             expected = table[table["run_a"] == run]
             assert [row.findtext("th") for row in rows] == [*PARTS, "all"]
             shown = [float(row.find("td").get("data-value")) for row in rows]
             assert shown == [*expected["estimate"], overall.loc[(by, run), "difference"]]
             verdicts = [*expected["verdict"], overall.loc[(by, run), "verdict"]]
-            drawn = [row.xpath(".//*[local-name()='svg']")[0].get("class").split()[-1] for row in rows]
+            drawn = [
+                row.xpath(".//*[local-name()='svg']")[0].get("class").split()[-1] for row in rows
+            ]
             assert drawn == verdicts
             kinds |= set(drawn)
     assert kinds == {"worse", "undecided"}
@@ -94,16 +102,28 @@ def test_it_shows_every_note_and_every_number() -> None:
     page = page_of(suite)
     said = text_of(page, ".//body")
     assert suite.diagnostics
-    assert not [note for note in grouped(benchmark_caveats(suite)) if " ".join(note.split()) not in said]
-    for numbers in (suite.overall("queries"), suite.overall("collections"), suite.means(), suite.table()):
+    assert not [
+        note for note in grouped(benchmark_caveats(suite)) if " ".join(note.split()) not in said
+    ]
+    for numbers in (
+        suite.overall("queries"),
+        suite.overall("collections"),
+        suite.means(),
+        suite.table(),
+    ):
         for column, values in numbers.select_dtypes("number").items():
-            hidden = [value for value in values.dropna().tolist() if f'data-value="{value!r}"' not in page]
+            hidden = [
+                value for value in values.dropna().tolist() if f'data-value="{value!r}"' not in page
+            ]
             assert not hidden, column
 
 
 def test_where_nothing_can_be_said_over_collections_the_page_says_why() -> None:
     """A run that one collection lacks is left out; and no run is common to both."""
-    runs = {"part <0>": {"bm25": RUNS["bm25"], "ql": RUNS["ql"]}, "part <1>": {"tfidf": RUNS["tfidf"], "x": RUNS["ql"]}}
+    runs = {
+        "part <0>": {"bm25": RUNS["bm25"], "ql": RUNS["ql"]},
+        "part <1>": {"tfidf": RUNS["tfidf"], "x": RUNS["ql"]},
+    }
     suite = irl.benchmark(PARTS, runs, BY, missing="skip", test=QUICK)
     page = page_of(suite)
     assert "No run is common to all collections" in text_of(page, ".//section[@id='summary']")
@@ -119,7 +139,10 @@ def test_every_collection_has_its_queries_to_browse() -> None:
         data = browsed(page, place)
         assert [query["id"] for query in data["queries"]] == result.query_ids, name
         assert set(data["runs"]) == set(RUNS)
-        assert data["criteria"][0]["values"] == result.per_query("LR")[data["runs"]].T.to_numpy().tolist()
+        assert (
+            data["criteria"][0]["values"]
+            == result.per_query("LR")[data["runs"]].T.to_numpy().tolist()
+        )
     without = page_of(suite, details=0)
     assert "browser-data" not in without.partition("<script>")[0]
     named = page_of(suite, runs=dict.fromkeys(PARTS, RUNS), progress=False)
@@ -139,11 +162,17 @@ def test_many_collections_share_the_room_of_one_page() -> None:
     for number in range(10):
         qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(5)} for i in range(100)}
         collections[f"part {number}"] = qrels
-        runs[f"part {number}"] = {f"run{seed}": shuffled(qrels, 20 * number + seed) for seed in range(17)}
+        runs[f"part {number}"] = {
+            f"run{seed}": shuffled(qrels, 20 * number + seed) for seed in range(17)
+        }
     suite = irl.benchmark(collections, runs, ["AP", "LR"], test=QUICK)
     page = page_of(suite, progress=False)
     assert len(page.encode()) < 3_050_000
     said = text_of(page, ".//section[@id='tables']")
-    assert all(f"Differences on part {number}" in said for number in range(10))  # shown, or named as left out
-    assert "The 50 of 100 queries on which the runs differ most." in text_of(page, ".//section[@id='queries']")
+    assert all(
+        f"Differences on part {number}" in said for number in range(10)
+    )  # shown, or named as left out
+    assert "The 50 of 100 queries on which the runs differ most." in text_of(
+        page, ".//section[@id='queries']"
+    )
     assert [len(browsed(page, place)["queries"]) for place in range(10)] == [50] * 10

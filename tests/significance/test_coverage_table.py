@@ -20,10 +20,17 @@ from tests.simulations.groups import clusters
 STORED = Path(irl.__file__).parent / "pt_docs" / "coverage_table.txt"
 
 
-CLAIM = re.compile(r"(.+_)?(low|high|p|verdict|may_be_best|differ|better_on_at_least|e|e_corrected)|p_.+")
+CLAIM = re.compile(
+    r"(.+_)?(low|high|p|verdict|may_be_best|differ|better_on_at_least|e|e_corrected)|p_.+"
+)
 """Columns of intervals, of p and e, and of verdicts."""
 TESTS = [f"{test}: interval" for test in ("t", "sign", "wilcoxon", "bootstrap", "randomisation")]
-TESTED = [*TESTS, "tukey: intervals of all pairs", "signs of groups: interval", "bootstrap of groups: interval"]
+TESTED = [
+    *TESTS,
+    "tukey: intervals of all pairs",
+    "signs of groups: interval",
+    "bootstrap of groups: interval",
+]
 TESTED += ["prediction-powered difference", "prediction-powered preference"]
 """Of p, as well: an interval leaves out 0 exactly where p <= alpha."""
 FAMILIES = ["t with Holm: any pair", "tukey: any pair"]
@@ -45,7 +52,9 @@ PRINTED: dict[str, dict[str, list[str]]] = {
     },
     "means": {"ci": MEANS},
     "verdicts": {"p_corrected": FAMILIES, "verdict": FAMILIES},
-    "best_set": {key: ["best set: the best run is kept"] for key in ["p_not_beaten", "may_be_best"]},
+    "best_set": {
+        key: ["best set: the best run is kept"] for key in ["p_not_beaten", "may_be_best"]
+    },
     "group_means": {"ci": MEANS},
     "group_table": {
         "ci": TESTS,
@@ -57,7 +66,10 @@ PRINTED: dict[str, dict[str, list[str]]] = {
     "queries_needed": {"ci": ["queries needed"]},
     "queries_for_margin": {"ci": ["queries for a margin"]},
     "detectable": {"ci": ["detectable difference"]},
-    "bounds": {"ci": ["bounds of judgments: interval"], "": []},  # low, high: no sample, but every judging
+    "bounds": {
+        "ci": ["bounds of judgments: interval"],
+        "": [],
+    },  # low, high: no sample, but every judging
     "sequential": {key: ["sequential sign test"] for key in ["verdict", "e", "e_corrected"]},
     "overall": {
         "ci": ["macro mean"],
@@ -74,7 +86,8 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         **{key: ["colours per collection: any"] for key in ["p_corrected", "verdict"]},
     },
     "replicated": {
-        key: ["better on at least: one too many, any rival"] for key in ["better_on_at_least", "p_1", "p_2"]
+        key: ["better on at least: one too many, any rival"]
+        for key in ["better_on_at_least", "p_1", "p_2"]
     },
     "friedman": {
         "p": ["Friedman: p at most 0.05"],
@@ -82,7 +95,11 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         "p_wilcoxon": ["Wilcoxon with Holm: any pair"],
     },
     "judges": {"tau": [], "tau_ap": []},  # of resampled queries, no interval of the true tau
-    "stability": {"ci": [LABELS["agreement"]], "decided": [LABELS["agreement"]], "p": [LABELS["p"]]},
+    "stability": {
+        "ci": [LABELS["agreement"]],
+        "decided": [LABELS["agreement"]],
+        "p": [LABELS["p"]],
+    },
     "achieved_significance": {"p": TESTS, "p_corrected": FAMILIES},
 }
 """What tables print, by the beginnings of the columns' names, and the statements of the rows that say how often it is right (symmetric|real)."""
@@ -122,14 +139,19 @@ def printed() -> dict[str, list[str]]:
         "stability": study.stability(n_resamples=10),
         "achieved_significance": study.achieved_significance(test="t"),
     }
-    return {name: [column for column in table if CLAIM.fullmatch(column)] for name, table in tables.items()}
+    return {
+        name: [column for column in table if CLAIM.fullmatch(column)]
+        for name, table in tables.items()
+    }
 
 
 @pytest.mark.parametrize("table", PRINTED)
 def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(table: str) -> None:
     ends = {re.sub(r"_?(low|high|from|to)$", "", column) for column in printed()[table]}
     assert ends == set(PRINTED[table])
-    for statement in {statement for statements in PRINTED[table].values() for statement in statements}:
+    for statement in {
+        statement for statements in PRINTED[table].values() for statement in statements
+    }:
         symmetric, _, real = statement.partition("|")
         rows = [(row[0], "real" in row[1]) for row in stored_rows()]
         assert (symmetric, False) in rows
@@ -138,7 +160,9 @@ def test_whatever_tables_print_has_a_row_of_symmetric_and_of_real_differences(ta
 
 def stored_rows() -> list[list[str]]:
     """The rows below the head of the table in the documentation."""
-    return list(csv.reader(line.strip() for line in STORED.read_text(encoding="utf-8").splitlines()[4:]))
+    return list(
+        csv.reader(line.strip() for line in STORED.read_text(encoding="utf-8").splitlines()[4:])
+    )
 
 
 @pytest.mark.parametrize("simulate", coverage.TABLE, ids=lambda function: function.__name__)
@@ -154,8 +178,18 @@ def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> Non
         assert (row.statement, row.setting, f"{row.level:.2f}") in stored
 
 
-OTHER_SAMPLES = {coverage.tests: 1000, coverage.families: 200, coverage.margins: 1000, coverage.means: 1000}
-OTHER_SAMPLES |= {coverage.effects: 1000, clusters: 200, coverage.best: 50, coverage.many_collections: 150}
+OTHER_SAMPLES = {
+    coverage.tests: 1000,
+    coverage.families: 200,
+    coverage.margins: 1000,
+    coverage.means: 1000,
+}
+OTHER_SAMPLES |= {
+    coverage.effects: 1000,
+    clusters: 200,
+    coverage.best: 50,
+    coverage.many_collections: 150,
+}
 OTHER_SAMPLES |= {coverage.replicability: 200, coverage.missing_judgments: 500, coverage.parts: 500}
 OTHER_SAMPLES |= {coverage.few_units: 100, coverage.predicted_values: 1000}
 
@@ -181,9 +215,14 @@ def test_rows_that_are_off_say_so() -> None:
     holds = np.arange(1000) % 100 < 93
     assert coverage.covers("mean", "x", holds).remark == "off"
     assert coverage.covers("mean", "x", holds | True).remark == "conservative: unexplained"
-    assert coverage.covers("mean", "x", holds | True, "few queries").remark == "conservative: few queries"
+    assert (
+        coverage.covers("mean", "x", holds | True, "few queries").remark
+        == "conservative: few queries"
+    )
     assert coverage.false("worse", "x", ~holds).remark == "off"
-    assert replace(coverage.covers("mean", "x", holds), instead="take more").remark == "off: take more"
+    assert (
+        replace(coverage.covers("mean", "x", holds), instead="take more").remark == "off: take more"
+    )
     fine = coverage.covers("mean", "x", np.arange(1000) % 100 < 95)
     assert (fine.remark, replace(fine, worst=0.91).remark) == ("", "")
     assert replace(fine, worst=0.9, instead="take more").remark == "off for some pairs: take more"

@@ -23,7 +23,10 @@ def draws(sizes: Sequence[int], over: str, seed: int) -> list[list[tuple[int, li
     collections = [[*range(len(sizes))]] * B
     if over == "collections":
         collections = generators[-1].integers(len(sizes), size=(B, len(sizes))).tolist()
-    return [[(d, generators[d].integers(sizes[d], size=sizes[d]).tolist()) for d in drawn] for drawn in collections]
+    return [
+        [(d, generators[d].integers(sizes[d], size=sizes[d]).tolist()) for d in drawn]
+        for drawn in collections
+    ]
 
 
 def obvious_t(differences: list[list[float]], over: str, means: list[float]) -> float:
@@ -40,7 +43,9 @@ VALUES = st.tuples(st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, ma
     lambda size: st.tuples(
         *[
             st.lists(
-                st.lists(st.integers(0, 4), min_size=queries, max_size=queries), min_size=size[0], max_size=size[0]
+                st.lists(st.integers(0, 4), min_size=queries, max_size=queries),
+                min_size=size[0],
+                max_size=size[0],
             )
             for queries in size[1]
         ]
@@ -51,7 +56,9 @@ VALUES = st.tuples(st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, ma
 @pytest.mark.parametrize("over", ["queries", "collections"])
 @given(VALUES, st.integers(0, 99))
 @settings(max_examples=25, deadline=None)
-def test_deviations_are_those_of_every_pair_in_every_resample(over: str, values: tuple, seed: int) -> None:
+def test_deviations_are_those_of_every_pair_in_every_resample(
+    over: str, values: tuple, seed: int
+) -> None:
     arrays = [np.array(x) / 4 for x in values]
     found = studentised_deviations(arrays, over, draws=Resampled(B, seed))
     runs, furthest = len(arrays[0]), [0.0] * B
@@ -67,7 +74,10 @@ def test_deviations_are_those_of_every_pair_in_every_resample(over: str, values:
             for b, drawn in enumerate(resamples):
                 sample = [[x[d][q] for q in queries] for d, queries in drawn]
                 effects = [scale * (of_sample[d] - overall) for d, _ in drawn]
-                noise = [statistics.mean(one) - of_sample[d] for one, (d, _) in zip(sample, drawn, strict=True)]
+                noise = [
+                    statistics.mean(one) - of_sample[d]
+                    for one, (d, _) in zip(sample, drawn, strict=True)
+                ]
                 t = obvious_t(sample, over, [e + n for e, n in zip(effects, noise, strict=True)])
                 largest[b], furthest[b] = max(largest[b], t), max(furthest[b], abs(t))
         assert found.above[j] == pytest.approx(largest, rel=1e-6, abs=1e-9)
@@ -79,7 +89,11 @@ def test_deviations_are_those_of_every_pair_in_every_resample(over: str, values:
     for j in range(runs):
         largest_t = max(found.t[j])
         count = sum(one >= largest_t or math.isclose(one, largest_t) for one in found.above[j])
-        expected = max((1 + count) / (1 + B), 2.0 ** -sum(x.shape[1] for x in arrays)) if largest_t > 0 else 1
+        expected = (
+            max((1 + count) / (1 + B), 2.0 ** -sum(x.shape[1] for x in arrays))
+            if largest_t > 0
+            else 1
+        )
         assert p[j] == expected
         others = [t for t in found.t[j] if t != 0]
         if not any(math.isclose(abs(t), bound) for t in others):
@@ -102,7 +116,9 @@ def test_the_run_of_the_largest_mean_may_always_be_the_best() -> None:
     rng = np.random.default_rng(0)
     for queries in (2, 5, 30):
         x = rng.random((5, queries))
-        assert best_set(studentised_deviations([x], draws=Resampled(99)))[x.mean(axis=1).argmax()] == 1
+        assert (
+            best_set(studentised_deviations([x], draws=Resampled(99)))[x.mean(axis=1).argmax()] == 1
+        )
 
 
 @pytest.mark.parametrize("queries", [1, 2, 3, 4])

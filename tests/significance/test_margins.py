@@ -33,21 +33,27 @@ def several_magnitudes(x: list[Fraction]) -> bool:
 
 def one_sided(name: str, x: object, margin: float = 0.0, **options: int) -> MarginTest:
     return margin_test(
-        SignificanceTest(name, progress=False, **options), np.atleast_2d(np.array(x, dtype=float)), margin
+        SignificanceTest(name, progress=False, **options),
+        np.atleast_2d(np.array(x, dtype=float)),
+        margin,
     )
 
 
 @given(SIXTHS, MARGINS)
 @settings(max_examples=50)
 def test_the_t_test_is_two_one_sided_tests_of_statsmodels(x: list[int], margin: int) -> None:
-    if not several_magnitudes(x) or not all(several_magnitudes([v + s * margin for v in x]) for s in (1, -1)):
+    if not several_magnitudes(x) or not all(
+        several_magnitudes([v + s * margin for v in x]) for s in (1, -1)
+    ):
         return
     found = one_sided("t", np.array(x) / 6, margin / 6)
     peer = DescrStatsW(np.array(x) / 6)
     assert found.better[0] == pytest.approx(peer.ttest_mean(0, "larger")[1], rel=1e-6, abs=1e-12)
     assert found.worse[0] == pytest.approx(peer.ttest_mean(0, "smaller")[1], rel=1e-6, abs=1e-12)
     within, lower, _ = peer.ttost_mean(-margin / 6, margin / 6)
-    assert (found.not_worse[0], found.within[0]) == pytest.approx((lower[1], within), rel=1e-6, abs=1e-12)
+    assert (found.not_worse[0], found.within[0]) == pytest.approx(
+        (lower[1], within), rel=1e-6, abs=1e-12
+    )
 
 
 def test_from_25_queries_on_skewness_counts_against_a_one_sided_rejection() -> None:
@@ -58,7 +64,11 @@ def test_from_25_queries_on_skewness_counts_against_a_one_sided_rejection() -> N
         for x in (-skewed - 0.9, skewed + 1.2, skewed + 5, rng.normal(size=queries)):
             g, n = stats.skew(x, bias=False), queries
             found = one_sided("t", x, 0.1)
-            for p, sign, shift in ((found.better, 1, 0.0), (found.worse, -1, 0.0), (found.not_worse, 1, 0.1)):
+            for p, sign, shift in (
+                (found.better, 1, 0.0),
+                (found.worse, -1, 0.0),
+                (found.not_worse, 1, 0.1),
+            ):
                 t = (sign * x.mean() + shift) / stats.sem(x)
                 a = sign * g / (3 * math.sqrt(n))
                 top = -1 / (2 * a) if a < 0 else math.inf
@@ -67,7 +77,9 @@ def test_from_25_queries_on_skewness_counts_against_a_one_sided_rejection() -> N
                     by_skewness += ((1 + a * t) ** 3 - (1 + a * top) ** 3) / (3 * a)
                 plain, corrected = stats.t.sf(t, n - 1), stats.t.sf(by_skewness, n - 1)
                 assert p[0] == pytest.approx(max(plain, corrected) if n >= 25 else plain)
-        assert SignificanceTest("t").of_pairs(x[None]).p[0] == pytest.approx(stats.ttest_1samp(x, 0).pvalue)
+        assert SignificanceTest("t").of_pairs(x[None]).p[0] == pytest.approx(
+            stats.ttest_1samp(x, 0).pvalue
+        )
 
 
 def test_corrected_for_skewness_a_larger_margin_is_never_less_sure() -> None:
@@ -79,11 +91,17 @@ def test_corrected_for_skewness_a_larger_margin_is_never_less_sure() -> None:
 
 @given(SIXTHS, MARGINS)
 @settings(max_examples=50)
-def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(x: list[int], margin: int) -> None:
+def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(
+    x: list[int], margin: int
+) -> None:
     if not several_magnitudes(x):
         return
     found = one_sided("randomisation", np.array(x) / 6, margin / 6)
-    for p, sign, shift in ((found.better, 1, 0), (found.worse, -1, 0), (found.not_worse, 1, margin)):
+    for p, sign, shift in (
+        (found.better, 1, 0),
+        (found.worse, -1, 0),
+        (found.not_worse, 1, margin),
+    ):
         moved = np.array([sign * value + shift for value in x])
         sums = np.array([*itertools.product([-1, 1], repeat=len(x))]) @ moved
         assert p[0] == np.mean(sums >= moved.sum())
@@ -91,12 +109,21 @@ def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(
 
 @given(SIXTHS, MARGINS)
 @settings(max_examples=50)
-def test_wilcoxon_counts_all_assignments_of_signs_of_the_moved_differences(x: list[int], margin: int) -> None:
+def test_wilcoxon_counts_all_assignments_of_signs_of_the_moved_differences(
+    x: list[int], margin: int
+) -> None:
     found = one_sided("wilcoxon", np.array(x) / 6, margin / 6)
-    for p, sign, shift in ((found.better, 1, 0), (found.worse, -1, 0), (found.not_worse, 1, margin)):
+    for p, sign, shift in (
+        (found.better, 1, 0),
+        (found.worse, -1, 0),
+        (found.not_worse, 1, margin),
+    ):
         moved = np.array([sign * value + shift for value in x if sign * value + shift])
         ranks = stats.rankdata(np.abs(moved))
-        sums = [ranks[np.array(s, dtype=bool)].sum() for s in itertools.product([0, 1], repeat=len(moved))]
+        sums = [
+            ranks[np.array(s, dtype=bool)].sum()
+            for s in itertools.product([0, 1], repeat=len(moved))
+        ]
         assert p[0] == pytest.approx(np.mean(np.array(sums) >= ranks[moved > 0].sum()), rel=1e-12)
 
 
@@ -115,21 +142,29 @@ def test_the_sign_test_tests_a_smaller_share_of_wins(x: list[int], tenths: int) 
     wins, losses = x.count(1), x.count(-1)
 
     def at_least(wins: int, share: float) -> float:
-        return stats.binomtest(wins, losses + x.count(1), share, alternative="greater").pvalue if wins else 1.0
+        return (
+            stats.binomtest(wins, losses + x.count(1), share, alternative="greater").pvalue
+            if wins
+            else 1.0
+        )
 
     share = max(0.0, (1 - tenths / 10) / 2)
     if wins + losses:
         assert found.better[0] == pytest.approx(at_least(wins, 0.5))
         if tenths <= 10:
             assert found.not_worse[0] == pytest.approx(at_least(wins, share), abs=1e-12)
-            assert found.within[0] == pytest.approx(max(at_least(wins, share), at_least(losses, share)), abs=1e-12)
+            assert found.within[0] == pytest.approx(
+                max(at_least(wins, share), at_least(losses, share)), abs=1e-12
+            )
     if tenths > 10:  # no effect is that large
         assert found.within[0] == 0
 
 
 @given(st.lists(st.integers(-2, 2), min_size=7, max_size=7), MARGINS, st.integers(0, 99))
 @settings(max_examples=30)
-def test_the_bootstrap_halves_the_share_of_centred_resamples(x: list[int], margin: int, seed: int) -> None:
+def test_the_bootstrap_halves_the_share_of_centred_resamples(
+    x: list[int], margin: int, seed: int
+) -> None:
     sides = [[s * v + d for v in x] for s, d in ((1, 0), (-1, 0), (1, margin))]
     if not all(several_magnitudes(side) for side in [x, *sides]):
         return
@@ -171,7 +206,9 @@ PAIRS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=1
 @given(PAIRS, st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 @example([-0.5, 4 / 6], 0.5)
 @settings(max_examples=40, deadline=None)
-def test_a_larger_margin_is_easier_and_sides_mirror_each_other(name: str, x: list[float], margin: float) -> None:
+def test_a_larger_margin_is_easier_and_sides_mirror_each_other(
+    name: str, x: list[float], margin: float
+) -> None:
     found, further, mirrored = (
         one_sided(name, x, margin, n_resamples=99),
         one_sided(name, x, margin + 0.25, n_resamples=99),
@@ -200,15 +237,24 @@ def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -
 @pytest.mark.parametrize("name", ["sign", "t"])
 @given(PAIRS, st.floats(0.01, 0.9))
 @settings(max_examples=60, deadline=None)
-def test_not_worse_is_a_one_sided_lower_bound_above_the_margin(name: str, x: list[float], margin: float) -> None:
+def test_not_worse_is_a_one_sided_lower_bound_above_the_margin(
+    name: str, x: list[float], margin: float
+) -> None:
     low = SignificanceTest(name, alpha=0.1).of_pairs(np.array([x]), bounds=(-1, 1)).low[0]
-    if abs(low + margin) > 1e-9 and (name == "sign" or several_magnitudes([round(6 * value) for value in x])):
+    if abs(low + margin) > 1e-9 and (
+        name == "sign" or several_magnitudes([round(6 * value) for value in x])
+    ):
         assert (one_sided(name, x, margin).not_worse[0] <= 0.05) == (low > -margin)
 
 
-@given(st.lists(st.integers(-1, 1), min_size=6, max_size=25).filter(any), st.sampled_from([0.05, 0.2, 0.6]))
+@given(
+    st.lists(st.integers(-1, 1), min_size=6, max_size=25).filter(any),
+    st.sampled_from([0.05, 0.2, 0.6]),
+)
 @settings(max_examples=60)
-def test_one_magnitude_goes_by_the_interval_with_one_more_win_and_loss(x: list[int], margin: float) -> None:
+def test_one_magnitude_goes_by_the_interval_with_one_more_win_and_loss(
+    x: list[int], margin: float
+) -> None:
     low, _ = preference_interval(np.array([x], dtype=float), 0.1)
     for name in ("t", "bootstrap", "randomisation"):
         found = one_sided(name, 0.1 * np.array(x), 0.1 * margin)
@@ -234,7 +280,12 @@ def test_the_first_verdict_that_holds_is_said() -> None:
     p = np.array([*itertools.product([0.01, 0.5], repeat=4)]).T
     found = margin_verdicts(MarginTest(better=p[0], worse=p[1], not_worse=p[2], within=p[3]), 0.05)
     for word, (better, worse, not_worse, within) in zip(found, p.T < 0.05, strict=True):
-        first = [("worse", worse), ("better", better), ("within margin", within), ("not worse", not_worse)]
+        first = [
+            ("worse", worse),
+            ("better", better),
+            ("within margin", within),
+            ("not worse", not_worse),
+        ]
         assert word == next((name for name, holds in first if holds), "undecided")
 
 
@@ -243,7 +294,9 @@ def test_the_first_verdict_that_holds_is_said() -> None:
 
 @pytest.mark.parametrize("name", ["sign", "t"])
 @pytest.mark.parametrize("queries", [8, 16, 40])
-def test_preferences_at_the_margin_are_called_not_worse_in_about_alpha(name: str, queries: int) -> None:
+def test_preferences_at_the_margin_are_called_not_worse_in_about_alpha(
+    name: str, queries: int
+) -> None:
     """Exactly, over all numbers of wins; a mean preference (or effect) of -0.2 that is the margin."""
     wins = np.arange(queries + 1)
     x = np.where(np.arange(queries) < wins[:, None], 1.0, -1.0)

@@ -31,7 +31,9 @@ def t_test(x: np.ndarray, alpha: float = 0.05) -> TestResult:
 def two_sided_power(effect: float, queries: float, alpha: float) -> float:
     critical = stats.t.isf(alpha / 2, queries - 1)
     t = stats.nct(queries - 1, effect * math.sqrt(queries))
-    return float(t.sf(critical) + np.nan_to_num(t.cdf(-critical)))  # of far tails SciPy has no number
+    return float(
+        t.sf(critical) + np.nan_to_num(t.cdf(-critical))
+    )  # of far tails SciPy has no number
 
 
 def test_the_power_is_that_of_statsmodels() -> None:
@@ -40,10 +42,14 @@ def test_the_power_is_that_of_statsmodels() -> None:
 
 @pytest.mark.parametrize("difference", [0.02, 0.05, 0.3])
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.95, 0.01)])
-def test_queries_for_a_difference_are_the_fewest_with_that_power(difference: float, power: float, alpha: float) -> None:
+def test_queries_for_a_difference_are_the_fewest_with_that_power(
+    difference: float, power: float, alpha: float
+) -> None:
     planned = queries_for_difference(X, difference, power, alpha)
     variances = [S**2, *zip(*[bonett(x.tolist(), alpha) for x in X], strict=True)]
-    for found, variance in zip((planned.estimate, planned.low, planned.high), variances, strict=True):
+    for found, variance in zip(
+        (planned.estimate, planned.low, planned.high), variances, strict=True
+    ):
         for number, effect in zip(found, difference / np.sqrt(np.array(variance)), strict=True):
             assert two_sided_power(effect, number, alpha) >= power - 1e-9
             assert number == 2 or two_sided_power(effect, number - 1, alpha) < power
@@ -58,7 +64,9 @@ def bonett(x: list[float], alpha: float) -> tuple[float, float]:
     without_bias = 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3) + 6)
     c = n / (n - z)
     error = c * math.sqrt((max(kurtosis, without_bias) - (n - 3) / n) / (n - 1))
-    return math.exp(math.log(c * variance) - t * error), math.exp(math.log(c * variance) + t * error)
+    return math.exp(math.log(c * variance) - t * error), math.exp(
+        math.log(c * variance) + t * error
+    )
 
 
 def test_queries_for_a_margin_find_equal_runs_not_worse() -> None:
@@ -93,7 +101,11 @@ def test_of_fewer_than_five_queries_the_variance_is_not_known() -> None:
 
 def test_without_a_variance_nothing_is_planned() -> None:
     for x in (np.full((1, 20), 0.1), np.zeros((1, 1)), np.zeros((1, 9))):
-        for planned in (queries_for_difference(x, 0.1), queries_for_margin(x, 0.1), detectable_difference(x)):
+        for planned in (
+            queries_for_difference(x, 0.1),
+            queries_for_margin(x, 0.1),
+            detectable_difference(x),
+        ):
             assert np.isnan([planned.estimate[0], planned.low[0], planned.high[0]]).all()
 
 
@@ -112,7 +124,9 @@ def test_differences_are_above_0(bad: float) -> None:
 
 @given(st.floats(-3, 3), st.integers(2, 300), st.sampled_from([0.01, 0.05, 0.2]))
 @settings(max_examples=40, deadline=None)
-def test_the_interval_of_an_effect_inverts_the_noncentral_t(effect: float, queries: int, alpha: float) -> None:
+def test_the_interval_of_an_effect_inverts_the_noncentral_t(
+    effect: float, queries: int, alpha: float
+) -> None:
     low, high = effect_interval(np.array([effect]), queries, alpha)
     t, root = effect * math.sqrt(queries), math.sqrt(queries)
     for end, level in ((low[0], 1 - alpha / 2), (high[0], alpha / 2)):
@@ -145,7 +159,15 @@ def test_for_every_t_it_leaves_out_0_where_the_t_test_rejects_and_mirrors_and_ri
 @given(st.integers(2, 12), st.data())
 @settings(max_examples=100, deadline=None)
 def test_beside_the_t_test_it_says_what_that_says(n: int, data: st.DataObject) -> None:
-    x = np.array([data.draw(st.lists(st.sampled_from([-0.2, 0.0, 0.2, 0.2, 0.4, 0.40467]), min_size=n, max_size=n))])
+    x = np.array(
+        [
+            data.draw(
+                st.lists(
+                    st.sampled_from([-0.2, 0.0, 0.2, 0.2, 0.4, 0.40467]), min_size=n, max_size=n
+                )
+            )
+        ]
+    )
     tested = t_test(x)
     low, high = effect_interval(tested.effect_size, n, p=tested.p)
     if np.isfinite(low[0]):

@@ -29,22 +29,31 @@ def outcomes(queries: int) -> tuple[np.ndarray, np.ndarray]:
 
 def probability(counts: np.ndarray, queries: int, win: float, loss: float) -> np.ndarray:
     ties = queries - counts.sum(axis=1)
-    return stats.multinomial.pmf(np.column_stack([counts, ties]), queries, [win, loss, max(0.0, 1 - win - loss)])
+    return stats.multinomial.pmf(
+        np.column_stack([counts, ties]), queries, [win, loss, max(0.0, 1 - win - loss)]
+    )
 
 
 @pytest.mark.parametrize("queries", [2, 3, 5, 8, 16, 37])
 @pytest.mark.parametrize("name", PAIRED)
-def test_wins_as_likely_as_losses_are_called_different_in_at_most_alpha(name: str, queries: int) -> None:
+def test_wins_as_likely_as_losses_are_called_different_in_at_most_alpha(
+    name: str, queries: int
+) -> None:
     """By enumeration, not simulation, with any share of ties."""
     x, counts = outcomes(queries)
     for alpha in (0.05, 0.01, 0.1):
         p = SignificanceTest(name, alpha=alpha, n_resamples=999, progress=False).of_pairs(0.3 * x).p
         for tie in (0.0, 0.1, 0.3, 0.6, 0.9):
-            assert probability(counts, queries, (1 - tie) / 2, (1 - tie) / 2) @ (p <= alpha) <= alpha + 1e-12
+            assert (
+                probability(counts, queries, (1 - tie) / 2, (1 - tie) / 2) @ (p <= alpha)
+                <= alpha + 1e-12
+            )
 
 
 @pytest.mark.parametrize("queries", [2, 3, 5])
-def test_exchangeable_wins_of_two_systems_are_called_different_by_tukey_in_at_most_alpha(queries: int) -> None:
+def test_exchangeable_wins_of_two_systems_are_called_different_by_tukey_in_at_most_alpha(
+    queries: int,
+) -> None:
     test = SignificanceTest("tukey", n_resamples=999, progress=False)
     rejected = [
         test.of_all(np.array([signs, np.zeros(queries)]).T).p[0, 1] <= 0.05
@@ -55,11 +64,15 @@ def test_exchangeable_wins_of_two_systems_are_called_different_by_tukey_in_at_mo
 
 @given(OUTCOMES, st.sampled_from([1.0, 0.1, 1 / 3, 1e-200]), ALPHAS)
 @settings(max_examples=60)
-def test_p_of_one_magnitude_counts_all_assignments_of_signs(x: list[int], c: float, alpha: float) -> None:
+def test_p_of_one_magnitude_counts_all_assignments_of_signs(
+    x: list[int], c: float, alpha: float
+) -> None:
     signs = itertools.product([-1, 1], repeat=len(x))
     share = Fraction(int(sum(abs(np.dot(s, x)) >= abs(sum(x)) for s in signs)), 2 ** len(x))
     for name in OF_MEANS:
-        result = SignificanceTest(name, alpha=alpha, n_resamples=99).of_pairs(c * np.array([x], dtype=float))
+        result = SignificanceTest(name, alpha=alpha, n_resamples=99).of_pairs(
+            c * np.array([x], dtype=float)
+        )
         assert result.p[0] == pytest.approx(float(share), rel=1e-12)
         assert result.estimate[0] == pytest.approx(c * np.mean(x), rel=1e-12, abs=0)
         assert (result.low[0] > 0 or result.high[0] < 0) == (share <= Fraction(alpha))
@@ -86,7 +99,9 @@ def test_the_interval_of_a_mean_preference_is_the_t_interval_with_one_more_win_a
 
 @pytest.mark.parametrize("queries", [5, 10, 25, 50])
 @pytest.mark.parametrize("ties", [0.0, 0.05])
-def test_the_interval_of_a_mean_preference_holds_its_level_near_the_ends(queries: int, ties: float) -> None:
+def test_the_interval_of_a_mean_preference_holds_its_level_near_the_ends(
+    queries: int, ties: float
+) -> None:
     """Exactly, over all numbers of wins and losses."""
     x, counts = outcomes(queries)
     low, high = preference_interval(x)

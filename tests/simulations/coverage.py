@@ -77,16 +77,30 @@ def means(samples: int, rng: Generator) -> Iterator[Row]:
             for i, part in enumerate(np.array_split(x, BLOCKS))
         ]
         low, high = np.concatenate(ends, axis=1)
-        yield covers("mean of a measure", f"skewed values, {queries} queries", (low <= 0.3) & (high >= 0.3))
+        yield covers(
+            "mean of a measure", f"skewed values, {queries} queries", (low <= 0.3) & (high >= 0.3)
+        )
     for mean in (0.0, 0.6, 0.9, 0.98):
         for queries in (5, 10, 25, 100):
             reason = ENDS if mean > 0.5 else FEW
-            low, high = sig.preference_interval(preferences(rng, (samples, queries), mean, (1 - mean) / 2))
+            low, high = sig.preference_interval(
+                preferences(rng, (samples, queries), mean, (1 - mean) / 2)
+            )
             setting = f"mean {mean:g}, {queries} queries"
-            yield covers("mean preference", f"over one run, {setting}", (low <= mean) & (mean <= high), reason)
+            yield covers(
+                "mean preference",
+                f"over one run, {setting}",
+                (low <= mean) & (mean <= high),
+                reason,
+            )
             share = rng.beta((1 + mean) / 2, (1 - mean) / 2, (samples, queries))
             low, high = sig.preference_interval(2 * rng.binomial(16, share) / 16 - 1)
-            yield covers("mean preference", f"over 16 runs, {setting}", (low <= mean) & (mean <= high), reason)
+            yield covers(
+                "mean preference",
+                f"over 16 runs, {setting}",
+                (low <= mean) & (mean <= high),
+                reason,
+            )
 
 
 def tests(samples: int, rng: Generator) -> Iterator[Row]:
@@ -100,7 +114,12 @@ def tests(samples: int, rng: Generator) -> Iterator[Row]:
                 x = draw(rng, (samples, queries))
                 result = tested(test, x)
                 reason = DISCRETE if of_counts or name == "sign" else exact
-                yield false(f"{name}: p at most {ALPHA:g}", f"{kind}, {queries} queries", result.p <= ALPHA, reason)
+                yield false(
+                    f"{name}: p at most {ALPHA:g}",
+                    f"{kind}, {queries} queries",
+                    result.p <= ALPHA,
+                    reason,
+                )
                 if name != "sign" and not of_counts:
                     holds = tested(test, x + 0.1)
                     holds = (holds.low <= 0.1) & (holds.high >= 0.1)
@@ -111,7 +130,9 @@ def tests(samples: int, rng: Generator) -> Iterator[Row]:
             result = tested(SignificanceTest("sign"), x)
             truth = (win - loss) / (win + loss)
             setting = f"wins {win:g}, losses {loss:g}, {queries} queries"
-            yield covers("sign: interval", setting, (result.low <= truth) & (truth <= result.high), DISCRETE)
+            yield covers(
+                "sign: interval", setting, (result.low <= truth) & (truth <= result.high), DISCRETE
+            )
     yield from families(samples, rng)
 
 
@@ -128,7 +149,9 @@ def families(samples: int, rng: Generator) -> Iterator[Row]:
     results = [replace(tukey, seed=k).of_all(one) for k, one in enumerate(of_values)]
     said = np.array([(result.p <= ALPHA).any() for result in results])
     yield false("tukey: any pair", "5 equal systems, 40 queries", said)
-    holds = np.array([((result.low <= 1e-12) & (result.high >= -1e-12)).all() for result in results])
+    holds = np.array(
+        [((result.low <= 1e-12) & (result.high >= -1e-12)).all() for result in results]
+    )
     yield covers("tukey: intervals of all pairs", "5 equal systems, 40 queries", holds)
 
 
@@ -141,14 +164,23 @@ def margins(samples: int, rng: Generator) -> Iterator[Row]:
         for queries in (16, 50, 100):
             x = differences(rng, (samples, queries))
             setting = f"{name}, {queries} queries"
-            yield false("worse", f"{setting}, no difference", sig.margin_test(test, x, margin).worse <= ALPHA, exact)
+            yield false(
+                "worse",
+                f"{setting}, no difference",
+                sig.margin_test(test, x, margin).worse <= ALPHA,
+                exact,
+            )
             if name == "sign":
                 x, at = preferences(rng, x.shape, -0.2 * 0.7, 0.3), 0.2  # an effect of -.2
             else:
                 x, at = x - margin, margin
             found = sig.margin_test(test, x, at)
-            yield false("not worse", f"{setting}, true loss the margin", found.not_worse <= ALPHA, exact)
-            yield false("within margin", f"{setting}, true loss the margin", found.within <= ALPHA, BOTH)
+            yield false(
+                "not worse", f"{setting}, true loss the margin", found.not_worse <= ALPHA, exact
+            )
+            yield false(
+                "within margin", f"{setting}, true loss the margin", found.within <= ALPHA, BOTH
+            )
     yield from gates(samples, rng)
 
 
@@ -160,10 +192,17 @@ def gates(samples: int, rng: Generator) -> Iterator[Row]:
         test = SignificanceTest("t")
         worse = sig.margin_test(test, three.reshape(-1, queries), 0.01).worse.reshape(-1, 3)
         said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in worse])
-        yield false("gate: worse by any measure", f"3 measures, {queries} queries, no difference", said, FAMILY)
+        yield false(
+            "gate: worse by any measure",
+            f"3 measures, {queries} queries, no difference",
+            said,
+            FAMILY,
+        )
         mean = preferences(rng, (samples, queries), -0.1, 0.3)
         passes = sig.margin_test(test, mean, 0.1).not_worse <= ALPHA
-        yield false("gate: not worse by mean preference", f"{queries} queries, true loss the margin", passes)
+        yield false(
+            "gate: not worse by mean preference", f"{queries} queries, true loss the margin", passes
+        )
 
 
 def looks(samples: int, rng: Generator) -> Iterator[Row]:
@@ -192,13 +231,23 @@ def rivals(samples: int, rng: Generator) -> Iterator[Row]:
             p = vars(sig.margin_test(test, (x + gain).reshape(-1, 50), 0.05)).values()
             of_samples = np.stack(list(p)).reshape(4, samples, measures, count)
             found = [
-                margin_columns({str(m): [sig.MarginTest(*one[:, m])] for m in range(measures)}, test)
+                margin_columns(
+                    {str(m): [sig.MarginTest(*one[:, m])] for m in range(measures)}, test
+                )
                 for one in of_samples.transpose(1, 0, 2, 3)
             ]
             for verdict in verdicts:
-                by = slice(None) if gain == 0 else slice(1)  # all measures must pass, so that each has its own family
-                said = [any(verdict in parts[0]["verdict"] for parts in list(one.values())[by]) for one in found]
-                setting, reason = f"{count} rivals {what}, 50 queries", BOTH if verdict == "within margin" else FAMILY
+                by = (
+                    slice(None) if gain == 0 else slice(1)
+                )  # all measures must pass, so that each has its own family
+                said = [
+                    any(verdict in parts[0]["verdict"] for parts in list(one.values())[by])
+                    for one in found
+                ]
+                setting, reason = (
+                    f"{count} rivals {what}, 50 queries",
+                    BOTH if verdict == "within margin" else FAMILY,
+                )
                 yield false(f"with a margin: any {verdict}", setting, np.array(said), reason)
 
 
@@ -207,12 +256,22 @@ def effects(samples: int, rng: Generator) -> Iterator[Row]:
     for effect, queries in ((0.0, 10), (0.5, 25), (0.2, 100)):
         x = rng.normal(effect, 1, (samples, queries))
         low, high = sig.effect_interval(sig.effect_of_mean(x), queries)
-        yield covers("effect size d_z", f"true {effect:g}, {queries} queries", (low <= effect) & (effect <= high))
+        yield covers(
+            "effect size d_z",
+            f"true {effect:g}, {queries} queries",
+            (low <= effect) & (effect <= high),
+        )
     for queries in (10, 50):
         x = rng.normal(0, 0.1, (samples, queries))
-        planned, truth = sig.queries_for_difference(x, 0.05), 34  # the t-test finds an effect of 1/2 with 34
+        planned, truth = (
+            sig.queries_for_difference(x, 0.05),
+            34,
+        )  # the t-test finds an effect of 1/2 with 34
         yield covers(
-            "queries needed", f"from {queries} queries", (planned.low <= truth) & (truth <= planned.high), WHOLE
+            "queries needed",
+            f"from {queries} queries",
+            (planned.low <= truth) & (truth <= planned.high),
+            WHOLE,
         )
         detected, truth = sig.detectable_difference(x), 0.1 * _detectable(queries)
         holds = (detected.low <= truth) & (truth <= detected.high)
@@ -259,7 +318,9 @@ def best(samples: int, rng: Generator) -> Iterator[Row]:
             reason = RANKS if step else FEW if over == "queries" else FEW_COLLECTIONS
             setting = f"over {over}: {collections} x {queries} queries, {runs} {apart}"
             yield covers("best set: the best run is kept", setting, np.array(kept), JOINT)
-            yield covers("rank intervals: true ranks of all runs", setting, np.array(ranked), reason)
+            yield covers(
+                "rank intervals: true ranks of all runs", setting, np.array(ranked), reason
+            )
 
 
 def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
@@ -276,15 +337,23 @@ def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
                 truth = np.concatenate([truth, truth[1:] - truth[0]])
                 resamples = inference.macro_bootstrap(both, over, draws=sig.Resampled(499, sample))
                 error = inference.macro_error(both, over)
-                low, high, _ = inference.studentised_interval(inference.macro_means(both), error, resamples, ALPHA)
+                low, high, _ = inference.studentised_interval(
+                    inference.macro_means(both), error, resamples, ALPHA
+                )
                 holds = ~((low > truth) | (high < truth))
                 of_means.append(holds[:3].mean())
                 of_differences.append(holds[3:].mean())
                 if over == "collections":
                     y = np.stack([part[3:].mean(axis=1) for part in both], axis=1)
-                    v = np.stack([inference.macro_error([part[3:]], "queries") ** 2 for part in both], axis=1)
+                    v = np.stack(
+                        [inference.macro_error([part[3:]], "queries") ** 2 for part in both], axis=1
+                    )
                     combined = inference.random_effects(y, v)
-                    of_effects.append(((combined.effect_low <= truth[3:]) & (truth[3:] <= combined.effect_high)).mean())
+                    of_effects.append(
+                        (
+                            (combined.effect_low <= truth[3:]) & (truth[3:] <= combined.effect_high)
+                        ).mean()
+                    )
             setting = f"over {over}: {len(queries)} x {queries[0]} queries"
             reason = FEW_COLLECTIONS if over == "collections" else ""
             yield covers("macro mean", setting, np.array(of_means), reason)
@@ -305,14 +374,34 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
         if not better:
             p = SignificanceTest("t").of_pairs(x.reshape(-1, 50)).p.reshape(samples, 32)
             said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p])
-            yield false("colours per collection: any", "4 equal rivals, 8 collections", said, FAMILY)
+            yield false(
+                "colours per collection: any", "4 equal rivals, 8 collections", said, FAMILY
+            )
         setting = f"4 rivals, better on {better} of 8 collections"
-        yield false("better on at least: one too many, any rival", setting, (adjusted <= ALPHA).any(axis=1), FAMILY)
+        yield false(
+            "better on at least: one too many, any rival",
+            setting,
+            (adjusted <= ALPHA).any(axis=1),
+            FAMILY,
+        )
     for collections in (8, 15):
-        said = [(inference.wilcoxon_of_pairs(rng.normal(size=(collections, 5))) <= ALPHA).any() for _ in range(samples)]
-        yield false("Wilcoxon with Holm: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY)
-        said = [(inference.nemenyi(rng.normal(size=(collections, 5)))[1] <= ALPHA).any() for _ in range(samples // 4)]
-        yield false("Nemenyi: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY)
+        said = [
+            (inference.wilcoxon_of_pairs(rng.normal(size=(collections, 5))) <= ALPHA).any()
+            for _ in range(samples)
+        ]
+        yield false(
+            "Wilcoxon with Holm: any pair",
+            f"{collections} collections, 5 equal runs",
+            np.array(said),
+            FAMILY,
+        )
+        said = [
+            (inference.nemenyi(rng.normal(size=(collections, 5)))[1] <= ALPHA).any()
+            for _ in range(samples // 4)
+        ]
+        yield false(
+            "Nemenyi: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY
+        )
 
 
 def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
@@ -325,19 +414,34 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
             yield Row("prediction-powered difference", setting, 1 - ALPHA, share, samples)
     for n, queries in ((10, 40), (25, 100), (50, 500)):
         for mean in (0.0, 0.6, 0.9):
-            share = judging.coverage_of_preferences(n, queries, mean, samples, int(rng.integers(2**32)))
+            share = judging.coverage_of_preferences(
+                n, queries, mean, samples, int(rng.integers(2**32))
+            )
             setting = f"mean {mean:g}, {n} of {queries} queries"
             yield Row("prediction-powered preference", setting, 1 - ALPHA, share, samples, HULL)
     for tie in (0.0, 0.3):
         share = judging.false_decisions(0.5, tie, 500, samples, int(rng.integers(2**32)))
-        yield Row("sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING)
+        yield Row(
+            "sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING
+        )
     share = judging.false_decisions_of_any(17, 250, samples // 8, int(rng.integers(2**32)))
-    yield Row("sequential sign test: any pair", "17 equal runs, 250 queries", ALPHA, share, samples // 8, STOPPING)
+    yield Row(
+        "sequential sign test: any pair",
+        "17 equal runs, 250 queries",
+        ALPHA,
+        share,
+        samples // 8,
+        STOPPING,
+    )
     for queries in (10, 50):
         for width in (0.0, 0.1):  # the truth lies at the end of the bounds, where it is held least
             x = differences(rng, (samples, queries))
             yield _bounds(
-                x, width * rng.random(x.shape) * 2, 0.0, f"{queries} queries, {width:g} wide, truth at an end", FEW
+                x,
+                width * rng.random(x.shape) * 2,
+                0.0,
+                f"{queries} queries, {width:g} wide, truth at an end",
+                FEW,
             )
         x = preferences(rng, (samples, queries), 0.9, 0.1)  # as a binary measure
         yield _bounds(x, np.zeros(x.shape), 0.9, f"{queries} queries, of 0 and 1, mean 0.9", ENDS)
@@ -359,7 +463,10 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
     }.items():
         for kind, draw in (
             ("heavy tails and ties", differences),
-            ("skewed, mostly 0", lambda rng, shape: rng.exponential(size=shape) * (rng.random(shape) < 0.3)),
+            (
+                "skewed, mostly 0",
+                lambda rng, shape: rng.exponential(size=shape) * (rng.random(shape) < 0.3),
+            ),
         ):
             p = sig.heterogeneity([draw(rng, (samples, size)) for size in sizes])[1]
             yield false(
@@ -368,7 +475,12 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
                 p <= ALPHA,
                 FEW,
             )
-    for collections, queries, between in ((3, 50, 0.03), (8, 50, 0.03), (8, 10, 0.03), (8, 50, 0.1)):
+    for collections, queries, between in (
+        (3, 50, 0.03),
+        (8, 50, 0.03),
+        (8, 10, 0.03),
+        (8, 50, 0.1),
+    ):
         truth = rng.normal(0.05, between, (samples, collections + 1))
         for kind in ("normal", "mostly 0, skewed"):
             if kind == "normal":
@@ -380,14 +492,23 @@ def parts(samples: int, rng: Generator) -> Iterator[Row]:
                 x = x * rng.exponential(0.3, x.shape)
                 real = (
                     0.3 * share[:, -1],
-                    np.full(samples, 0.3 * np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean() / 0.3),
+                    np.full(
+                        samples,
+                        0.3 * np.clip(rng.normal(0.05, between, 10**6), 0.002, None).mean() / 0.3,
+                    ),
                 )
             found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
             setting = f"{collections} x {queries} queries, {kind}, differing by {between:g}"
             holds = (found.effect_low <= real[1]) & (real[1] <= found.effect_high)
-            yield replace(covers("random effects: mean", setting, holds, FEW_COLLECTIONS), instead=MORE_COLLECTIONS)
+            yield replace(
+                covers("random effects: mean", setting, holds, FEW_COLLECTIONS),
+                instead=MORE_COLLECTIONS,
+            )
             holds = (found.next_low <= real[0]) & (real[0] <= found.next_high)
-            yield replace(covers("random effects: next collection", setting, holds, NEXT), instead=MORE_COLLECTIONS)
+            yield replace(
+                covers("random effects: next collection", setting, holds, NEXT),
+                instead=MORE_COLLECTIONS,
+            )
 
 
 def few_units(samples: int, rng: Generator) -> Iterator[Row]:
@@ -404,28 +525,51 @@ def few_units(samples: int, rng: Generator) -> Iterator[Row]:
             kept.append(sig.best_set(found)[-1] > ALPHA)
             ranked.append(sig.rank_intervals(found)[0][-1] == 1)
         setting = f"{len(sizes)} x {sizes[0]} queries, 6 runs, the best one gains 0.8 on a tenth of the queries"
-        yield replace(covers("best set: the best run is kept", setting, np.array(kept), JOINT), instead=MORE_QUERIES)
+        yield replace(
+            covers("best set: the best run is kept", setting, np.array(kept), JOINT),
+            instead=MORE_QUERIES,
+        )
         row = covers("rank intervals: true ranks of all runs", setting, np.array(ranked), JOINT)
         yield replace(row, instead=MORE_QUERIES)
     for queries in (10, 50):
         x = rng.normal(0, 0.1, (samples, queries))
-        planned, truth = sig.queries_for_margin(x, 0.05), 27  # one-sided, the t-test finds an effect of 1/2 with 27
+        planned, truth = (
+            sig.queries_for_margin(x, 0.05),
+            27,
+        )  # one-sided, the t-test finds an effect of 1/2 with 27
         right = (planned.low <= truth) & (truth <= planned.high)
         yield covers("queries for a margin", f"from {queries} queries", right, WHOLE)
     x = differences(rng, (samples, 3, 48)) - differences(rng, (samples, 1, 48))
     p = SignificanceTest("t").of_pairs(x.reshape(-1, 12)).p.reshape(samples, -1)
     said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in p])
-    yield false("in groups of queries: any better or worse", "3 equal rivals, 4 groups of 12 queries", said, FAMILY)
+    yield false(
+        "in groups of queries: any better or worse",
+        "3 equal rivals, 4 groups of 12 queries",
+        said,
+        FAMILY,
+    )
     share = judging.coverage(0.8, 10, 500, 0.05, 4 * samples, int(rng.integers(2**32)))
     yield Row(
-        "prediction-powered difference", "10 of 500 queries, biased judge, rho 0.8", 1 - ALPHA, share, 4 * samples
+        "prediction-powered difference",
+        "10 of 500 queries, biased judge, rho 0.8",
+        1 - ALPHA,
+        share,
+        4 * samples,
     )
     for collections in (8, 15):
-        said = [inference.friedman(rng.normal(size=(collections, 5)))[1] <= ALPHA for _ in range(samples)]
+        said = [
+            inference.friedman(rng.normal(size=(collections, 5)))[1] <= ALPHA
+            for _ in range(samples)
+        ]
         yield false(
-            "Friedman: p at most 0.05", f"{collections} collections, 5 equal runs", np.array(said), FEW_COLLECTIONS
+            "Friedman: p at most 0.05",
+            f"{collections} collections, 5 equal runs",
+            np.array(said),
+            FEW_COLLECTIONS,
         )
-    skewed = [(rng.exponential(size=(samples, size)) - 1) * scale for size, scale in ((8, 3), (30, 1))]
+    skewed = [
+        (rng.exponential(size=(samples, size)) - 1) * scale for size, scale in ((8, 3), (30, 1))
+    ]
     row = false(
         "differences are the same in all parts (groups, collections)",
         "2 parts of 8 and 30 queries, skewed, of 9 times the variance on the 8",
@@ -456,7 +600,15 @@ def predicted_values(samples: int, rng: Generator) -> Iterator[Row]:
         for rare, kind in ((False, ""), (True, ", gains on a tenth of the queries")):
             share = judging.false_margin_verdicts(human, queries, samples, seed, rare=rare)
             setting = f"values, {human} of {queries} queries, true loss the margin{kind}"
-            yield Row("prediction-powered: not worse", setting, ALPHA, share, samples, FEW, instead=MORE_QUERIES)
+            yield Row(
+                "prediction-powered: not worse",
+                setting,
+                ALPHA,
+                share,
+                samples,
+                FEW,
+                instead=MORE_QUERIES,
+            )
 
 
 def studies(samples: int, rng: Generator) -> Iterator[Row]:
@@ -469,9 +621,15 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
             draws = [times_drawn(resampler, size, 399) for size in (groups, queries)]
             names = [str(group) for group in range(groups)]
             two_way = TwoWay(names, np.arange(groups), np.stack([a, b], axis=1), *draws)
-            of_run, of_query = 0.5 * rng.normal(size=(2, groups)), 0.5 * rng.normal(size=(2, 1, queries))
+            of_run, of_query = (
+                0.5 * rng.normal(size=(2, groups)),
+                0.5 * rng.normal(size=(2, 1, queries)),
+            )
             noise = rng.normal(size=(2, len(a), queries))
-            agrees = [r[a, None] + r[b, None] + q + e < 1 for r, q, e in zip(of_run, of_query, noise, strict=True)]
+            agrees = [
+                r[a, None] + r[b, None] + q + e < 1
+                for r, q, e in zip(of_run, of_query, noise, strict=True)
+            ]
             ratios = [two_way.ratio(one.astype(float), np.ones(one.shape)) for one in agrees]
             _, low, high = interval(ratios[0], ALPHA)
             truth = stats.norm.cdf(1 / np.sqrt(1 + 3 * 0.25))
@@ -480,7 +638,9 @@ def studies(samples: int, rng: Generator) -> Iterator[Row]:
         setting = f"{groups} groups of runs, {queries} queries"
         row = covers("missing labels: agreement", setting, np.array(right), FEW)
         yield replace(row, instead=ROUGH)
-        row = false("missing labels: p of a contrast", f"{setting}, equal measures", np.array(said), FEW)
+        row = false(
+            "missing labels: p of a contrast", f"{setting}, equal measures", np.array(said), FEW
+        )
         yield replace(row, instead=ROUGH)
 
 
@@ -513,7 +673,9 @@ def page(rows: Sequence[Row]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     for r in rows:
         worst = "" if r.worst is None else f"{r.worst:.3f}"
-        writer.writerow((r.statement, r.setting, f"{r.level:.2f}", f"{r.share:.3f}", worst, r.remark))
+        writer.writerow(
+            (r.statement, r.setting, f"{r.level:.2f}", f"{r.share:.3f}", worst, r.remark)
+        )
     head = [
         ".. csv-table::",
         "   :header: Statement, Setting, Nominal, Measured, Worst pair, Remark",
@@ -525,8 +687,12 @@ def page(rows: Sequence[Row]) -> str:
 
 def main() -> int:
     """Print the rows, and write the page; 1 if any row is off."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=1000, help="simulations a row (default: 1000)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--samples", type=int, default=1000, help="simulations a row (default: 1000)"
+    )
     parser.add_argument("--only", default="", help="functions of TABLE whose name holds this")
     parser.add_argument("--page", type=Path, help="file to write the table to")
     options = parser.parse_args()

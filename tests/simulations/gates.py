@@ -45,7 +45,11 @@ def stopped(
     Each commit changes half of the queries, by t with 4 degrees of freedom, and loses ``loss`` of a standard deviation of its
     differences on average; ``counted``: with a ledger and both baselines, else every look at ALPHA against the last commit alone.
     """
-    test, last, release = SignificanceTest("t"), np.zeros(projects, dtype=bool), np.zeros(projects, dtype=bool)
+    test, last, release = (
+        SignificanceTest("t"),
+        np.zeros(projects, dtype=bool),
+        np.zeros(projects, dtype=bool),
+    )
     sums = np.zeros((projects, queries))
     for n in range(1, looks + 1):
         x = rng.standard_t(4, (projects, queries)) * (rng.random((projects, queries)) < 0.5) - loss
@@ -54,15 +58,24 @@ def stopped(
         last |= sig.margin_test(test, x, 0.0).worse <= alpha
         if counted:
             release |= sig.margin_test(test, sums, 0.0).worse <= alpha
-    return {"last": float(last.mean()), "release": float(release.mean()), "any": float((last | release).mean())}
+    return {
+        "last": float(last.mean()),
+        "release": float(release.mean()),
+        "any": float((last | release).mean()),
+    }
 
 
 def main() -> None:
     """Print a row per measure and number of queries."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, help="folder with qrels.txt.gz and runs/*.gz")
     parser.add_argument(
-        "--samples", type=int, default=1000, help="per measure, pair and number of queries (default: 1000)"
+        "--samples",
+        type=int,
+        default=1000,
+        help="per measure, pair and number of queries (default: 1000)",
     )
     parser.add_argument("--measures", nargs="+", default=["AP", "nDCG@10", "P@10", "LR"])
     options = parser.parse_args()
@@ -74,9 +87,14 @@ def main() -> None:
         values = result.by[name].standings
         best = np.argsort(-values.mean(axis=1), kind="stable")[:BEST]
         for queries in (50, 100):
-            pairs = [shares(values[b] - values[a], options.samples, queries, rng) for a, b in permutations(best, 2)]
+            pairs = [
+                shares(values[b] - values[a], options.samples, queries, rng)
+                for a, b in permutations(best, 2)
+            ]
             print(
-                f"{name:<8} {queries:>7}  " + "  ".join(f"{share:.3f}" for share in np.mean(pairs, axis=0)), flush=True
+                f"{name:<8} {queries:>7}  "
+                + "  ".join(f"{share:.3f}" for share in np.mean(pairs, axis=0)),
+                flush=True,
             )
 
 

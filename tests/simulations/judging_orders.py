@@ -71,7 +71,9 @@ class World:
     def of_runs(cls, judgments: Judgments, runs: dict[str, RunLike]) -> World:
         pool = Pool.from_runs(judgments, runs, DEPTH)
         pool = replace(
-            pool, rank=np.where(pool.rank <= DEPTH, pool.rank, 0), retrieved=np.minimum(pool.retrieved, DEPTH)
+            pool,
+            rank=np.where(pool.rank <= DEPTH, pool.rank, 0),
+            retrieved=np.minimum(pool.retrieved, DEPTH),
         )
         aligned = {name: cut(align(judgments, run)) for name, run in runs.items()}
         return cls(judgments, pool.only(pool.is_judged & (pool.rank > 0).any(axis=0)), aligned)
@@ -91,7 +93,9 @@ class World:
     def scored(self, criterion: str, judgments: Judgments) -> np.ndarray:
         """Values of a measure for every run and query."""
         measure = ir_measures.parse_measure(criterion)
-        return np.stack([values(measure, replace(run, judgments=judgments)) for run in self.runs.values()])
+        return np.stack(
+            [values(measure, replace(run, judgments=judgments)) for run in self.runs.values()]
+        )
 
     def differences(self, criterion: str, known: Bools) -> np.ndarray:
         """Differences (preferences) of all pairs on all queries, shape ``(P, Q)``."""
@@ -106,12 +110,16 @@ class World:
         out[:, counts.queries] = np.concatenate(list(counts.of_pairs("lexirecall", a, b)))
         return out
 
-    def next_ones(self, criterion: str, order: str, known: Bools, k: int, rng: np.random.Generator) -> Bools:
+    def next_ones(
+        self, criterion: str, order: str, known: Bools, k: int, rng: np.random.Generator
+    ) -> Bools:
         """k more documents of each query."""
         score, second = self._scores(criterion, order, known)
         hidden = np.flatnonzero(~known)
         chance = rng.random(len(hidden))
-        hidden = hidden[np.lexsort((chance, -second[hidden], -score[hidden], self.pool.query[hidden]))]
+        hidden = hidden[
+            np.lexsort((chance, -second[hidden], -score[hidden], self.pool.query[hidden]))
+        ]
         place = position_in_segment(self.pool.query[hidden])
         more = known.copy()
         more[hidden[place < k]] = True
@@ -148,8 +156,12 @@ class World:
         for query in np.unique(self.pool.query[relevant]):
             here = np.flatnonzero(self.pool.query == query)
             others = here[relevant[here]]
-            worth[:, here] += (1 / np.maximum(rank[:, here, None], rank[:, None, others])).sum(axis=2)
-        weight = 2 * np.arange(len(rank)) - len(rank) + 1  # of sorted values: the sum of all differences
+            worth[:, here] += (1 / np.maximum(rank[:, here, None], rank[:, None, others])).sum(
+                axis=2
+            )
+        weight = (
+            2 * np.arange(len(rank)) - len(rank) + 1
+        )  # of sorted values: the sum of all differences
         return weight @ np.sort(worth, axis=0)
 
     @property
@@ -174,7 +186,9 @@ class World:
                 queue = [run for run in queue if lists[run]]
                 if not queue:
                     break
-                run = queue[0] if order == "front" else max(queue, key=lambda r: rng.beta(*found[r]))
+                run = (
+                    queue[0] if order == "front" else max(queue, key=lambda r: rng.beta(*found[r]))
+                )
                 document = lists[run].pop(0)
                 when[document] = step
                 found[run, 0 if relevant[document] else 1] += 1
@@ -196,31 +210,53 @@ def agreement(world: World, criterion: str, orders: tuple[str, ...], seeds: int)
     truth = world.differences(criterion, np.ones(len(world.pool.query), dtype=bool))
     queries = truth.shape[1]
     rng = np.random.default_rng(0)
-    weights = np.vstack([np.ones(queries), rng.multinomial(queries, np.full(queries, 1 / queries), size=500)]).T
+    weights = np.vstack(
+        [np.ones(queries), rng.multinomial(queries, np.full(queries, 1 / queries), size=500)]
+    ).T
     sure = significant(truth)
     final = signs(truth @ weights)[sure]
     shares: dict[tuple[str, int], list[np.ndarray]] = {}
     wrong: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for order in orders:
-        for seed in range(seeds if order not in ("static", "depth", "rbp", "mtc") else min(seeds, 2)):
+        for seed in range(
+            seeds if order not in ("static", "depth", "rbp", "mtc") else min(seeds, 2)
+        ):
             rng = np.random.default_rng(seed)
             known, done = np.zeros(len(world.pool.query), dtype=bool), 0
             when = world.in_turn(order, max(STEPS), rng) if order in ("front", "bandit") else None
             for k in STEPS:
-                known = world.next_ones(criterion, order, known, k - done, rng) if when is None else when < k
+                known = (
+                    world.next_ones(criterion, order, known, k - done, rng)
+                    if when is None
+                    else when < k
+                )
                 done = k
                 now = world.differences(criterion, known)
-                shares.setdefault((order, k), []).append((signs(now[sure] @ weights) == final).mean(axis=0))
+                shares.setdefault((order, k), []).append(
+                    (signs(now[sure] @ weights) == final).mean(axis=0)
+                )
                 concluded = significant(now)
                 opposite = signs(now.sum(axis=1)) * signs(truth.sum(axis=1)) < 0
-                wrong.setdefault((order, k), []).append((int((concluded & opposite).sum()), int(concluded.sum())))
+                wrong.setdefault((order, k), []).append(
+                    (int((concluded & opposite).sum()), int(concluded.sum()))
+                )
     rows = []
     for (order, k), several in shares.items():
         mean = np.mean(several, axis=0)
         gain = mean - np.mean(shares[BASELINE, k], axis=0)
-        row = {"criterion": criterion, "order": order, "k": k, "pairs": int(sure.sum()), "share": mean[0]}
-        row |= dict(zip(("ci_low", "ci_high"), np.quantile(mean[1:], [0.025, 0.975]), strict=True)) | {"gain": gain[0]}
-        row |= dict(zip(("gain_low", "gain_high"), np.quantile(gain[1:], [0.025, 0.975]), strict=True))
+        row = {
+            "criterion": criterion,
+            "order": order,
+            "k": k,
+            "pairs": int(sure.sum()),
+            "share": mean[0],
+        }
+        row |= dict(
+            zip(("ci_low", "ci_high"), np.quantile(mean[1:], [0.025, 0.975]), strict=True)
+        ) | {"gain": gain[0]}
+        row |= dict(
+            zip(("gain_low", "gain_high"), np.quantile(gain[1:], [0.025, 0.975]), strict=True)
+        )
         row |= dict(zip(("wrong", "significant"), np.mean(wrong[order, k], axis=0), strict=True))
         rows.append(row)
     return pd.DataFrame(rows)
@@ -242,11 +278,16 @@ def signs(sums: np.ndarray) -> np.ndarray:
 def worlds(data: Path, names: list[str]) -> dict[str, World]:
     """The collections that are there."""
     found = {}
-    for name, qrels in {"robust2003": "qrels.txt.gz", "clef-ehealth-2016": "relevance.qrels.gz"}.items():
+    for name, qrels in {
+        "robust2003": "qrels.txt.gz",
+        "clef-ehealth-2016": "relevance.qrels.gz",
+    }.items():
         if name in names and (data / name).is_dir():
             judgments = Judgments.from_qrels(data / name / qrels)
             runs = {path.stem: path for path in sorted((data / name / "runs").iterdir())}
-            deep = {n: path for n, path in runs.items() if align(judgments, path).depth.max() > DEPTH}
+            deep = {
+                n: path for n, path in runs.items() if align(judgments, path).depth.max() > DEPTH
+            }
             found[name] = World.of_runs(judgments, deep)
     if "movielens-small" in names and (data / "movielens-small").is_dir():
         sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "papers"))
@@ -269,9 +310,13 @@ def picture(table: pd.DataFrame, path: str) -> None:
     panels = list(table.groupby(["collection", "criterion"], sort=False))
     columns = table["criterion"].nunique()
     rows = -(-len(panels) // columns)
-    figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False, sharey=True)
+    figure, axes = pyplot.subplots(
+        rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False, sharey=True
+    )
     for ax, ((collection, criterion), part) in zip(axes.flat, panels, strict=True):
-        for (order, rows), marker in zip(part.groupby("order", sort=False), "os^Dvx+*", strict=False):
+        for (order, rows), marker in zip(
+            part.groupby("order", sort=False), "os^Dvx+*", strict=False
+        ):
             ax.plot(rows["k"], rows["share"], marker=marker, ms=3, label=order)
             ax.fill_between(rows["k"], rows["ci_low"], rows["ci_high"], alpha=0.15)
         ax.set(title=f"{collection}, {criterion}", xlabel="judgments per query")
@@ -287,13 +332,17 @@ def picture(table: pd.DataFrame, path: str) -> None:
 
 def main() -> None:
     """Print the table of every collection."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     names = ["robust2003", "clef-ehealth-2016", "movielens-small"]
     parser.add_argument("--collections", nargs="+", default=names, choices=names)
     parser.add_argument("--criteria", nargs="+", default=CRITERIA, choices=CRITERIA)
     parser.add_argument("--orders", nargs="+", default=ORDERS, choices=ORDERS)
-    parser.add_argument("--seeds", type=int, default=3, help="orders of documents that are equal (default: 3)")
+    parser.add_argument(
+        "--seeds", type=int, default=3, help="orders of documents that are equal (default: 3)"
+    )
     parser.add_argument("--picture", help="write curves to this file")
     parser.add_argument("--table", help="write all numbers to this CSV file")
     options = parser.parse_args()

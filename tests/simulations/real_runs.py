@@ -47,7 +47,12 @@ SIZES = (10, 25, 50)
 
 
 def of_pairs(
-    statement: str, where: str, right: Floats, level: float = 1 - ALPHA, reason: str = SKEW, instead: str = MORE_QUERIES
+    statement: str,
+    where: str,
+    right: Floats,
+    level: float = 1 - ALPHA,
+    reason: str = SKEW,
+    instead: str = MORE_QUERIES,
 ) -> Row:
     """A row of pairs; ``right``: whether the statement holds (is false, of verdicts), NaN where there is none, shape ``(samples, P)``."""
     of_each = np.nanmean(right[:, ~np.isnan(right.astype(float)).all(axis=0)], axis=0)
@@ -86,7 +91,11 @@ def without_mean(x: Floats) -> Floats:
 
 def pairs_of(values: Floats, *, ordered: bool = False) -> Floats:
     """Differences of pairs of runs, shape ``(P, Q)``, those that differ on at least three queries."""
-    a, b = (p.ravel() for p in np.indices((len(values), len(values)))) if ordered else np.triu_indices(len(values), 1)
+    a, b = (
+        (p.ravel() for p in np.indices((len(values), len(values))))
+        if ordered
+        else np.triu_indices(len(values), 1)
+    )
     x = (values[a] - values[b])[a != b]
     return x[np.count_nonzero(x, axis=1) >= 3]
 
@@ -100,13 +109,20 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
             setting = f"real pairs, {where}, {queries} queries"
             wrong = np.stack(
                 [
-                    one_sided(SignificanceTest("t"))(x[rng.integers(len(x), size=(2 * samples, queries))])
+                    one_sided(SignificanceTest("t"))(
+                        x[rng.integers(len(x), size=(2 * samples, queries))]
+                    )
                     for x in without_mean(every)
                 ],
                 axis=1,
             )
             yield of_pairs("t: better, worse, not worse", setting, wrong, ALPHA)
-            yield of_pairs("t: better, worse, not worse", f"{setting}, adverse skewness", wrong[:, adverse], ALPHA)
+            yield of_pairs(
+                "t: better, worse, not worse",
+                f"{setting}, adverse skewness",
+                wrong[:, adverse],
+                ALPHA,
+            )
             some = rng.permutation(np.flatnonzero(adverse))[: SOME // 2]
             x = drawn(without_mean(every[some]), samples // 10, queries, rng)
             for name in ("bootstrap", "randomisation"):
@@ -120,20 +136,30 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
                     instead="take t" if queries > 10 else MORE_QUERIES,
                 )
             sd = x.std(axis=2, ddof=1).mean()
-            wrong = of_each(lambda y: sig.margin_test(SignificanceTest("t"), y - sd / 2, sd / 2).within <= ALPHA, x)  # noqa: B023
+            wrong = of_each(
+                lambda y, half=sd / 2: (
+                    sig.margin_test(SignificanceTest("t"), y - half, half).within <= ALPHA
+                ),
+                x,
+            )
             yield of_pairs("within margin", f"{setting}, adverse skewness", wrong, ALPHA)
             x = drawn(without_mean(unordered), samples // 10, queries, rng)
             for name in ("t", "bootstrap", "randomisation"):
                 found = tested(SignificanceTest(name, n_resamples=499), x.reshape(-1, queries))
                 right = holds(found.low, 0.0, found.high).reshape(x.shape[:2])
                 yield of_pairs(
-                    f"{name}: interval", setting, right, instead=MORE_QUERIES if name == "bootstrap" else INTERVALS
+                    f"{name}: interval",
+                    setting,
+                    right,
+                    instead=MORE_QUERIES if name == "bootstrap" else INTERVALS,
                 )
             some = rng.permutation(len(unordered))[: SOME // 2]
             yield from _ranks_of_signs(unordered[some], samples // 10, queries, setting, rng)
 
 
-def _ranks_of_signs(pairs: Floats, samples: int, queries: int, setting: str, rng: Generator) -> Iterator[Row]:
+def _ranks_of_signs(
+    pairs: Floats, samples: int, queries: int, setting: str, rng: Generator
+) -> Iterator[Row]:
     """The sign test and Wilcoxon's, which are not about means."""
     x = drawn(pairs, samples, queries, rng)
     i, j = np.triu_indices(pairs.shape[1])
@@ -156,23 +182,31 @@ def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
             x = drawn_together(pairs, samples // 5, queries, rng)
             flat = x.reshape(-1, queries)
             low, high = sig.effect_interval(sig.effect_of_mean(flat), queries)
-            right = holds(low.reshape(x.shape[:2]), pairs.mean(axis=1) / sd, high.reshape(x.shape[:2]))
+            right = holds(
+                low.reshape(x.shape[:2]), pairs.mean(axis=1) / sd, high.reshape(x.shape[:2])
+            )
             yield of_pairs("effect size d_z", setting, right, instead=ROUGH)
             planned = sig.detectable_difference(flat)
             with np.errstate(divide="ignore", invalid="ignore"):
                 per_deviation = planned.estimate / flat.std(axis=1, ddof=1)
-            right = holds(planned.low, np.tile(sd, len(x)) * per_deviation, planned.high).reshape(x.shape[:2])
+            right = holds(planned.low, np.tile(sd, len(x)) * per_deviation, planned.high).reshape(
+                x.shape[:2]
+            )
             yield of_pairs("detectable difference", setting, right, instead=ROUGH)
             some = rng.permutation(len(pairs))[:10]
             for name, plan in (
                 ("queries needed", sig.queries_for_difference),
                 ("queries for a margin", sig.queries_for_margin),
             ):
-                exact = pairs[some] * np.sqrt((n - 1) / n)  # whose deviation with ddof 1 is that of all queries
+                exact = pairs[some] * np.sqrt(
+                    (n - 1) / n
+                )  # whose deviation with ddof 1 is that of all queries
                 truth = plan(exact, sd[some] / 2).estimate
                 few = x[: max(1, len(x) // 2), some]
                 planned = plan(few.reshape(-1, queries), np.tile(sd[some] / 2, len(few)))
-                right = holds(planned.low.reshape(few.shape[:2]), truth, planned.high.reshape(few.shape[:2]))
+                right = holds(
+                    planned.low.reshape(few.shape[:2]), truth, planned.high.reshape(few.shape[:2])
+                )
                 yield of_pairs(name, setting, right, instead=ROUGH)
 
 
@@ -200,17 +234,27 @@ def real_families(samples: int, rng: Generator) -> Iterator[Row]:
             for k, one in enumerate(x):
                 p = SignificanceTest("t").of_pairs(one[i] - one[j]).p
                 wrong["t with Holm: any pair"].append(sig.corrected(p, "holm", ALPHA)[1].any())
-                found = SignificanceTest("tukey", n_resamples=199, seed=k, progress=False).of_all(one.T)
+                found = SignificanceTest("tukey", n_resamples=199, seed=k, progress=False).of_all(
+                    one.T
+                )
                 wrong["tukey: any pair"].append((found.p <= ALPHA).any())
-                right_of["tukey: intervals of all pairs"].append(holds(found.low, 1e-12, found.high + 2e-12).all())
+                right_of["tukey: intervals of all pairs"].append(
+                    holds(found.low, 1e-12, found.high + 2e-12).all()
+                )
                 deviations = sig.studentised_deviations([one], draws=sig.Resampled(499, k))
                 kept.append(sig.best_set(deviations) > ALPHA)
                 low, high = sig.rank_intervals(deviations)
-                right_of["rank intervals: true ranks of all runs"].append(((low == 1) & (high == 8)).all())
+                right_of["rank intervals: true ranks of all runs"].append(
+                    ((low == 1) & (high == 8)).all()
+                )
             for statement, found in wrong.items():
-                yield replace(false(statement, setting, np.array(found), FAMILY), instead=MORE_QUERIES)
+                yield replace(
+                    false(statement, setting, np.array(found), FAMILY), instead=MORE_QUERIES
+                )
             for statement, found in right_of.items():
-                yield replace(covers(statement, setting, np.array(found), JOINT), instead=MORE_QUERIES)
+                yield replace(
+                    covers(statement, setting, np.array(found), JOINT), instead=MORE_QUERIES
+                )
             yield of_pairs("best set: the best run is kept", setting, np.array(kept), reason=JOINT)
 
 
@@ -225,9 +269,13 @@ def real_gates(samples: int, rng: Generator) -> Iterator[Row]:
         both = [without_mean((values[a] - values[b])[some]) for values in (ap, ndcg)]
         for queries in (25, 50):
             draws = rng.integers(ap.shape[1], size=(samples // 5, SOME, queries))
-            x = np.stack([one[np.arange(SOME)[:, None], draws] for one in both], axis=2).reshape(-1, queries)
+            x = np.stack([one[np.arange(SOME)[:, None], draws] for one in both], axis=2).reshape(
+                -1, queries
+            )
             worse = sig.margin_test(SignificanceTest("t"), x, 0.01).worse.reshape(-1, 2)
-            said = np.array([sig.corrected(p, "holm", ALPHA)[1].any() for p in worse]).reshape(-1, SOME)
+            said = np.array([sig.corrected(p, "holm", ALPHA)[1].any() for p in worse]).reshape(
+                -1, SOME
+            )
             setting = f"real pairs, {collection}, {queries} queries, AP and nDCG@10"
             yield of_pairs("gate: worse by any measure", setting, said, ALPHA, FAMILY)
         groups = drawn(both[0], samples // 5, 4 * 12, rng).reshape(-1, 12)
@@ -250,14 +298,25 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
             labels = np.repeat(np.arange(groups), 5)
             shared = drawn(x, count, groups, rng)[:, :, labels]
             flat = (shared + drawn(x, count, len(labels), rng)).reshape(-1, len(labels))
-            for name, statement in (("randomisation", "signs of groups"), ("bootstrap", "bootstrap of groups")):
-                test = SignificanceTest(name, groups=tuple(f"{g:02}" for g in labels), n_resamples=499, progress=False)
+            for name, statement in (
+                ("randomisation", "signs of groups"),
+                ("bootstrap", "bootstrap of groups"),
+            ):
+                test = SignificanceTest(
+                    name, groups=tuple(f"{g:02}" for g in labels), n_resamples=499, progress=False
+                )
                 found = tested(test, flat)
                 setting = f"real pairs, {where}, {groups} groups of 5 queries"
-                yield of_pairs(f"{statement}: interval", setting, holds(found.low, 0.0, found.high).reshape(count, -1))
+                yield of_pairs(
+                    f"{statement}: interval",
+                    setting,
+                    holds(found.low, 0.0, found.high).reshape(count, -1),
+                )
         for sizes in ((8, 30), (10, 10, 20, 30, 60)):
             parts = [drawn(x, count, size, rng).reshape(-1, size) for size in sizes]
-            wrong = np.where(np.isnan(p := sig.heterogeneity(parts)[1]), np.nan, p <= ALPHA).reshape(count, -1)
+            wrong = np.where(
+                np.isnan(p := sig.heterogeneity(parts)[1]), np.nan, p <= ALPHA
+            ).reshape(count, -1)
             yield of_pairs(
                 "differences are the same in all parts (groups, collections)",
                 f"real pairs, {where}, {len(sizes)} parts of {min(sizes)} to {max(sizes)} queries",
@@ -269,30 +328,51 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
         d, f = ((v[a] - v[b])[some] for v in (without_mean(values), without_mean(judge) * 0.5))
         for n, queries in ((10, 100), (25, 200)):
             setting = f"real pairs, {where}, {n} of {queries} queries, predicted by half of nDCG@10"
-            draws = np.arange(len(d))[:, None], rng.integers(d.shape[1], size=(count, len(d), queries))
+            draws = (
+                np.arange(len(d))[:, None],
+                rng.integers(d.shape[1], size=(count, len(d), queries)),
+            )
             human, predicted = (v[draws].reshape(-1, queries) for v in (d, f))
             got = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
-            yield of_pairs("prediction-powered difference", setting, holds(got.low, 0.0, got.high).reshape(count, -1))
+            yield of_pairs(
+                "prediction-powered difference",
+                setting,
+                holds(got.low, 0.0, got.high).reshape(count, -1),
+            )
             human, predicted = np.sign(human), np.sign(predicted)
             alone = SignificanceTest("t").of_pairs(human[:, :n], bounds=(-1, 1))
             found = prediction_powered(human[:, :n], predicted, np.arange(n), ALPHA)
             got = with_people_alone(found, human[:, :n], alone, (-1, 1))
-            right = holds(got.low.reshape(count, -1), np.sign(d).mean(axis=1), got.high.reshape(count, -1))
+            right = holds(
+                got.low.reshape(count, -1), np.sign(d).mean(axis=1), got.high.reshape(count, -1)
+            )
             yield of_pairs("prediction-powered preference", setting, right, reason=HULL)
             low, high = sig.preference_interval(human[:, :n])
             right = holds(low.reshape(count, -1), np.sign(d).mean(axis=1), high.reshape(count, -1))
             yield of_pairs("mean preference", f"real pairs, {where}, {n} queries", right)
         for queries in SIZES:
             flat = drawn(x, count, queries, rng).reshape(-1, queries)
-            low, high = imbens_manski(flat, flat + 0.1 * np.abs(rng.permutation(flat, axis=1)), ALPHA)
+            low, high = imbens_manski(
+                flat, flat + 0.1 * np.abs(rng.permutation(flat, axis=1)), ALPHA
+            )
             table = SignificanceTest("t").of_pairs(flat)
-            right = holds(np.minimum(low, table.low), 0.0, np.maximum(high, table.high)).reshape(count, -1)
-            yield of_pairs("bounds of judgments: interval", f"real pairs, {where}, {queries} queries", right)
+            right = holds(np.minimum(low, table.low), 0.0, np.maximum(high, table.high)).reshape(
+                count, -1
+            )
+            yield of_pairs(
+                "bounds of judgments: interval", f"real pairs, {where}, {queries} queries", right
+            )
         signs = np.sign(pairs[some] - np.median(pairs[some], axis=1, keepdims=True))
         flat = drawn(signs, count, 200, rng).reshape(-1, 200)
-        said = (sequential_signs(flat, ALPHA, 0, correct=False).decided_after > 0).reshape(count, -1)
+        said = (sequential_signs(flat, ALPHA, 0, correct=False).decided_after > 0).reshape(
+            count, -1
+        )
         yield of_pairs(
-            "sequential sign test", f"real pairs, {where}, 200 queries, the middle taken off", said, ALPHA, STOPPING
+            "sequential sign test",
+            f"real pairs, {where}, 200 queries, the middle taken off",
+            said,
+            ALPHA,
+            STOPPING,
         )
 
 
@@ -310,21 +390,33 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
         x = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
         resamples = inference.macro_bootstrap(x, "queries", draws=sig.Resampled(499, k))
         error = inference.macro_error(x, "queries")
-        low, high, _ = inference.studentised_interval(inference.macro_means(x), error, resamples, ALPHA)
+        low, high, _ = inference.studentised_interval(
+            inference.macro_means(x), error, resamples, ALPHA
+        )
         right.append(holds(low, both, high))
     for statement, some in (("macro mean", slice(6)), ("macro difference", slice(6, None))):
-        yield of_pairs(statement, "real runs, 2 collections of 25 queries, AP", np.array(right)[:, some])
+        yield of_pairs(
+            statement, "real runs, 2 collections of 25 queries, AP", np.array(right)[:, some]
+        )
     # A collection is a pair of runs, the better one first: its true difference is that on all queries.
     pairs = [x * np.where(x.mean(axis=1, keepdims=True) < 0, -1, 1) for x in map(pairs_of, pools)]
     every = [row for x in pairs for row in x]
     means, rows = np.array([row.mean() for row in every]), np.arange(len(every))
     for collections, queries in ((5, 25), (8, 10), (8, 50)):
         drawn_pairs = rng.choice(rows, size=(samples, collections + 1))
-        x = np.array([[every[r][rng.integers(len(every[r]), size=queries)] for r in some[:-1]] for some in drawn_pairs])
+        x = np.array(
+            [
+                [every[r][rng.integers(len(every[r]), size=queries)] for r in some[:-1]]
+                for some in drawn_pairs
+            ]
+        )
         found = inference.random_effects(x.mean(axis=2), x.var(axis=2, ddof=1) / queries)
         setting = f"real pairs as collections, {collections} x {queries} queries, AP"
         row = covers(
-            "random effects: mean", setting, holds(found.effect_low, means.mean(), found.effect_high), FEW_COLLECTIONS
+            "random effects: mean",
+            setting,
+            holds(found.effect_low, means.mean(), found.effect_high),
+            FEW_COLLECTIONS,
         )
         yield replace(row, instead=MORE_COLLECTIONS)
         row = covers(
@@ -352,12 +444,19 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
             ("Wilcoxon with Holm: any pair", (inference.wilcoxon_of_pairs(of_runs) <= ALPHA).any()),
         ):
             said.setdefault(statement, []).append(bool(found))
-        if len(said["colours per collection: any"]) <= samples // 5:  # the studentised range takes long
+        if (
+            len(said["colours per collection: any"]) <= samples // 5
+        ):  # the studentised range takes long
             nemenyi = (inference.nemenyi(of_runs)[1][i, j] <= ALPHA).any()
             said.setdefault("Nemenyi: any pair", []).append(bool(nemenyi))
     for statement, found in said.items():
         yield replace(
-            false(statement, "real runs, 8 collections of 25 queries, 5 equal runs", np.array(found), FAMILY),
+            false(
+                statement,
+                "real runs, 8 collections of 25 queries, 5 equal runs",
+                np.array(found),
+                FAMILY,
+            ),
             instead=MORE_QUERIES,
         )
 

@@ -108,7 +108,9 @@ def values(rng: Generator, shape: tuple[int, ...]) -> Floats:
 
 def preferences(rng: Generator, shape: tuple[int, ...], mean: float, ties: float) -> Floats:
     """-1, 0 and 1 with a mean."""
-    return rng.choice([-1.0, 0.0, 1.0], size=shape, p=[(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2])
+    return rng.choice(
+        [-1.0, 0.0, 1.0], size=shape, p=[(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2]
+    )
 
 
 KINDS: dict[str, Callable[[Generator, tuple[int, ...]], Floats]] = {
@@ -122,4 +124,6 @@ KINDS: dict[str, Callable[[Generator, tuple[int, ...]], Floats]] = {
 def tested(test: SignificanceTest, x: Floats) -> sig.TestResult:
     """Of many samples, in blocks."""
     parts = np.array_split(x, BLOCKS)
-    return sig.TestResult.concatenate([replace(test, seed=i, progress=False).of_pairs(p) for i, p in enumerate(parts)])
+    return sig.TestResult.concatenate(
+        [replace(test, seed=i, progress=False).of_pairs(p) for i, p in enumerate(parts)]
+    )

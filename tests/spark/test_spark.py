@@ -64,7 +64,9 @@ def spark() -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         environment.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
-        environment.setenv("PYTHONPATH", os.pathsep.join([*sorted(places), os.environ.get("PYTHONPATH", "")]))
+        environment.setenv(
+            "PYTHONPATH", os.pathsep.join([*sorted(places), os.environ.get("PYTHONPATH", "")])
+        )
         environment.setenv("POLARS_MAX_THREADS", "1")
         session = (
             SparkSession.builder.master("local[2]")
@@ -95,7 +97,11 @@ def made_run(seed: int, queries: range = range(1, 31)) -> pd.DataFrame:
         length = 0 if query == 3 else 3000 if query == 7 else int(rng.integers(1, 60))
         docs = rng.choice(4000 if query == 7 else 80, size=length, replace=False)
         score = rng.integers(0, 20, size=length) / 7
-        tables.append(pd.DataFrame({"query_id": str(query), "doc_id": [f"d{doc}" for doc in docs], "score": score}))
+        tables.append(
+            pd.DataFrame(
+                {"query_id": str(query), "doc_id": [f"d{doc}" for doc in docs], "score": score}
+            )
+        )
     return pd.concat(tables, ignore_index=True).sample(frac=1, random_state=seed, ignore_index=True)
 
 
@@ -114,8 +120,12 @@ def made_qrels() -> pd.DataFrame:
 
 
 QRELS, RUN = made_qrels(), made_run(1)
-SMALL_QRELS = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [1, 1, 2]})
-SMALL_RUN = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "x"], "score": [1.0, 2.0, 3.0]})
+SMALL_QRELS = pd.DataFrame(
+    {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [1, 1, 2]}
+)
+SMALL_RUN = pd.DataFrame(
+    {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "x"], "score": [1.0, 2.0, 3.0]}
+)
 
 
 def as_pandas(values: DataFrame) -> pd.DataFrame:
@@ -127,7 +137,11 @@ def as_pandas(values: DataFrame) -> pd.DataFrame:
 
 def assert_same(values: DataFrame, wanted: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(
-        as_pandas(values), wanted.astype(float), check_exact=True, check_index_type=False, check_column_type=False
+        as_pandas(values),
+        wanted.astype(float),
+        check_exact=True,
+        check_index_type=False,
+        check_column_type=False,
     )
     values.unpersist()
 
@@ -159,7 +173,8 @@ def test_values_are_those_of_one_process(cut: str, spark: SparkSession) -> None:
 def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSession) -> None:
     rows = [(f"q{i}", "d", 1.0) for i in range(20 * buckets)]
     qrels, run = (
-        spark.createDataFrame(rows, f"query_id string, doc_id string, {name} double") for name in ("relevance", "score")
+        spark.createDataFrame(rows, f"query_id string, doc_id string, {name} double")
+        for name in ("relevance", "score")
     )
     values = spark_lexirecall.evaluate("RR", qrels, run, buckets=buckets)
     assert values.rdd.getNumPartitions() == buckets
@@ -169,7 +184,9 @@ def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSess
 
 RUN_SCHEMA = "query_id string, doc_id string, score double"
 RUN_COLUMNS = ["query_id", "doc_id", "score"]
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # each starts Spark jobs
+FEW = settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)  # each starts Spark jobs
 
 
 def run_rows(run: Any) -> pd.DataFrame:
@@ -181,7 +198,9 @@ def run_rows(run: Any) -> pd.DataFrame:
 def on_cluster(spark: SparkSession, table: pd.DataFrame, schema: str, draw: Any) -> DataFrame:
     """The rows in a random order, in a random number of partitions, a query's rows together or not."""
     order = draw.draw(st.permutations(range(len(table))), label="order")
-    frame = spark.createDataFrame(list(table.iloc[order].itertuples(index=False, name=None)), schema)
+    frame = spark.createDataFrame(
+        list(table.iloc[order].itertuples(index=False, name=None)), schema
+    )
     by = draw.draw(st.sampled_from([(), ("query_id",), ("doc_id",)]), label="together")
     return frame.repartition(draw.draw(st.integers(1, 5), label="partitions"), *by)
 
@@ -191,19 +210,37 @@ WHOLE = st.sampled_from([-1, 0, 1, 2, 4])
 
 
 @FEW
-@given(collection=subtopic_collections(WHOLE), buckets=st.none() | st.integers(1, 12), draw=st.data())
-def test_values_of_anything_are_those_of_one_process(collection, buckets, draw, spark: SparkSession):
+@given(
+    collection=subtopic_collections(WHOLE), buckets=st.none() | st.integers(1, 12), draw=st.data()
+)
+def test_values_of_anything_are_those_of_one_process(
+    collection, buckets, draw, spark: SparkSession
+):
     qrels, run = subtopic_table(collection[0], "subtopic_id"), run_rows(collection[1])
-    measures = [TSE, TSE(rel=2) @ 5, LR, CWL_ERR10(max_rel=4), RBU(p=0.9) @ 20, RBU, "nDCG@10", "AP(rel=2)"]
+    measures = [
+        TSE,
+        TSE(rel=2) @ 5,
+        LR,
+        CWL_ERR10(max_rel=4),
+        RBU(p=0.9) @ 20,
+        RBU,
+        "nDCG@10",
+        "AP(rel=2)",
+    ]
     values = spark_lexirecall.evaluate(
-        measures, on_cluster(spark, qrels, QREL_SCHEMA, draw), on_cluster(spark, run, RUN_SCHEMA, draw), buckets=buckets
+        measures,
+        on_cluster(spark, qrels, QREL_SCHEMA, draw),
+        on_cluster(spark, run, RUN_SCHEMA, draw),
+        buckets=buckets,
     )
     assert_same(values, irl.evaluate(measures, qrels, run))
 
 
 @FEW
 @given(collection=subtopic_collections(WHOLE), buckets=st.integers(1, 12), draw=st.data())
-def test_comparisons_of_anything_are_those_of_one_process(collection, buckets, draw, spark: SparkSession):
+def test_comparisons_of_anything_are_those_of_one_process(
+    collection, buckets, draw, spark: SparkSession
+):
     qrels, run = subtopic_table(collection[0], "subtopic_id"), collection[1]
     others = st.dictionaries(st.sampled_from(sorted(collection[0])), rankings())
     runs = {"a": run_rows(run), **{name: run_rows(draw.draw(others, label=name)) for name in "bc"}}
@@ -217,7 +254,9 @@ def test_comparisons_of_anything_are_those_of_one_process(collection, buckets, d
 
 def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> None:
     before = cached(spark)
-    values = spark_lexirecall.evaluate(TSE, spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN))
+    values = spark_lexirecall.evaluate(
+        TSE, spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
+    )
     assert values.is_cached
     assert cached(spark) == before + 1
     values.unpersist(blocking=True)
@@ -234,15 +273,21 @@ def warned(work: Callable[[], Any]) -> list[str]:
 
 def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     run, other = (
-        spark.createDataFrame(SMALL_RUN.replace({"query_id": names})) for names in ({}, {"q1": "r1", "q2": "r2"})
+        spark.createDataFrame(SMALL_RUN.replace({"query_id": names}))
+        for names in ({}, {"q1": "r1", "q2": "r2"})
     )
     qrels = spark.createDataFrame(SMALL_QRELS)
     wanted = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:0]))
     assert len(wanted) == 1
     assert warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other)) == wanted
-    of_two = warned(lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}, allow_empty=True))
+    of_two = warned(
+        lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}, allow_empty=True)
+    )
     assert of_two[0].startswith("run 'a' retrieves nothing")
-    assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True)) == of_two
+    assert (
+        warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True))
+        == of_two
+    )
     with pytest.raises(ValueError, match="compare: run 'a' retrieves nothing"):
         spark_lexirecall.compare(qrels, {"a": other, "b": run})
 
@@ -255,10 +300,14 @@ RUNS = {"one": RUN, "two": made_run(2), "none": RUN[:0], "three": made_run(3, ra
 def assert_same_comparison(result: Comparison, wanted: Comparison, explained: int = 1) -> None:
     """The same tables, and what decided by the first criteria, for which the cluster is asked again."""
     for table in ("means", "table", "verdicts"):
-        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(wanted, table)(), check_exact=True)
+        pd.testing.assert_frame_equal(
+            getattr(result, table)(), getattr(wanted, table)(), check_exact=True
+        )
     assert result.runs == wanted.runs
     for name in wanted.criteria:
-        pd.testing.assert_frame_equal(result.per_query(name), wanted.per_query(name), check_exact=True)
+        pd.testing.assert_frame_equal(
+            result.per_query(name), wanted.per_query(name), check_exact=True
+        )
     for name in wanted.criteria[:explained]:
         decided, expected = (one.explain(*wanted.runs[:2], name) for one in (result, wanted))
         pd.testing.assert_frame_equal(decided, expected, check_exact=True)
@@ -269,7 +318,12 @@ def assert_same_comparison(result: Comparison, wanted: Comparison, explained: in
     [
         {"test": irl.SignificanceTest("t", correction=None, alpha=0.01, progress=False)},
         {
-            "margin": {"lexirecall(rel=2)@40": 0.1, "rpp(rel=2)@40": 0.2, "nDCG@10": "5%", "RBU@10": 0.02},
+            "margin": {
+                "lexirecall(rel=2)@40": 0.1,
+                "rpp(rel=2)@40": 0.2,
+                "nDCG@10": "5%",
+                "RBU@10": 0.02,
+            },
             "test": irl.SignificanceTest(seed=3, n_resamples=99, progress=False),
         },
     ],
@@ -282,7 +336,9 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
     before = cached(spark)
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     options["allow_empty"] = True
-    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), runs, preferences, buckets=9, **options)
+    result = spark_lexirecall.compare(
+        spark.createDataFrame(QRELS), runs, preferences, buckets=9, **options
+    )
     wanted = irl.compare(QRELS, RUNS, preferences, **options)
     assert_same_comparison(result, wanted, explained=len(preferences))
     assert result.provenance == wanted.provenance
@@ -293,7 +349,9 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
     for name, run in result.scored.runs.items():
         local = wanted.scored.runs[name]
         for attribute in ("query", "doc", "rank", "depth"):
-            np.testing.assert_array_equal(getattr(run, attribute), getattr(local, attribute), strict=True)
+            np.testing.assert_array_equal(
+                getattr(run, attribute), getattr(local, attribute), strict=True
+            )
         for ours, theirs in zip(run.tied(), local.tied(), strict=True):
             np.testing.assert_array_equal(ours, theirs)
     assert cached(spark) == before
@@ -311,7 +369,8 @@ def test_a_million_rows_give_the_local_answer(spark: SparkSession, tmp_path: Pat
     assert_same_comparison(result, irl.compare(made.qrels, runs, by))
     assert_nothing_fetched(result)
     assert_same(
-        spark_lexirecall.evaluate(by[2:], frames["qrels"], frames["b"]), irl.evaluate(by[2:], made.qrels, other)
+        spark_lexirecall.evaluate(by[2:], frames["qrels"], frames["b"]),
+        irl.evaluate(by[2:], made.qrels, other),
     )
 
 
@@ -326,7 +385,10 @@ def test_of_queries_that_no_run_has_the_driver_gets_what_the_judgments_say(
         return table
 
     monkeypatch.setattr("spark_lexirecall.exchange.collected", seen)
-    runs, by = {name: RUNS[name] for name in ("one", "two")}, ["lexirecall", "rpp", "AP", "SL3(n=9000)"]
+    runs, by = (
+        {name: RUNS[name] for name in ("one", "two")},
+        ["lexirecall", "rpp", "AP", "SL3(n=9000)"],
+    )
     frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in runs.items()}
     result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=2)
     [rows] = came
@@ -349,7 +411,9 @@ def assert_nothing_fetched(result: Comparison) -> None:
 def test_what_unjudged_documents_could_change_is_asked_where_they_are(spark: SparkSession) -> None:
     by = ["lexirecall", "rpp(rel=2)@40", "nDCG@10", "AP", "RBU@10", "TSE"]
     frames = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
-    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), frames, by, buckets=3, allow_empty=True)
+    result = spark_lexirecall.compare(
+        spark.createDataFrame(QRELS), frames, by, buckets=3, allow_empty=True
+    )
     wanted = irl.compare(QRELS, RUNS, by, allow_empty=True)
     for options in ({}, {"depth": 40, "max_rel": 3, "unretrieved": 2}):
         bounds, expected = (warning_of_no_algorithm(one, **options) for one in (result, wanted))
@@ -363,7 +427,9 @@ def test_what_unjudged_documents_could_change_is_asked_where_they_are(spark: Spa
     pd.testing.assert_frame_equal(verdicts, expected, check_exact=True)
     assert result.diagnostics == wanted.diagnostics
     assert_nothing_fetched(result)
-    with pytest.raises(ValueError, match=r"^bounds: depth 5 leaves out unjudged documents that .* looks at"):
+    with pytest.raises(
+        ValueError, match=r"^bounds: depth 5 leaves out unjudged documents that .* looks at"
+    ):
         result.bounds("nDCG@10", depth=5)
 
 
@@ -379,7 +445,9 @@ def test_bounds_of_many_pairs(spark: SparkSession) -> None:
     result = spark_lexirecall.compare(spark.createDataFrame(qrels), frames, ["AP", "LR"], buckets=3)
     wanted = irl.compare(qrels, runs, ["AP", "LR"])
     for depth in (None, 10):
-        pd.testing.assert_frame_equal(result.bounds(depth=depth), wanted.bounds(depth=depth), check_exact=True)
+        pd.testing.assert_frame_equal(
+            result.bounds(depth=depth), wanted.bounds(depth=depth), check_exact=True
+        )
 
 
 TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_duplicates().iloc[::2]
@@ -390,13 +458,17 @@ TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_dupli
     [{"judged_only": True}, {"exclude": TAKEN_OUT}, {"queries": "relevant"}],
     ids=lambda options: next(iter(options)),
 )
-def test_condensed_lists_and_documents_taken_out(options: dict[str, Any], spark: SparkSession) -> None:
+def test_condensed_lists_and_documents_taken_out(
+    options: dict[str, Any], spark: SparkSession
+) -> None:
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     qrels, preferences = irl.load(QRELS, **options), ["lexirecall", "nDCG@10"]
     result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, allow_empty=True)
     wanted = irl.compare(qrels, RUNS, preferences, allow_empty=True)
     assert_same_comparison(result, wanted)
-    assert not result.table().equals(irl.compare(QRELS, RUNS, preferences, allow_empty=True).table())
+    assert not result.table().equals(
+        irl.compare(QRELS, RUNS, preferences, allow_empty=True).table()
+    )
     values = spark_lexirecall.evaluate(MEASURES, qrels, runs["one"])
     assert_same(values, irl.evaluate(MEASURES, qrels, RUN))
 
@@ -412,12 +484,22 @@ def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None
             qrels, runs, ["lexirecall", "nDCG@10"], groups=groups, allow_empty=True, buckets=3
         )
         pd.testing.assert_frame_equal(result.group_table(), wanted.group_table(), check_exact=True)
-    options: dict[str, Any] = {"groups": kinds, "test": irl.SignificanceTest(cluster=True), "allow_empty": True}
+    options: dict[str, Any] = {
+        "groups": kinds,
+        "test": irl.SignificanceTest(cluster=True),
+        "allow_empty": True,
+    }
     result = spark_lexirecall.compare(qrels, runs, "nDCG@10", buckets=3, **options)
     assert_same_comparison(result, irl.compare(QRELS, RUNS, "nDCG@10", **options))
     for wrong, message in (
-        ({"test": irl.SignificanceTest(cluster=True)}, r"^compare: cluster=True takes groups of queries"),
-        ({"groups": dict(list(kinds.items())[1:]), "allow_empty": True}, r"^compare: groups: query '1' has no group"),
+        (
+            {"test": irl.SignificanceTest(cluster=True)},
+            r"^compare: cluster=True takes groups of queries",
+        ),
+        (
+            {"groups": dict(list(kinds.items())[1:]), "allow_empty": True},
+            r"^compare: groups: query '1' has no group",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             spark_lexirecall.compare(qrels, runs, **wrong)
@@ -425,16 +507,22 @@ def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None
 
 def test_compare_takes_what_the_local_one_takes() -> None:
     functions = (spark_lexirecall.compare, irl.compare)
-    ours, local = ({n: p.default for n, p in inspect.signature(f).parameters.items()} for f in functions)
+    ours, local = (
+        {n: p.default for n, p in inspect.signature(f).parameters.items()} for f in functions
+    )
     on_the_driver = {"values", "smaller_is_better", "predicted"}
     assert list(ours) == [*(name for name in local if name not in on_the_driver), "buckets"]
     options = [name for name in ours if name not in ("qrels", "runs", "by", "buckets")]
     assert [ours[name] for name in options] == [local[name] for name in options]
-    with pytest.raises(TypeError, match=r"compare: unexpected argument 'bucket'; did you mean 'buckets'\?"):
+    with pytest.raises(
+        TypeError, match=r"compare: unexpected argument 'bucket'; did you mean 'buckets'\?"
+    ):
         spark_lexirecall.compare(None, {}, bucket=3)  # type: ignore[call-arg]
 
 
-def test_the_library_warns_of_nothing_made_up(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_warns_of_nothing_made_up(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is said of the whole is said once, of it, at the user's own line; workers say nothing of their parts."""
     run, plain = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
     other = spark.createDataFrame(SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}}))
@@ -446,7 +534,9 @@ def test_the_library_warns_of_nothing_made_up(spark: SparkSession, monkeypatch: 
         warnings.simplefilter("always")
         spark_lexirecall.evaluate(RBU, plain, other, aggregate=True)
     said = [warning for warning in caught if warning.category is UserWarning]
-    assert [str(warning.message).partition(":")[0].partition(" retrieves")[0] for warning in said] == ["RBU", "the run"]
+    assert [
+        str(warning.message).partition(":")[0].partition(" retrieves")[0] for warning in said
+    ] == ["RBU", "the run"]
     assert {warning.filename for warning in said} == {__file__}
     assert not made
     spark_lexirecall.compare(plain, {"a": run, "b": run}, RBU @ 5)
@@ -473,7 +563,10 @@ BAD_RUNS = {
 BAD_QRELS = {
     "judged twice": pd.concat([SMALL_QRELS, SMALL_QRELS[:1].assign(relevance=2)]),
     "judged twice, a query that no run has": pd.concat(
-        [SMALL_QRELS, pd.DataFrame({"query_id": ["q9"] * 2, "doc_id": ["z"] * 2, "relevance": [1, 2]})]
+        [
+            SMALL_QRELS,
+            pd.DataFrame({"query_id": ["q9"] * 2, "doc_id": ["z"] * 2, "relevance": [1, 2]}),
+        ]
     ),
     "a grade in words": SMALL_QRELS.assign(relevance="good"),
 }
@@ -487,7 +580,12 @@ def test_bad_rows_are_refused_as_in_one_process(case: str, spark: SparkSession) 
     before = cached(spark)
     assert refusal(lambda: spark_lexirecall.evaluate(TSE, *frames, buckets=1)) == wanted
     of_two = refusal(lambda: irl.compare(qrels, {"a": run, "b": run}))
-    assert refusal(lambda: spark_lexirecall.compare(frames[0], {"a": frames[1], "b": frames[1]}, buckets=1)) == of_two
+    assert (
+        refusal(
+            lambda: spark_lexirecall.compare(frames[0], {"a": frames[1], "b": frames[1]}, buckets=1)
+        )
+        == of_two
+    )
     assert cached(spark) == before
 
 
@@ -507,15 +605,30 @@ def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: Spar
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: evaluate("Nope", qrels, watched), "'Nope'"),
         (lambda: evaluate({"query_id": TSE}, qrels, watched), "'query_id'"),
-        (lambda: evaluate(TSE, qrels, watched, buckets=0), "evaluate: buckets must be an integer of at least 1, not 0"),
+        (
+            lambda: evaluate(TSE, qrels, watched, buckets=0),
+            "evaluate: buckets must be an integer of at least 1, not 0",
+        ),
         (lambda: evaluate(TSE, qrels, SMALL_RUN), "run of type DataFrame .* Spark DataFrame"),
         (lambda: evaluate(TSE, {"q": {"d": 1}}, watched), "qrels of type dict"),
-        (lambda: evaluate(TSE, qrels, watched.drop("score")), "run lacks the column 'score': it has query_id, doc_id"),
-        (lambda: evaluate(TSE, qrels.drop("relevance"), watched), "qrels lacks the column 'relevance'"),
+        (
+            lambda: evaluate(TSE, qrels, watched.drop("score")),
+            "run lacks the column 'score': it has query_id, doc_id",
+        ),
+        (
+            lambda: evaluate(TSE, qrels.drop("relevance"), watched),
+            "qrels lacks the column 'relevance'",
+        ),
         (lambda: compare(qrels, [watched, watched]), "mapping of names"),
         (lambda: compare(qrels, two, "nope"), "nope"),
-        (lambda: compare(qrels, two, "rpp(rel=0)"), "compare: rpp: rel must be a number above 0, not 0"),
-        (lambda: compare(qrels, two, buckets=0), "compare: buckets must be an integer of at least 1, not 0"),
+        (
+            lambda: compare(qrels, two, "rpp(rel=0)"),
+            "compare: rpp: rel must be a number above 0, not 0",
+        ),
+        (
+            lambda: compare(qrels, two, buckets=0),
+            "compare: buckets must be an integer of at least 1, not 0",
+        ),
         (lambda: evaluate(Unserved(), qrels, watched), "Unsupported measures"),
         (lambda: compare(qrels, two, Unserved()), "Unsupported measures"),
     ]

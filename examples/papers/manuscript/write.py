@@ -32,7 +32,13 @@ SETS = {
     "MovieLens, pooled": "MoviePooled",
 }
 WORDS: dict[Any, str] = {10: "Ten", 30: "Thirty", 100: "Hundred", 200: "TwoHundred"}
-WORDS |= {"pool": "Pool", "share": "Share", "random": "Random", "reverse": "Reverse", "left out": "LeftOut"}
+WORDS |= {
+    "pool": "Pool",
+    "share": "Share",
+    "random": "Random",
+    "reverse": "Reverse",
+    "left out": "LeftOut",
+}
 WORDS |= {"lexirecall": "LR", "AP": "AP", "nDCG": "NDCG", "nDCG@10": "NDCGTen"}
 WORDS |= {"decided": "Decided", "lost": "Lost", "turned": "Turned"}
 
@@ -40,13 +46,20 @@ WORDS |= {"decided": "Decided", "lost": "Lost", "turned": "Turned"}
 def cells_of(record: dict[str, Any]) -> pd.DataFrame:
     """All cells of all sets."""
     return pd.concat(
-        [pd.DataFrame(found["cells"]).assign(set=name) for name, found in record["explored"].items()], ignore_index=True
+        [
+            pd.DataFrame(found["cells"]).assign(set=name)
+            for name, found in record["explored"].items()
+        ],
+        ignore_index=True,
     )
 
 
 def contrasts_of(record: dict[str, Any]) -> pd.DataFrame:
     """All contrasts of all sets with AP."""
-    several = [pd.DataFrame(found["contrasts"]).assign(set=name) for name, found in record["explored"].items()]
+    several = [
+        pd.DataFrame(found["contrasts"]).assign(set=name)
+        for name, found in record["explored"].items()
+    ]
     table = pd.concat(several, ignore_index=True)
     return table[table["minus"] == "AP"]
 
@@ -88,18 +101,26 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
     macros |= {f"Depth{WORDS[depth]}": str(depth) for depth in DEPTHS}
     for (policy, depth, measure), some in cells.groupby(["policy", "depth", "measure"]):
         for outcome in ("decided", "lost"):
-            macros[f"Span{WORDS[policy]}{WORDS[depth]}{WORDS[outcome]}{WORDS[measure]}"] = span(some[outcome])
+            macros[f"Span{WORDS[policy]}{WORDS[depth]}{WORDS[outcome]}{WORDS[measure]}"] = span(
+                some[outcome]
+            )
     for (policy, outcome), some in contrasts.groupby(["policy", "outcome"]):
         name = f"{WORDS[policy]}{WORDS[outcome]}"
         above, below = int((some["low"] > 0).sum()), int((some["high"] < 0).sum())
         macros[f"Contrast{name}"] = span(some["value"], "+")
-        macros |= {f"Above{name}": str(above), f"Below{name}": str(below), f"Of{name}": str(len(some))}
+        macros |= {
+            f"Above{name}": str(above),
+            f"Below{name}": str(below),
+            f"Of{name}": str(len(some)),
+        }
         macros[f"Open{name}"] = str(len(some) - above - below)
     for name, word in SETS.items():
         of_set = pd.DataFrame(record["explored"][name]["cells"])
         for outcome in ("decided", "lost"):
             for measure in MEASURES[:3]:
-                macros[f"Needs{word}{WORDS[outcome]}{WORDS[measure]}"] = depth_for(of_set, measure, outcome, 0.9)
+                macros[f"Needs{word}{WORDS[outcome]}{WORDS[measure]}"] = depth_for(
+                    of_set, measure, outcome, 0.9
+                )
     pooled = cells[cells["policy"] != "left out"]
     turned = (pooled["turned"] * pooled["significant"]).sum() / pooled["significant"].sum()
     macros["TurnedShare"] = f"{100 * turned:.2f}\\%"
@@ -109,9 +130,15 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
 def tables(record: dict[str, Any]) -> str:
     """Conclusions and decisions by pool depth, contrasts by policy, and the declared contrasts, as the library prints tables."""
     cells, contrasts = cells_of(record), contrasts_of(record)
-    pool = cells[cells["policy"] == "pool"].pivot(index=["set", "depth"], columns="measure", values=["lost", "decided"])
+    pool = cells[cells["policy"] == "pool"].pivot(
+        index=["set", "depth"], columns="measure", values=["lost", "decided"]
+    )
     pool = pool.loc[list(SETS)]
-    missing = cells[cells["policy"] == "pool"].drop_duplicates(["set", "depth"]).set_index(["set", "depth"])["removed"]
+    missing = (
+        cells[cells["policy"] == "pool"]
+        .drop_duplicates(["set", "depth"])
+        .set_index(["set", "depth"])["removed"]
+    )
     columns = [
         Column("labels", [name for name, _ in pool.index]),
         Column("depth", [str(depth) for _, depth in pool.index], True),
@@ -120,16 +147,23 @@ def tables(record: dict[str, Any]) -> str:
     for outcome, text in {"lost": "lost", "decided": "kept"}.items():
         for measure in MEASURES:
             values = [f"{value:.2f}" for value in pool[outcome, measure]]
-            columns.append(Column(f"{'LR' if measure == 'lexirecall' else measure} {text}", values, True))
+            columns.append(
+                Column(f"{'LR' if measure == 'lexirecall' else measure} {text}", values, True)
+            )
     title = "Labels missing as a pool of this depth of all runs lacks them: shares of conclusions lost, and of decisions kept."
     parts = [
         Shown(columns, title)
         .latex("tab:pool")
-        .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}")
+        .replace(
+            "\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}"
+        )
     ]
     decided = contrasts[contrasts["outcome"] == "decided"]
     decided = decided.assign(
-        text=[f"{row.value:+.2f} [{row.low:+.2f}, {row.high:+.2f}]" for row in decided.itertuples(index=False)]
+        text=[
+            f"{row.value:+.2f} [{row.low:+.2f}, {row.high:+.2f}]"
+            for row in decided.itertuples(index=False)
+        ]
     )
     wide = decided.pivot(index=["set", "policy"], columns="depth", values="text").fillna("")
     wide = wide.loc[[(name, policy) for name in SETS for policy in POLICIES]]
@@ -148,14 +182,18 @@ def tables(record: dict[str, Any]) -> str:
     places = [str(number) for number in range(1, len(CONFIRMED) + 1)]
     columns = [
         Column("", places, True),
-        Column("contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED))),
+        Column(
+            "contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED))
+        ),
     ]
     title = "The declared contrasts" + ("." if confirmed else "; they have not been tested yet.")
     notes = [
         "Relevance is grade 1 or more; every run is a group, so that the runs of one team are left out one by one."
     ]
     parts.append(
-        Shown(columns, title, notes).latex("tab:declared").replace("\\begin{tabular}", "\\scriptsize\n\\begin{tabular}")
+        Shown(columns, title, notes)
+        .latex("tab:declared")
+        .replace("\\begin{tabular}", "\\scriptsize\n\\begin{tabular}")
     )
     if confirmed:
         columns = [Column("", places, True)]
@@ -164,7 +202,10 @@ def tables(record: dict[str, Any]) -> str:
                 f"{row['value']:+.3f} ± {row['high'] - row['value']:.3f}" if "value" in row else ""
                 for row in found["rows"]
             ]
-            columns += [Column(name, [verdict_of(row) for row in found["rows"]]), Column("", estimates, True)]
+            columns += [
+                Column(name, [verdict_of(row) for row in found["rows"]]),
+                Column("", estimates, True),
+            ]
         title = "Verdicts on the declared contrasts by their numbers, with simultaneous intervals for a collection."
         notes = [
             "Small: beyond 0, and surely below the smallest effect that would matter. *: two standard errors of the draws of labels could "
@@ -173,7 +214,9 @@ def tables(record: dict[str, Any]) -> str:
         parts.append(
             Shown(columns, title, notes)
             .latex("tab:confirmed")
-            .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}")
+            .replace(
+                "\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}"
+            )
         )
     return "\n\n".join(parts) + "\n"
 
@@ -182,17 +225,27 @@ def verdict_of(row: dict[str, Any]) -> str:
     """What came out for a contrast, in a word or two."""
     if row["verdict"] == "skipped":
         return "skipped"
-    return row["verdict"] + (", small" if row["too_small"] else "") + ("*" if row["depends_on_draws"] else "")
+    return (
+        row["verdict"]
+        + (", small" if row["too_small"] else "")
+        + ("*" if row["depends_on_draws"] else "")
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=HERE, help="folder to write to (default: beside the script)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--out", type=Path, default=HERE, help="folder to write to (default: beside the script)"
+    )
     parser.add_argument("--no-figure", action="store_true", help="write numbers and tables alone")
     options = parser.parse_args(arguments)
     record = json.loads(RECORDED.read_text(encoding="utf-8"))
     options.out.mkdir(parents=True, exist_ok=True)
-    lines = [f"\\newcommand{{\\{name}}}{{{value}}}" for name, value in sorted(numbers(record).items())]
+    lines = [
+        f"\\newcommand{{\\{name}}}{{{value}}}" for name, value in sorted(numbers(record).items())
+    ]
     (options.out / "numbers.tex").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (options.out / "tables.tex").write_text(tables(record), encoding="utf-8")
     if not options.no_figure:

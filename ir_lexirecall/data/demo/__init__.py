@@ -109,13 +109,20 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
     """
     place = Path(folder)
     rows = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]].itertuples(index=False)
-    content = {"qrels.txt": "".join(f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows)}
-    files = [*(FOLDER / name for name in ("qrels.tsv", "queries.tsv", "docs.tsv")), *sorted(FOLDER.glob("runs/*.run"))]
+    content = {
+        "qrels.txt": "".join(f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows)
+    }
+    files = [
+        *(FOLDER / name for name in ("qrels.tsv", "queries.tsv", "docs.tsv")),
+        *sorted(FOLDER.glob("runs/*.run")),
+    ]
     content |= {file.name: file.read_text(encoding="utf-8") for file in files}
     if there := [name for name in content if (place / name).exists()]:
         raise ValueError(f"{place / there[0]} is there already; name another folder")
     place.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:  # all that was written replaces nothing before everything is there
         for name, text in content.items():
-            stack.enter_context(written_whole(place / name)).write_text(text, encoding="utf-8", newline="\n")
+            stack.enter_context(written_whole(place / name)).write_text(
+                text, encoding="utf-8", newline="\n"
+            )
     return [str(place / name) for name in content]

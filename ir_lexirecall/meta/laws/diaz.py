@@ -78,7 +78,9 @@ def _ideal_rankings(space: Space) -> Iterator[Claim]:
         yield Claim(((1, Ranking((space.top,) * m)),), constant=-1.0, number=m)
 
 
-_STEPS = "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
+_STEPS = (
+    "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
+)
 
 PROPERTIES = (
     *_and_strictly(
@@ -135,7 +137,10 @@ PROPERTIES = (
     _property(
         "boundedness",
         "every value lies between 0 and 1",
-        around=lambda ranking, space: [Claim(((1, ranking),)), Claim(((-1, ranking),), constant=1.0)],
+        around=lambda ranking, space: [
+            Claim(((1, ranking),)),
+            Claim(((-1, ranking),), constant=1.0),
+        ],
         counterexample="{r0} scores {v0}",
     ),
     _property(

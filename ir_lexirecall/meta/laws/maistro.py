@@ -44,7 +44,9 @@ def _same_set(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 UTILITY_ORIENTED = (
-    *_and_strict("replacement", "replacing a document by one of a higher grade", around=_replacements),
+    *_and_strict(
+        "replacement", "replacing a document by one of a higher grade", around=_replacements
+    ),
     *_and_strict("swap", "swapping a document with a lower one of a higher grade", around=swaps),
     _property(
         "set-based order",
@@ -61,9 +63,13 @@ def _best_orders(space: Space) -> Iterator[Claim]:
     if space.aspects:
         units = [tuple(int(a == b) for a in range(space.aspects)) for b in range(space.aspects)]
         labels = list(dict.fromkeys([(0,) * space.aspects, *units, (1,) * space.aspects]))
-    topics = itertools.chain(*(itertools.combinations_with_replacement(labels, size) for size in (1, 2, 3)))
+    topics = itertools.chain(
+        *(itertools.combinations_with_replacement(labels, size) for size in (1, 2, 3))
+    )
     for group, topic in enumerate(topics):
-        if np.all(np.any(np.array(topic).reshape(len(topic), -1) >= space.least, axis=0)):  # relevant in every aspect
+        if np.all(
+            np.any(np.array(topic).reshape(len(topic), -1) >= space.least, axis=0)
+        ):  # relevant in every aspect
             for order in dict.fromkeys(itertools.permutations(topic)):
                 yield Claim(((1, Ranking(order)),), constant=-1.0, group=group)
 

@@ -106,38 +106,60 @@ class Property:
     meaning: str  # exactly what is claimed
     source: str
     strict: bool = False  # whether values must differ
-    around: Callable[[Ranking, Space], Iterable[Claim]] | None = None  # the claims around a ranking; all must hold
-    labels: Callable[[Space], Sequence[Label]] = lambda space: space.grades  # of the documents of those rankings
+    around: Callable[[Ranking, Space], Iterable[Claim]] | None = (
+        None  # the claims around a ranking; all must hold
+    )
+    labels: Callable[[Space], Sequence[Label]] = lambda space: (
+        space.grades
+    )  # of the documents of those rankings
     # Of the documents that they lack: in some topics none, in others a relevant one.
     missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [(), (space.top,)]
     claims: Callable[[Space], Iterator[Claim]] | None = None  # instead of ``around``, in groups
     # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with 'number', values must be finite.
     needs: str = "all"
-    searched: str = ""  # how the search of ``claims`` is described; {last} is the largest number of any claim
+    searched: str = (
+        ""  # how the search of ``claims`` is described; {last} is the largest number of any claim
+    )
     gains: str = "own"  # how large those of grades are, for measures with a scale (``max_rel``): a key of ``GAINS``
     subtopics: bool = False  # whether the labels are grades for two subtopics,
     weighted: bool = False  # which weigh 1.1 to 1
-    counterexample: str = ""  # how a broken claim is told: {r0} and {v0} are the first ranking and its value
+    counterexample: str = (
+        ""  # how a broken claim is told: {r0} and {v0} are the first ranking and its value
+    )
 
     @property
     def kind(self) -> Kind:
         """Properties of one kind score the same rankings alike."""
         return self.subtopics, self.weighted, self.gains
 
-    def describe(self, claim: Claim, value: Mapping[Ranking, float], *, falling: bool = False) -> str:
+    def describe(
+        self, claim: Claim, value: Mapping[Ranking, float], *, falling: bool = False
+    ) -> str:
         """A broken claim in words, with the values of its rankings; ``falling``: the smaller value is better."""
         numbers = [value[ranking] for _, ranking in claim.terms]
-        digits = next(d for d in (6, 9, 12, 17) if d == 17 or len({f"{v:.{d}g}" for v in numbers}) == len(set(numbers)))
+        digits = next(
+            d
+            for d in (6, 9, 12, 17)
+            if d == 17 or len({f"{v:.{d}g}" for v in numbers}) == len(set(numbers))
+        )
         words: dict[str, Any] = {}
         for i, (_, ranking) in enumerate(claim.terms):
             words |= {f"r{i}": ranking, f"v{i}": f"{value[ranking]:.{digits}g}"}
         less, more = ("more", "less") if falling else ("less", "more")
         than = f"not {more} than" if self.strict else f"{less} than"
-        return (self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}").format(**words)
+        return (self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}").format(
+            **words
+        )
 
 
 def weak_and_strict(
-    declare: Callable[..., Property], word: str, name: str, meaning: str, weak: str, strict: str, **search: Any
+    declare: Callable[..., Property],
+    word: str,
+    name: str,
+    meaning: str,
+    weak: str,
+    strict: str,
+    **search: Any,
 ) -> tuple[Property, Property]:
     """A property, and its variant ``word name`` by which values must differ: both say what happens to the value."""
     varied = declare(f"{word} {name}", f"{meaning} {strict} the value", strict=True, **search)
@@ -233,7 +255,9 @@ class Search:
             of_terms[coefficient.sum(axis=1) == 0] *= -1
         constants = np.array([claim.constant for claim in claims])
         surplus = constants + (coefficient * of_terms).sum(axis=1)
-        noise = of_terms.shape[1] * VALUE * np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
+        noise = (
+            of_terms.shape[1] * VALUE * np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
+        )
         if law.needs == "number":
             met = np.isfinite(surplus)
         else:
@@ -253,15 +277,23 @@ class Search:
         return claims[max(smallest, key=lambda i: surplus[i])]
 
     @staticmethod
-    def of(law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator) -> Search:
+    def of(
+        law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator
+    ) -> Search:
         """The claims of a property about all rankings up to a size, random larger ones, and those across the cutoff."""
         if law.claims is not None:
             claims = list(law.claims(space))
             last = max((claim.number for claim in claims), default=0)
-            return Search(law, claims, law.searched.format(last=last) if claims else "no number", space)
+            return Search(
+                law, claims, law.searched.format(last=last) if claims else "no number", space
+            )
         labels, missing = list(law.labels(space)), list(law.missing(space))
         most = _RANKINGS if size is None else _MOST_RANKINGS
-        wanted = next(s for s in itertools.count(1) if len(labels) ** (s + 1) > most or s == min(size or 8, _LONGEST))
+        wanted = next(
+            s
+            for s in itertools.count(1)
+            if len(labels) ** (s + 1) > most or s == min(size or 8, _LONGEST)
+        )
         # One more document, and those that are missing.
         longest = space.longest - max(2, 1 + max(map(len, missing), default=0))
         small = int(min(wanted, longest))
@@ -286,16 +318,23 @@ class Search:
                 drawn.append(around[rng.integers(len(around))])
         if drawn:
             words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
-        across: list[Claim] = []  # of rankings with the last documents across the cutoff, above them the first label
+        across: list[
+            Claim
+        ] = []  # of rankings with the last documents across the cutoff, above them the first label
         placed = max(n for n in range(2, _ACROSS + 1) if n == 2 or len(labels) ** n <= _RANKINGS)
         if small < space.cutoff + 2 <= space.longest:
             across = [
                 claim._replace(
-                    terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms)
+                    terms=tuple(
+                        (c, Ranking((labels[0],) * above + r.retrieved, r.missing))
+                        for c, r in claim.terms
+                    )
                 )
                 for above in range(max(1, space.cutoff - placed + 1), space.cutoff)
                 for retrieved in itertools.product(labels, repeat=placed)
-                for claim in _claims(law, Ranking(retrieved), replace(space, cutoff=space.cutoff - above))
+                for claim in _claims(
+                    law, Ranking(retrieved), replace(space, cutoff=space.cutoff - above)
+                )
             ]
         if across:
             words += f", {placed} documents across rank {space.cutoff} ({len(across)} cases)"
