@@ -65,6 +65,7 @@ def benchmark(
             collection: its id, what ``load`` gave, or qrels. Or, without ``runs``, a folder with a folder for each collection, of its
             runs and its qrels (``qrels.*``; without, its name is an id); or a TOML file with ``[collections]`` (name = id or qrels
             file), ``runs`` and what is not given here: ``by``, ``baseline``, ``margin``, ``test``, ``correction``, ``alpha``, ...
+            (the name of a ``test`` given here changes the name alone; a ``SignificanceTest`` all of it but ``cluster``).
         runs: a mapping of collections to runs by name, each in any form that ``evaluate`` takes and read once (of a single
             collection: the runs by name); or a folder as SuiteEval or TIREx lay it out (``{collection}/{run}.res.gz``,
             ``{collection}/{run}/run.txt.gz``); or a function of a collection's name, called for one after the other.
@@ -119,8 +120,8 @@ def benchmark(
         asked = source.arguments | {
             name: value for name, value in given.items() if value is not None
         }
-        if test is not None and source.options.get("cluster"):
-            asked["test"] = replace(SignificanceTest.by_name(test), cluster=True)
+        if test is not None:
+            asked["test"] = source.test_with(test)
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     tested = SignificanceTest.by_name(test)
     design = Design(run_name(baseline), margin, tested, predicted, groups, allow_empty, least=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
@@ -234,6 +234,18 @@ class Source:
             if key not in (*_OF_TEST, "over", "rules")
         }
         return others | ({"test": SignificanceTest(**tested)} if tested else {})
+
+    def test_with(self, test: str | SignificanceTest) -> SignificanceTest:
+        """Return the test of the file under another name, or another test with the file's units.
+
+        Args:
+            test: a name, which keeps the level, correction, resamples and seed of the file; or a
+                whole test, which replaces them.
+        """
+        of_file = self.arguments.get("test", SignificanceTest())
+        if isinstance(test, SignificanceTest):
+            return replace(test, cluster=test.cluster or of_file.cluster)
+        return replace(of_file, name=test)
 
 
 def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:

@@ -1,0 +1,65 @@
+"""What a TOML file says of the test stays where a call, or the command line, names another test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+FILE = {"correction": "holm-sidak", "alpha": 0.2, "n_resamples": 150, "seed": 7}
+
+
+def written(folder: Path, **more: Any) -> str:
+    """Write a benchmark of the demo whose file says everything about the test; return its path."""
+    facts = {"by": "LR", "baseline": "bm25", "test": "sign", **FILE, **more}
+    lines = [
+        f"{key} = {str(value).lower() if value is True else repr(value)}"
+        for key, value in facts.items()
+    ]
+    lines += ["[collections]", 'demo = "lexirecall/demo"', "[runs.demo]"]
+    lines += [
+        f"{name} = '{demo.FOLDER / 'runs' / f'{name}.run'}'" for name in ("bm25", "ql", "tfidf")
+    ]
+    path = folder / "suite.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"])
+def test_a_name_changes_the_name_alone(name: str, tmp_path: Path) -> None:
+    test = irl.benchmark(written(tmp_path), test=name).test
+    assert test == irl.SignificanceTest(name, **FILE)
+
+
+def test_a_path_and_other_arguments_keep_the_test(tmp_path: Path) -> None:
+    result = irl.benchmark(Path(written(tmp_path)), by="AP", baseline="ql", test="wilcoxon")
+    assert result.test == irl.SignificanceTest("wilcoxon", **FILE)
+    assert result["demo"].test == result.test
+    assert irl.benchmark(written(tmp_path)).test == irl.SignificanceTest("sign", **FILE)
+
+
+def test_a_whole_test_replaces_that_of_the_file(tmp_path: Path) -> None:
+    whole = irl.SignificanceTest("t", alpha=0.01)
+    assert irl.benchmark(written(tmp_path), test=whole).test == whole
+
+
+def test_units_of_the_file_stay(tmp_path: Path) -> None:
+    groups = tmp_path / "groups.csv"
+    ids = sorted(demo.qrels()["query_id"].unique())
+    groups.write_text("query_id,group\n" + "".join(f"{q},{i // 2}\n" for i, q in enumerate(ids)))
+    path = written(tmp_path, test="randomisation", cluster=True, groups="groups.csv")
+    named = irl.benchmark(path, test="bootstrap").test
+    assert named == irl.SignificanceTest("bootstrap", cluster=True, **FILE)
+    whole = irl.benchmark(path, test=irl.SignificanceTest("bootstrap")).test
+    assert whole == irl.SignificanceTest("bootstrap", cluster=True)
+    with pytest.raises(ValueError, match=r"^benchmark: groups of queries are units of"):
+        irl.benchmark(path, test="t")
+
+
+def test_a_misspelt_name_is_an_error_of_benchmark(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^benchmark: unknown test 'wilcoxn'"):
+        irl.benchmark(written(tmp_path), test="wilcoxn")
