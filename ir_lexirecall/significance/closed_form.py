@@ -104,9 +104,10 @@ def of_one_magnitude(x: Floats) -> Bools:
 
 
 def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]:
-    """Interval of mean preferences in [-1, 1]: low and high ends, shape ``(S,)`` each; never a point.
+    """Return the interval of mean preferences in [-1, 1]: low and high ends, shape ``(S,)`` each.
 
-    The t interval of the Q preferences and two more, a win and a loss, cut at -1 and 1. In simulations 95% intervals
+    The t interval of the Q preferences and two more, a win and a loss, cut at -1 and 1, and never
+    without the mean itself; never a point. In simulations 95% intervals
     hold the true mean in 93 to 100% for 5 to 250 queries, whether it is 0 or .98; the plain t interval in 5 to 99%.
 
     Args:
@@ -122,7 +123,10 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     """
     middle, error = _with_a_win_and_a_loss(x)
     half = -special.stdtrit(x.shape[1] + 1, alpha / 2) * error
-    return np.clip(middle - half, -1, 1), np.clip(middle + half, -1, 1)
+    # The win and the loss move the middle towards 0: an interval of low confidence would miss the mean.
+    mean = x.mean(axis=1) if x.shape[1] else middle
+    low, high = np.minimum(middle - half, mean), np.maximum(middle + half, mean)
+    return np.clip(low, -1, 1), np.clip(high, -1, 1)
 
 
 def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
@@ -259,15 +263,17 @@ T = Procedure(
 
 
 def skewness(x: Floats) -> Floats:
-    """Skewness of each row (Fisher's G1, without the bias that it has for normal differences); 0 for rows without spread.
+    """Return the skewness of each row, Fisher's G1, which has no bias for normal differences.
+
+    It is 0 for rows without spread, and for fewer than 3 queries, also where there are none.
 
     >>> skewness(np.array([[0.0, 0.0, 0.0, 1.0], [0.2, 0.2, 0.2, 0.2]]))
     array([2., 0.])
     """
     queries = x.shape[1]
-    mean, deviation = mean_and_deviation(x)
     if queries < 3:
         return np.zeros(len(x))
+    mean, deviation = mean_and_deviation(x)
     z = (x - mean[:, None]) / np.where(deviation == 0, 1.0, deviation)[:, None]
     third = np.einsum("pq,pq,pq->p", z, z, z)
     return np.where(deviation == 0, 0.0, queries * third / ((queries - 1) * (queries - 2)))

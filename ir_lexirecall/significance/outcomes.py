@@ -3,6 +3,8 @@ agree with p; corrections for several comparisons; verdicts with a margin."""
 
 from __future__ import annotations
 
+import difflib
+import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
-from ir_lexirecall._util.errors import check_choice, entry, required
+from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import settled
 
@@ -204,7 +206,13 @@ def effect_of_mean(x: Floats) -> Floats:
 
 
 def mean_and_deviation(x: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation (ddof 1) of each row; rows of one number have exactly that and 0; NaN for one query."""
+    """Return mean and standard deviation (ddof 1) of each row.
+
+    Rows of one number have exactly that mean, and a deviation of 0. The deviation of one query is
+    NaN, and so are both numbers where there are no queries.
+    """
+    if x.shape[1] == 0:
+        return np.full(len(x), np.nan), np.full(len(x), np.nan)
     constant = np.all(x == x[:, :1], axis=1)
     mean = np.where(constant, x[:, 0], x.mean(axis=1))
     if x.shape[1] < 2:
@@ -245,33 +253,61 @@ def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestRes
 # -- several comparisons ---------------------------------------------------------------------------
 
 
+STATSMODELS_CORRECTIONS = (
+    "bonferroni",
+    "fdr_bh",
+    "fdr_by",
+    "sidak",
+    "holm-sidak",
+    "simes-hochberg",
+    "hommel",
+    "fdr_tsbh",
+    "fdr_tsbky",
+    "fdr_gbs",
+    "lfdr",
+)
+"""Names of corrections that ``multipletests`` of statsmodels computes, known without statsmodels, too."""
+_CORRECTION_ALIASES = frozenset(
+    {"b", "bonf", "s", "h", "hs", "sh", "ho", "lfdr_sl", "fdrcorr", "fdr_twostage"}
+    | {"fdr_i", "fdr_p", "fdri", "fdrp", "fdr_n", "fdr_c", "fdrn", "fdr_2sbh", "fdr_2sbky"}
+)
+"""Further names by which ``multipletests`` knows them."""
+
+
 def check_correction(method: str | None) -> None:
-    """Require None, 'holm', or a method of statsmodels' ``multipletests``; without statsmodels, its methods are not known.
+    """Check that a correction is None, 'holm' or a method of statsmodels' ``multipletests``.
+
+    The names are known whether or not statsmodels is installed, so that a misspelt one is refused
+    at once, and never answered by asking for an installation.
 
     Raises:
         ValueError: unknown correction.
 
-    >>> check_correction("bonferoni")
+    >>> check_correction("Holm")
     Traceback (most recent call last):
     ...
-    ValueError: unknown correction 'bonferoni'; choose from holm, bonferroni, fdr_bh, ...; did you mean 'bonferroni'?
+    ValueError: unknown correction 'Holm'; choose from holm, bonferroni, fdr_bh, ...; did you mean 'holm'?
     """
-    if method is None or method == "holm":
+    names = ["holm", *STATSMODELS_CORRECTIONS]
+    if method is None or (isinstance(method, str) and method in {*names, *_CORRECTION_ALIASES}):
         return
-    try:
-        from statsmodels.stats.multitest import multitest_alias, multitest_methods_names
-    except ModuleNotFoundError:
-        if isinstance(method, str):
-            return
-        multitest_methods_names = multitest_alias = {}
-    if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
-        names = [
-            "holm",
-            "bonferroni",
-            "fdr_bh",
-            *(name for name in multitest_methods_names if len(name) > 2),
-        ]
-        check_choice("correction", method, dict.fromkeys([*names, "None (no correction)"]))
+    choices = ", ".join([*names, "None (no correction)"])
+    hint = _meant_correction(method, names) if isinstance(method, str) else ""
+    raise ValueError(f"unknown correction {method!r}; choose from {choices}{hint}")
+
+
+def _meant_correction(method: str, names: Sequence[str]) -> str:
+    """Return a hint at the correction that a misspelt name stands for; empty if none is near."""
+    plain = method.strip().lower()
+    if plain in ("", "none", "no", "off"):
+        return "; for no correction, pass None"
+    nearest = plain if plain in names else ""
+    if not nearest:
+        nearest = next(iter(difflib.get_close_matches(plain, names, 1, 0.7)), "")
+    if not nearest:
+        return ""
+    is_missing = nearest != "holm" and importlib.util.find_spec("statsmodels") is None
+    return f"; did you mean {nearest!r}{' (needs statsmodels)' if is_missing else ''}?"
 
 
 @entry

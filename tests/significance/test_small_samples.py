@@ -87,12 +87,13 @@ def test_p_of_one_magnitude_counts_all_assignments_of_signs(
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20), ALPHAS)
 @settings(max_examples=60)
-def test_the_interval_of_a_mean_preference_is_the_t_interval_with_one_more_win_and_loss(
+def test_the_interval_of_a_mean_preference_is_by_t_with_one_more_win_and_loss_and_holds_the_mean(
     x: list[float], alpha: float
 ) -> None:
     low, high = preference_interval(np.array([x]), alpha)
     more = [*x, 1.0, -1.0]
     expected = stats.t.interval(1 - alpha, len(more) - 1, np.mean(more), stats.sem(more))
+    expected = min(expected[0], np.mean(x)), max(expected[1], np.mean(x))
     assert (low[0], high[0]) == pytest.approx(np.clip(expected, -1, 1), rel=1e-9, abs=1e-12)
     assert -1 <= low[0] < high[0] <= 1
 
