@@ -17,7 +17,7 @@ import ir_measures
 from ir_measures import AP, NERR8, NERR9, NERR10, NERR11, R, alpha_nDCG, nDCG
 
 from tests.benchmarks.data import Collection, Dicts, Files, Systems
-from tests.reference import lexirecall_preference
+from tests.support.reference import lexirecall_preference
 
 STANDARD = [AP, nDCG @ 10, R @ 1000]
 _CWL_EVAL = [NERR8(max_rel=4) @ 20, NERR9(max_rel=4) @ 20, NERR10(max_rel=4), NERR11(max_rel=4)]

@@ -27,8 +27,8 @@ from ir_lexirecall import LR, RBU, TOMA, TSE, meta
 from ir_lexirecall._util.errors import NotText
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
-from tests import odd_inputs
-from tests.odd_inputs import Rows, named_tuples, nested
+from tests.support import odd_inputs
+from tests.support.odd_inputs import Rows, named_tuples, nested
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0, "c": 0.5}, "q2": {"a": 1.0}}

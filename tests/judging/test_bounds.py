@@ -27,7 +27,7 @@ from ir_lexirecall.judging.bounds import (
 )
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
-from judging.every_judging import Small, every_preference, every_value, small_collections
+from tests.judging.every_judging import Small, every_preference, every_value, small_collections
 
 PAIR = np.array([0]), np.array([1])
 CLOSED = [  # exact for any documents

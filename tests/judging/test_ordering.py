@@ -21,8 +21,8 @@ from ir_lexirecall.judging.files import merged
 from ir_lexirecall.judging.ordering import decides, to_judge_table
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference, parse_preference
-from judging.every_judging import Small, small_collections
 from tests.conftest import words
+from tests.judging.every_judging import Small, small_collections
 
 PAIR = np.array([0]), np.array([1])
 CRITERIA = words("lexirecall lexiprecision rpp P@3 R@3 nDCG@3 AP RR RBP(rel=1) TSE ERR@3 Success@2")

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from conftest import collections
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, ScoredDoc
@@ -19,6 +18,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, load
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from tests.conftest import collections
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUNS = {

@@ -12,11 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from simulations.judging import (
-    coverage_of_values,
-    false_decisions,
-    false_decisions_of_any,
-)
 
 import ir_lexirecall
 from ir_lexirecall import benchmark, compare, gate
@@ -32,6 +27,11 @@ from ir_lexirecall.judging.predicted import (
     with_people_alone,
 )
 from ir_lexirecall.significance import SignificanceTest, margin_test
+from tests.simulations.judging import (
+    coverage_of_values,
+    false_decisions,
+    false_decisions_of_any,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -20,7 +20,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.closed_form import sign_test
-from judging.every_judging import every_preference, every_value, small_collections
+from tests.judging.every_judging import every_preference, every_value, small_collections
 
 QRELS = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
 GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}

@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 import pytest
 import reference
-from conftest import collections, reference_values, values
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall import RE, SL3, compare, evaluate, meta, nDCG_JK
+from tests.conftest import collections, reference_values, values
 
 RELS = st.sampled_from([1, 2, 3])
 CUTOFFS = st.none() | st.integers(1, 60)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import collections, reference_values, values
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import ATD, ERF, WSS, LastRel, RecallLoss
+from tests.conftest import collections, reference_values, values
 
 RELS = st.sampled_from([1, 2, 3])
 SIZES = st.integers(200, 10**6)

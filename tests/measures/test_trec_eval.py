@@ -9,12 +9,12 @@ from typing import Any
 import ir_measures
 import pytest
 import reference
-from conftest import Data, collections, reference_values, values
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import RBP_TE, ElevenPt, IPrec_TE, RelP, Rndcg, Unjudged
+from tests.conftest import Data, collections, reference_values, values
 
 RELS = st.sampled_from([1, 2, 3])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "ir_lexirecall",
     *(path.parent.name for path in (ROOT / "integrations").glob("*_lexirecall/__init__.py")),

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import aspect_collections, collections, subtopic_collections, subtopic_table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import align_arrow, evaluate_arrow, ranks_from_arrow
+from tests.conftest import aspect_collections, collections, subtopic_collections, subtopic_table
 
 MEASURES = [TSE, TSE(exposure="nDCG") @ 7, LR, CWL_ERR10(max_rel=4), RBU(p=0.9) @ 20]
 RUN_TYPES = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())])

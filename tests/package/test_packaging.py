@@ -17,7 +17,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def pyproject() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ir_lexirecall.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 2\n"
 BM25 = "q1 Q0 a 1 3.0 t\nq1 Q0 x 2 2.0 t\nq1 Q0 c 3 1.0 t\nq2 Q0 x 1 1 t\n"
 DPH = "q1 Q0 c 1 3.0 t\nq1 Q0 a 2 2.0 t\nq2 Q0 x 1 2 t\nq2 Q0 a 2 1 t\n"

@@ -21,7 +21,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import CAM, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import REGISTRY
-from tests.odd_inputs import Rows, named_tuples, nested, refusal
+from tests.support.odd_inputs import Rows, named_tuples, nested, refusal
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
 RUN = {"q1": {"d3": 3.0, "d9": 2.0, "d1": 1.0}, "q2": {"d1": 1.0}}

@@ -19,7 +19,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall.io.reviews import read_asreview, read_reviews
 
-FILES = Path(__file__).parent / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
+FILES = Path(__file__).parents[1] / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
 INSIGHTS = json.loads(
     (FILES / "insights.json").read_text()
 )  # what asreview-insights 1.6.1 says of them

@@ -17,7 +17,7 @@ from ir_measures import nDCG
 import ir_lexirecall as irl
 from ir_lexirecall import LR, demo
 
-PATCH = Path(__file__).parents[1] / "integrations" / "ir_measures_lexirecall" / "plugins.patch"
+PATCH = Path(__file__).parents[3] / "integrations" / "ir_measures_lexirecall" / "plugins.patch"
 
 
 def apply_change(folder: Path, *options: str) -> None:

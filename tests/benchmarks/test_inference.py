@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from simulations.benchmark import World
 
 from ir_lexirecall import benchmark
 from ir_lexirecall.significance import Resampled, draws, heterogeneity
 from ir_lexirecall.significance import over_collections as inference
+from tests.simulations.benchmark import World
 
 B = 200
 

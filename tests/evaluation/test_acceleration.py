@@ -24,7 +24,17 @@ from ir_lexirecall.evaluation import acceleration
 from ir_lexirecall.measures.scoring import identical
 from tests.conftest import collections
 from tests.measures.test_standard import FIXED
-from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, RUN, VALUES, frame, rows, strings, tuples
+from tests.support.odd_inputs import (
+    ODD_QRELS,
+    ODD_RUNS,
+    QRELS,
+    RUN,
+    VALUES,
+    frame,
+    rows,
+    strings,
+    tuples,
+)
 
 STANDARD = [AP, nDCG @ 10, P @ 2, R @ 2, Bpref, NumRet, NumRel, NumQ]
 OURS = [TSE, LR, CWL_ERR10(max_rel=4)]

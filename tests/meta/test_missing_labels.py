@@ -22,7 +22,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta import Study
 from ir_lexirecall.meta.missing_labels import TwoWay, without_labels
 
-PAPERS = Path(__file__).parents[1] / "examples" / "papers"
+PAPERS = Path(__file__).parents[2] / "examples" / "papers"
 MANUSCRIPT = PAPERS / "manuscript"
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from conftest import Data
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
@@ -22,8 +21,9 @@ from ir_lexirecall.io.measure_names import (
     trec_eval_lines,
     trec_eval_name,
 )
+from tests.conftest import Data
 
-FILES = Path(__file__).parent / "files" / "values"
+FILES = Path(__file__).parents[1] / "files" / "values"
 
 
 @pytest.mark.parametrize("run", ["bm25", "ql"])

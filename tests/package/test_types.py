@@ -38,7 +38,7 @@ def test_a_strict_program_has_no_type_error(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     places = os.pathsep.join(
-        str(Path(__file__).parents[1] / folder) for folder in (".", "integrations")
+        str(Path(__file__).parents[2] / folder) for folder in (".", "integrations")
     )
     command = [
         sys.executable,

@@ -1,6 +1,6 @@
 """Run a script as its page or notebook does: cell by cell, printing what a cell's last line gives.
 
-    python tests/cells.py examples/tutorials/SCRIPT.py
+    python tests/support/cells.py examples/tutorials/SCRIPT.py
 
 Warnings are errors, but for those on what will change in other packages, which users do not see either.
 """

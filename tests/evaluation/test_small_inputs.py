@@ -21,7 +21,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import columns
 from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
-from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, frame, rows
+from tests.support.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, frame, rows
 
 MEASURES = [
     *(

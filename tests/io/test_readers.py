@@ -19,7 +19,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import lines, readers
 from ir_lexirecall.io.readers import nugget_qrels
 
-FILES = Path(__file__).parent / "files" / "frameworks"
+FILES = Path(__file__).parents[1] / "files" / "frameworks"
 MTEB = FILES / "TinyArguments_predictions.json"
 LINES = FILES / "Information-Retrieval_evaluation_tiny_predictions_cosine.jsonl"
 BEIR_RUN, BEIR_QRELS = FILES / "beir.run", FILES / "beir_qrels.tsv"

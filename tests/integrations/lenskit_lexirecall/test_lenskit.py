@@ -30,7 +30,7 @@ from ir_lexirecall.comparison import Comparison
 
 # Generated runs may have no list for any user with test items.
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "lenskit_recommenders.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "lenskit_recommenders.py"
 
 # -- lists and collections -------------------------------------------------------------------------
 

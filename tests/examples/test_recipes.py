@@ -13,7 +13,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall.io.values import read_values
 
-RECIPES = Path(__file__).parents[1] / "examples" / "recipes"
+RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
 RANKING, RELEVANT = ["a", "x", "b", "a"], ["a", "b"]
 VALUE = irl.scorer("LR@100")(["a", "x", "b"], RELEVANT)
 

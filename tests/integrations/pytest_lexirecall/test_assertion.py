@@ -15,7 +15,7 @@ from ir_lexirecall.pt_docs.commands import write_files
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 QRELS, BM25 = (
     demo.qrels(),
     demo.run("bm25"),

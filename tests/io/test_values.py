@@ -19,7 +19,7 @@ from ir_lexirecall import cli, demo
 from ir_lexirecall.io.values import ValueTable, read_collections, read_values
 from ir_lexirecall.measures.declaration import REGISTRY
 
-FILES = Path(__file__).parent / "files" / "values"
+FILES = Path(__file__).parents[1] / "files" / "values"
 RUNS, MEASURES = ("bm25", "ql"), ("AP", "P@5")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from ir_lexirecall.pt_docs.placeholders import verdicts
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def printed_by(script: str, *arguments: str) -> str:
@@ -29,7 +29,7 @@ def shown_by(tutorial: str, **environment: str) -> str:
     """What the cells of a tutorial print and show, without the larger data that a developer may have."""
     command = [
         sys.executable,
-        str(Path(__file__).parent / "cells.py"),
+        str(Path(__file__).parents[1] / "support" / "cells.py"),
         str(EXAMPLES / "tutorials" / f"{tutorial}.py"),
     ]
     plain = {"IR_DATASETS_HOME": os.devnull, "IR_LEXIRECALL_DATA": os.devnull}
@@ -83,7 +83,7 @@ def test_retrieval_from_an_id_to_what_decided(tmp_path: Path) -> None:
 
 
 def test_the_embedded_runs_are_what_the_script_makes(tmp_path: Path) -> None:
-    runs = Path(__file__).parents[1] / "ir_lexirecall" / "data" / "demo" / "runs"
+    runs = Path(__file__).parents[2] / "ir_lexirecall" / "data" / "demo" / "runs"
     printed_by("make_demo_runs.py", "--out", str(tmp_path))
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {
         file.name: file.read_bytes() for file in runs.iterdir()

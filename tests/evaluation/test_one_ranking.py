@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 import reference
-from conftest import collections, subtopic_collections
 from fresh import python
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from tests.conftest import words
+from tests.conftest import collections, subtopic_collections, words
 
 MEASURES = st.sampled_from(
     words(

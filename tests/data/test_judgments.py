@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import aspect_collections, collections, subtopic_collections, subtopic_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
+from tests.conftest import aspect_collections, collections, subtopic_collections, subtopic_table
 
 
 def drawn_parts(data: st.DataObject, judgments: Judgments) -> list[list[str]]:
