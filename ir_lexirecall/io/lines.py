@@ -117,16 +117,11 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
         return tables[0]
     if engine.computes():
         return pl.concat(tables, how="vertical_relaxed")
-    columns = {
-        name: chain.from_iterable(table[name].to_list() for table in tables)
-        for name in tables[0].columns
-    }
-    return pl.DataFrame(
-        {
-            name: pl.Series(list(values), dtype=tables[0].schema[name])
-            for name, values in columns.items()
-        }
-    )
+    columns = {}
+    for name, dtype in tables[0].schema.items():
+        values = [value for table in tables for value in table[name].to_list()]
+        columns[name] = pl.Series(name, values, dtype=dtype)
+    return pl.DataFrame(columns)
 
 
 def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
