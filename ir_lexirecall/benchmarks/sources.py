@@ -192,11 +192,13 @@ _KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("cluster", "rules", "allow_empty"), ("true or false", (bool,))),
     "margin": ("a text or a number", (str, float, int)),
     "alpha": ("a number", (float, int)),
-    **dict.fromkeys(("n_resamples", "seed"), ("an integer", (int,))),
+    **dict.fromkeys(("n_resamples", "seed", "trec_eval"), ("an integer", (int,))),
 }
 _OF_TEST = {"test": "name"} | {
     name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster")
 }
+
+_OF_READING = ("rules", "trec_eval")  # keys of a TOML file that say how qrels are read
 
 
 @dataclass(frozen=True)
@@ -215,12 +217,11 @@ class Source:
 
     @property
     def qrels(self) -> dict[str, QrelsLike]:
-        """The collections, without their own rules where the file says so."""
-        rules = self.options.get("rules", True)
-        return {
-            name: source if rules else load(source, rules=False)
-            for name, source in self.collections.items()
-        }
+        """The collections, read with the file's `rules` and `trec_eval`."""
+        reading = {key: self.options[key] for key in _OF_READING if key in self.options}
+        if not reading:
+            return dict(self.collections)
+        return {name: load(source, **reading) for name, source in self.collections.items()}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -231,7 +232,7 @@ class Source:
         others = {
             key: value
             for key, value in self.options.items()
-            if key not in (*_OF_TEST, "over", "rules")
+            if key not in (*_OF_TEST, *_OF_READING, "over")
         }
         return others | ({"test": SignificanceTest(**tested)} if tested else {})
 

@@ -17,7 +17,8 @@ from ir_lexirecall._util.errors import did_you_mean, repeated
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.data.judgments import Judgments, load_collection
+from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collection
+from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, matching, rereadable
 from ir_lexirecall.measures.parsing import is_measures
@@ -161,6 +162,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
     },
+    "trec_eval": {
+        "type": int,
+        "choices": list(ORDERS),
+        "metavar": "VERSION",
+        "help": "order documents as trec_eval 9 does (scores as 32-bit floats; the default, as in ir_measures) "
+        "or as trec_eval 10 (64-bit floats); 9 or 10",
+    },
     "predicted": {
         "metavar": "FILE",
         "help": "judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
@@ -238,7 +246,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 """The options that several commands have, by the names of their values."""
-JUDGMENTS = ("qrels", "aspect", "judged")
+JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed")
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
 
@@ -348,6 +356,8 @@ class Options(argparse.Namespace):
         if self.values is not None:
             if self.qrels is not None or self.aspect or self.judged:
                 raise ValueError("give QRELS and RUN, or --values FILE, not both")
+            if self.trec_eval is not None:
+                raise ValueError("--trec-eval orders the documents of runs; --values has none")
             return None
         if not self.runs:
             self.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
@@ -409,7 +419,7 @@ class Inputs:
             raise ValueError(f"{self.options.qrels}: there are no judgments in it")
         for file in self.options.judged:
             judgments = merging.merged(judgments, file)
-        return judgments
+        return reading_of(self.options, judgments)
 
     @property
     def measures(self) -> Sequence[str | IRMeasure]:
@@ -420,6 +430,11 @@ class Inputs:
             said = 'a file recommends no measures; name some with -m, as in -m "nDCG@10 AP LR"'
             raise ValueError(f"{self.options.qrels}: {said}")
         return self.collection.recommended()
+
+
+def reading_of(options: Options, qrels: QrelsLike) -> Any:
+    """Return qrels with the order of documents that the command line names, if it names one."""
+    return qrels if options.trec_eval is None else load(qrels, trec_eval=options.trec_eval)
 
 
 def run_names(paths: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.benchmarks import benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.sources import Source, read_source
-from ir_lexirecall.cli.arguments import TEST, Options, Parser, parse_margin
+from ir_lexirecall.cli.arguments import TEST, Options, Parser, parse_margin, reading_of
 from ir_lexirecall.cli.output import Page, add_output
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import rereadable
@@ -62,7 +62,7 @@ def add_benchmark(commands: Any) -> None:
         help="judgments of all queries of a collection by a program (repeatable); its qrels are then those of people, for a random "
         "sample of at least 10; with --values FILE: values of all collections from them",
     )
-    parser.add("smaller_is_better", "allow_empty")
+    parser.add("smaller_is_better", "allow_empty", "trec_eval")
     parser.add(
         "groups",
         more="; where collections share ids of queries, a column collection tells them apart",
@@ -98,6 +98,7 @@ def run_benchmark(options: Options) -> None:
         name: reduce(merged, files, Judgments.from_qrels(qrels[name]))
         for name, files in judged.items()
     }
+    qrels = {name: reading_of(options, source) for name, source in qrels.items()}
     given = {
         name: getattr(options, name)
         for name in ("baseline", "smaller_is_better", "groups", "missing")

@@ -65,6 +65,8 @@ def add_eval(commands: Any) -> None:
 
 
 def run_eval(options: Options) -> None:
+    if options.format == TREC:
+        _take_version_10(options)
     inputs = Inputs(options)
     trec_names = ["official"] if options.measures is None else split_measures(options.measures)
     measures = parse_measures(
@@ -154,6 +156,16 @@ def run_eval(options: Options) -> None:
     if page.for_people:
         page.add_sentences(*grouped(present.run_caveats(scored)))
     page.finish()
+
+
+def _take_version_10(options: Options) -> None:
+    """Order documents as trec_eval 10 does, whose measures `--format trec` prints."""
+    if options.trec_eval == 9:
+        raise ValueError(
+            "--format trec prints what trec_eval 10 prints: leave --trec-eval 9 out, or take another "
+            "format and IPrec, ElevenPt(version=9) for the measures that differ"
+        )
+    options.trec_eval = 10
 
 
 def _trec_measures(names: Sequence[str]) -> dict[str, str]:

@@ -285,7 +285,7 @@ class ComparedRuns(Memoised):
             if any(self.by[name].direction for name in directions)
             else None,
             "rel": rel or None,
-            "rules": (self.scored and self.scored.judgments.rules) or None,
+            "rules": (self.scored and self.scored.judgments.conditions) or None,
             "metadata": (self.scored and self.scored.metadata) or None,
             "left_out": list(self.given.skipped)
             if self.given is not None and self.given.skipped

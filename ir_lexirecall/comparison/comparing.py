@@ -157,6 +157,7 @@ def compare_runs(
             raise ValueError(f"exclude {alone}")
         if judgments.judged_only and not predicted.judged_only:
             raise ValueError(f"judged_only {alone}")
+        predicted = replace(predicted, order=judgments.order)  # the runs are the same
     table, whole = (qrels, judgments) if predicted is None else (design.predicted, predicted)
     of_all = design.groups_of(whole.query_ids, table)
     design = replace(design, groups=of_all and of_all.only(judgments.query_ids))

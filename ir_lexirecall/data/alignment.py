@@ -16,7 +16,7 @@ from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
+from ir_lexirecall.data.tie_rule import Blocks, ranks_of
 from ir_lexirecall.io.columns import (
     TableLike,
     changes,
@@ -37,7 +37,6 @@ _FEW_QUERIES, _SHORT = (
     4,
     256,
 )  # of a run that is aligned query by query, and documents of each ranking
-_FINITE = float(np.finfo(np.float32).max)  # scores beyond may be infinite to trec_eval
 _ROWS = 2**18  # of a run that are aligned at once
 
 
@@ -228,7 +227,7 @@ def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.Da
         q, doc_id = repeated.row(0)
         raise _twice(judgments.query_ids[q], doc_id, len(repeated))
     row, doc = find_judged(judgments.hashed_keys(query), keys, hashes)
-    score, doc_ids = as_32_bits(table["score"].to_numpy()), table["doc_id"]
+    score, doc_ids = table["score"].to_numpy(), table["doc_id"]
     if judgments.excluded:
         kept = np.ones(len(block), dtype=bool)
         kept[row[doc < 0]] = False
@@ -236,9 +235,15 @@ def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.Da
         block, score, doc_ids = block[kept], score[kept], doc_ids.filter(pl.Series(kept))
         length = np.bincount(block, minlength=len(query))
     blocks = Blocks(
-        length, score, lambda rows: doc_ids.gather(rows).to_list(), doc, block[row], score[row]
+        length,
+        score,
+        lambda rows: doc_ids.gather(rows).to_list(),
+        doc,
+        block[row],
+        score[row],
+        judgments.order,
     )
-    return _Part(doc, *ranks_of(blocks, judgments), query, length)
+    return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
 
 
 def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
@@ -248,12 +253,13 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
     """
     depth = np.zeros(len(judgments), dtype=np.int64)
     docs, ranks, ranked = [_NONE], [_NONE], list[int]()
+    dtype, largest = judgments.order.dtype, judgments.order.largest
     for name, ranking in run.items():
         score = packed_numbers([list(ranking.values())])
         if score is None or not 0 < len(score) <= _SHORT:
             return None
         in_order = np.sort(score)
-        if not (in_order[0] >= -_FINITE and in_order[-1] <= _FINITE):  # NaN comes last
+        if not (in_order[0] >= -largest and in_order[-1] <= largest):  # NaN comes last
             return None
         q = judgments.place.get(name)
         if q is None:
@@ -261,8 +267,8 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
         rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
         wanted = np.array(
             [ranking[judgments.doc_ids[row]] for row in rows], dtype=np.float64
-        ).astype(np.float32)
-        in_order = in_order.astype(np.float32)
+        ).astype(dtype)
+        in_order = in_order.astype(dtype)
         end = in_order.searchsorted(wanted, "right")
         if max((end - in_order.searchsorted(wanted)).tolist(), default=0) > 1:
             return None
@@ -344,10 +350,8 @@ def _part_of_dict(
         return [names[b][i] for b, i in places]
 
     doc, doc_block = doc[found], doc_block[found]
-    blocks = Blocks(
-        length, as_32_bits(score), doc_ids_of, doc, doc_block, as_32_bits(doc_score[found])
-    )
-    return _Part(doc, *ranks_of(blocks, judgments), query, length)
+    blocks = Blocks(length, score, doc_ids_of, doc, doc_block, doc_score[found], judgments.order)
+    return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
 
 
 # -- finding documents by hashes, every match being checked ------------------------------------------------

@@ -19,6 +19,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.qrels import ASPECT_COLUMNS, AspectRows, read_qrels
+from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder, order_of_version
 from ir_lexirecall.io.columns import TableLike, float_of, id_pairs, id_string, is_file
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
@@ -76,6 +77,7 @@ class Judgments(Memoised):
         threshold: smallest grade that counts as relevant in the collection they are from; 1 where none says.
         judged_only: whether runs that are aligned with them lose all documents without a judgment (condensed lists).
         only_relevant: whether the queries were chosen because they have relevant documents.
+        order: how the documents of a run that is aligned with them are ordered.
     """
 
     query_ids: list[str]
@@ -90,6 +92,7 @@ class Judgments(Memoised):
     threshold: float = field(default=1, compare=False)
     judged_only: bool = False
     only_relevant: bool = field(default=False, compare=False)
+    order: ScoreOrder = field(default=TREC_EVAL_9, repr=False)
 
     @classmethod
     @entry
@@ -157,7 +160,12 @@ class Judgments(Memoised):
             judgments = replace(judgments, only_relevant=True)
         elif wanted is not None:
             judgments = judgments.restricted_to(map(id_string, wanted))
-        return replace(judgments, judged_only=judgments.judged_only or options["judged_only"])
+        version = options["trec_eval"]
+        return replace(
+            judgments,
+            judged_only=judgments.judged_only or options["judged_only"],
+            order=judgments.order if version is None else order_of_version(version),
+        )
 
     def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
         """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
@@ -308,6 +316,14 @@ class Judgments(Memoised):
 
     def __len__(self) -> int:
         return len(self.query_ids)
+
+    @property
+    def conditions(self) -> str:
+        """What results say of how runs are read: the collection's rules, and an order of documents
+        other than the default."""
+        is_default = self.order == TREC_EVAL_9
+        order = "" if is_default else f"with documents in trec_eval {self.order.version}'s order"
+        return " and ".join(filter(None, [self.rules, order]))
 
     @cached_property
     def aspect_names(self) -> frozenset[str]:
@@ -553,6 +569,7 @@ def load(
     judged_only: bool = False,
     queries: str | Iterable[Any] | None = None,
     rules: bool = True,
+    trec_eval: int | None = None,
 ) -> Collection | Judgments:
     """Qrels with what reading them needs: what counts as judged, and for which queries, said once for all that takes qrels.
 
@@ -564,6 +581,9 @@ def load(
         judged_only: take documents without a judgment out of every run (condensed lists).
         queries: only these count: their ids, or ``'relevant'``, those with relevant documents; by default all.
         rules: apply the collection's own rules (``Collection.rules``) first.
+        trec_eval: order the documents of runs as version 9 of trec_eval (by scores as 32-bit floats,
+            the default: ir_measures does so) or as version 10 (as 64-bit floats); equal scores by
+            document id in both.
 
     Returns:
         Of an id a ``Collection``, with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them),
@@ -580,6 +600,9 @@ def load(
     >>> qrels = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}}, exclude="self", judged_only=True, queries="relevant")
     >>> irl.evaluate("RR", qrels, {"q1": {"q1": 3.0, "x": 2.0, "a": 1.0}})["RR"].to_dict()
     {'q1': 1.0}
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 12.34567891, "b": 12.34567890}}
+    >>> irl.evaluate("RR", irl.load(qrels, trec_eval=10), run)["RR"].to_dict()
+    {'q': 1.0}
     """
     if isinstance(queries, str):
         if queries != "relevant":
@@ -594,7 +617,15 @@ def load(
         raise ValueError(f"queries must be 'relevant' or ids of queries, not {queries!r}")
     check_flag("judged_only", judged_only)
     check_flag("rules", rules)
-    reading = {"exclude": exclude, "judged_only": judged_only, "queries": queries, "rules": rules}
+    if trec_eval is not None:
+        order_of_version(trec_eval)
+    reading = {
+        "exclude": exclude,
+        "judged_only": judged_only,
+        "queries": queries,
+        "rules": rules,
+        "trec_eval": trec_eval,
+    }
     if isinstance(source, str) and not is_file(source):
         source = load_collection(source)
     if isinstance(source, Collection):

@@ -22,7 +22,6 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, checked_batches, numbered_queries
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.tie_rule import as_32_bits, sort_key
 from ir_lexirecall.io.columns import run_table
 from ir_lexirecall.io.files import rereadable
 
@@ -183,7 +182,7 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
         table = table.join(
             judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left"
         )
-    key = sort_key(table["query"].to_numpy(), as_32_bits(table["score"].to_numpy()))
+    [key] = judgments.order.keys(table["query"].to_numpy(), table["score"].to_numpy())
     table = table.drop("score")
     if not np.all(key[1:] > key[:-1]):
         table = (

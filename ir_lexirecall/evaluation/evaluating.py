@@ -83,7 +83,7 @@ def evaluate(
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
         asked; with ``aggregate=True`` a Series of means, indexed by measure. Its ``attrs`` hold, as far as there are any, the
-        ``rules`` of the collection that were applied, the ``metadata`` of the run file (ir-metadata), and ``diagnostics``: scores that
+        ``rules`` of the collection that were applied (and that documents are in trec_eval 10's order), the ``metadata`` of the run file (ir-metadata), and ``diagnostics``: scores that
         rise with the run's own ranks, and means that the order of documents with equal scores could change by more than 0.005 (see ``tie_audit``).
 
     Raises:
@@ -129,7 +129,7 @@ def evaluate(
         ):  # others would have to be computed again
             warning = tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))
             warnings += [warning] if warning else []
-    made = {"rules": judgments.rules, "metadata": metadata_of(run), "diagnostics": warnings}
+    made = {"rules": judgments.conditions, "metadata": metadata_of(run), "diagnostics": warnings}
     table.attrs.update({what: said for what, said in made.items() if said})
     return table
 

@@ -220,7 +220,8 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     ]
     both = replace(both, query_ids=judgments.query_ids, query=query)
     kept = {
-        name: getattr(judgments, name) for name in ("rules", "source", "threshold", "judged_only")
+        name: getattr(judgments, name)
+        for name in ("rules", "source", "threshold", "judged_only", "order")
     }
     return replace(both, **kept).excluding(judgments.excluded)
 
