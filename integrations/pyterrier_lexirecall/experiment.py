@@ -188,6 +188,8 @@ def Experiment(
             )
     metrics, measures = read_metrics(eval_metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
+    if isinstance(qrels, pd.DataFrame) and not len(qrels):
+        raise ValueError("qrels: there are no judgments in it")
     handed = {"topics": topics, "qrels": qrels, "eval_metrics": metrics, "names": names}
     handed |= {"filter_by_qrels": filter_by_qrels, "filter_by_topics": filter_by_topics}
     handed |= {"correction": correction, "correction_alpha": tested.alpha}

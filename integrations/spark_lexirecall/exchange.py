@@ -92,9 +92,13 @@ class Exchange:
             )
         else:
             frame = _readable(qrels, "qrels", qrel_table)
+        judged = None
         if buckets is None:
-            buckets = max(1, -(-(frame.count() + every.count()) // _ROWS))
+            judged = frame.count()
+            buckets = max(1, -(-(judged + every.count()) // _ROWS))
         check_integer("buckets", buckets)
+        if not judged if judged is not None else frame.isEmpty():
+            raise ValueError("qrels: there are no judgments in it")
         asked = (
             measure["aspects"]
             for measure in measures.values()
@@ -158,7 +162,7 @@ class Exchange:
                         else whole.restricted_to(qrels["query_id"].to_pylist())
                     )
                     judgments, rows = (
-                        Judgments.from_qrels(judged).as_part(aspects),
+                        Judgments.from_qrels(judged, allow_empty=True).as_part(aspects),
                         pl.DataFrame(runs),
                     )
                     tables = {

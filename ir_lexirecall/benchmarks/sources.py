@@ -15,6 +15,7 @@ from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.readers import run_files
+from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.significance import SignificanceTest
 
 CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
@@ -29,7 +30,8 @@ def named_collections(
 ) -> tuple[dict[str, QrelsLike], RunsLike]:
     """Collections by their names, and their runs by collection.
 
-    A mapping is one of names to collections unless it is a dict of dicts of grades, which are the qrels of one.
+    A mapping is one of names to collections unless it is the qrels of one: a dict of dicts of grades, or of
+    relevant documents.
 
     >>> list(named_collections(["beir/scifact/test", "beir/arguana"], "runs")[0])
     ['beir/scifact/test', 'beir/arguana']
@@ -40,11 +42,8 @@ def named_collections(
         raise ValueError("there are no collections")
     several: list[tuple[str, Any]] = []
     if isinstance(collections, Mapping):
-        for of_one in collections.values():
-            if not isinstance(of_one, Mapping) or any(
-                isinstance(grade, Mapping) for grade in of_one.values()
-            ):
-                several = [(str(name), qrels) for name, qrels in collections.items()]
+        if any(map(_is_collection, collections.values())):
+            several = [(str(name), qrels) for name, qrels in collections.items()]
     elif isinstance(collections, (list, tuple)) and all(
         isinstance(item, (str, Collection)) for item in collections
     ):
@@ -65,6 +64,13 @@ def named_collections(
     )  # not below the collection's
     runs_of_one: Any = {name: runs} if by_name else runs
     return {name: qrels}, runs_of_one
+
+
+def _is_collection(value: Any) -> bool:
+    """Return whether a value of a mapping is a collection, not the documents of a query."""
+    if isinstance(value, Mapping):
+        return any(isinstance(docs, Mapping) or lists_ids(docs) for docs in value.values())
+    return not (lists_ids(value) and all(isinstance(item, (str, int)) for item in value))
 
 
 def runs_by_collection(

@@ -137,6 +137,12 @@ def compare(
     return result
 
 
+def read_predicted(qrels: QrelsLike) -> Judgments:
+    """Return predicted judgments; errors call them so."""
+    with naming("predicted"):
+        return Judgments.from_qrels(qrels)
+
+
 def compare_runs(
     qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design
 ) -> Comparison:
@@ -145,7 +151,7 @@ def compare_runs(
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = distinct_criteria(by, judgments.threshold)
-    predicted = None if design.predicted is None else Judgments.from_qrels(design.predicted)
+    predicted = None if design.predicted is None else read_predicted(design.predicted)
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:

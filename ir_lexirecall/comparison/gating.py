@@ -35,7 +35,12 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design, MarginLike
-from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
+from ir_lexirecall.comparison.comparing import (
+    CriteriaLike,
+    compare_runs,
+    parse_criteria,
+    read_predicted,
+)
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
@@ -216,7 +221,7 @@ def gate(
     if rule == "drop" and (ledger is not None or release is not None):
         raise ValueError("ledger and release need the rule 'evidence': they are about tests")
     judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
-    by_program = None if predicted is None else Judgments.from_qrels(predicted)
+    by_program = None if predicted is None else read_predicted(predicted)
     design = Design(
         names[0], margin, SignificanceTest.by_name(test), by_program, allow_empty=allow_empty
     )

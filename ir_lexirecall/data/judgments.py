@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
@@ -23,7 +23,8 @@ from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder, order_of_versio
 from ir_lexirecall.io.columns import TableLike, float_of, id_pairs, id_string, is_file
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
-"""Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
+"""Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars,
+Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, which get grade 1), an
 iterable of named tuples, or ``Judgments`` themselves."""
 
 ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
@@ -96,10 +97,15 @@ class Judgments(Memoised):
 
     @classmethod
     @entry
-    def from_qrels(cls, qrels: QrelsLike) -> Judgments:
-        """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
+    def from_qrels(cls, qrels: QrelsLike, *, allow_empty: bool = False) -> Judgments:
+        """Return judgments read from qrels in any form; ``Judgments`` are returned as they are.
 
         ``load`` takes documents or queries out.
+
+        Args:
+            qrels: a path, a data set's id, a table, a dict of dicts or of relevant documents, or named
+                tuples.
+            allow_empty: take qrels without any judgment, as a part of larger qrels may be.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
         >>> judgments = Judgments.from_qrels(qrels)
@@ -107,15 +113,17 @@ class Judgments(Memoised):
         (['q0', 'q1'], ['d9', 'd1', 'd2'], [2.0, 0.0, 1.0])
 
         Raises:
-            ValueError: a missing column, a grade that is not a number, or the same judgment twice with
-                different grades.
+            ValueError: a missing column, a grade that is not a number, the same judgment twice with
+                different grades, or no judgment at all.
         """
         if isinstance(qrels, str) and not is_file(qrels):
             qrels = load_collection(qrels)
         if isinstance(qrels, Judgments):
             return qrels
         if isinstance(qrels, Collection):
-            judgments = cls(*read_qrels(qrels.qrels), source=qrels.dataset_id, threshold=qrels.rel)
+            with naming(qrels.dataset_id):
+                judgments = cls.from_qrels(qrels.qrels, allow_empty=allow_empty)
+            judgments = replace(judgments, source=qrels.dataset_id, threshold=qrels.rel)
             if all(options["rules"] for options in qrels.reading):
                 judgments = judgments.with_rules(qrels.rules)
             for options in qrels.reading:
@@ -124,8 +132,11 @@ class Judgments(Memoised):
         path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
         with naming(path or "qrels"):
             judgments = cls(*read_qrels(qrels), source=os.path.basename(path))
-            if path and not judgments.query_ids:
-                raise ValueError("there are no judgments in it")
+            if not len(judgments.grade) and not allow_empty:
+                hint = (
+                    "; it can be read only once: give a list" if isinstance(qrels, Iterator) else ""
+                )
+                raise ValueError(f"there are no judgments in it{hint}")
         return judgments
 
     def read_with(self, options: Mapping[str, Any]) -> Judgments:
@@ -156,6 +167,8 @@ class Judgments(Memoised):
         judgments = self.excluding(taken_out) if taken_out else self
         if wanted == "relevant":
             relevant = np.flatnonzero(judgments.m(judgments.threshold))
+            if not len(relevant):
+                raise ValueError("queries='relevant': no query has a relevant document")
             judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
             judgments = replace(judgments, only_relevant=True)
         elif wanted is not None:

@@ -23,6 +23,7 @@ from ir_lexirecall.io.columns import (
     readable,
 )
 from ir_lexirecall.io.lines import QREL_COLUMNS
+from ir_lexirecall.io.relevant_documents import with_grades
 
 _SMALL = 2**17  # lines that one thread sorts
 ASPECT_COLUMNS = (
@@ -85,7 +86,7 @@ def read_qrels(qrels: Any) -> Qrels:
     Raises:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
     """
-    qrels = readable(qrels, "qrels")
+    qrels = with_grades(readable(qrels, "qrels"))
     if (nested := nested_dicts(qrels, "qrels", QREL_COLUMNS)) is not None:
         query_ids = sorted(nested)
         docs = [sorted(nested[query_id]) for query_id in query_ids]

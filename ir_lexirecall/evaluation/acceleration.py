@@ -52,7 +52,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
                 if self._leaves_all:
                     _ = self._left_to  # the first to complain, as without acceleration
                 try:
-                    self.judgments = Judgments.from_qrels(self._qrels)
+                    self.judgments = Judgments.from_qrels(self._qrels, allow_empty=True)
                     table = self.judgments.table
                     several = table is not None and len(table.doc) > len(self.judgments.grade)
                     reads_otherwise = several or self.judgments.relevance_is_named

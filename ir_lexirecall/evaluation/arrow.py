@@ -68,7 +68,7 @@ def evaluate_arrow(
     _require_engines()
     named = measures_by_column(measures)
     aligned = align(
-        Judgments.from_qrels(qrels).as_part(aspects or ()), run
+        Judgments.from_qrels(qrels, allow_empty=True).as_part(aspects or ()), run
     )  # checked where nothing is judged, too
     judgments = aligned.judgments
     columns: dict[str, Any] = {
@@ -126,7 +126,9 @@ def align_arrow(
      {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
     _require_engines()
-    return ranks_to_arrow(align(Judgments.from_qrels(qrels).as_part(aspects or ()), run))
+    return ranks_to_arrow(
+        align(Judgments.from_qrels(qrels, allow_empty=True).as_part(aspects or ()), run)
+    )
 
 
 @entry

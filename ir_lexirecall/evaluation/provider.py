@@ -34,7 +34,9 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     @called("")  # errors name no function: the user called one of ir_measures
     def __init__(self, measures: Iterable[IRMeasure], qrels: QrelsLike) -> None:
-        self.judgments: judgments.Judgments = judgments.Judgments.from_qrels(qrels)
+        self.judgments: judgments.Judgments = judgments.Judgments.from_qrels(
+            qrels, allow_empty=True
+        )
         # ir_measures hands over a set, whose order is another one in every process.
         ordered = (
             sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)

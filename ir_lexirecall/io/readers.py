@@ -23,6 +23,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import files, lines, search_engines
 from ir_lexirecall.io.lines import QREL_COLUMNS, RUN_COLUMNS, TEXTS
+from ir_lexirecall.io.relevant_documents import with_grades
 
 _RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
@@ -136,7 +137,9 @@ def read_qrels(path: str) -> pl.DataFrame:
                 content = files.parsed_json(files.text_of_file(file), file)
                 with naming(file):
                     found = search_engines.qrels_in(content)
-                return _table_of_dicts(content if found is None else found, file, "qrels")
+                    if found is None:
+                        found = with_grades(content)
+                return _table_of_dicts(found, file, "qrels")
             if search_engines.is_judgment_list(line):
                 return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
             fields = tuple(line.split())

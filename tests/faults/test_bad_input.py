@@ -263,7 +263,7 @@ def test_an_id_that_is_neither_string_nor_integer(
         ("qrels", [("q1", "d1", 1)], ["('q1', 'd1', 1)", "query_id, doc_id, relevance"]),
         ("run", [["q1", "d1", 1]], ["['q1', 'd1', 1]", "query_id, doc_id, score"]),
         ("run", [ScoredDoc("q1", "d1", 1), Qrel("q1", "d2", 1)], ["Qrel", "'d2'"]),
-        ("qrels", {"q1": ["d1"]}, ["'q1'", "['d1']"]),
+        ("qrels", {"q1": [("d1", 1)]}, ["'q1'", "('d1', 1)"]),
         ("run", {"q1": {"d1": 1.0}, "q2": 3}, ["'q2'", "3"]),
         ("qrels", [Qrel("q1", "d1", 6), Qrel("q1", "d1", 8)], ["6", "8"]),
         (

@@ -638,10 +638,9 @@ def test_an_empty_run_scores_0(name: str) -> None:
 
 @pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "with standard ones"])
 @pytest.mark.parametrize("name", EMPTY)
-def test_empty_qrels_give_an_empty_table(name: str, measures: list[Any]) -> None:
-    values = irl.evaluate(measures, EMPTY[name]("relevance"), nested(RUN))
-    assert values.shape == (0, len(measures))
-    assert values.columns.tolist() == list(map(str, measures))
+def test_empty_qrels_are_refused(name: str, measures: list[Any]) -> None:
+    with pytest.raises(ValueError, match=r"^evaluate: qrels: there are no judgments in it"):
+        irl.evaluate(measures, EMPTY[name]("relevance"), nested(RUN))
 
 
 # -- several measures, several runs --------------------------------------------------------------------

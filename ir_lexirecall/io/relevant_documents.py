@@ -1,0 +1,53 @@
+"""Qrels as the relevant documents of each query, as sentence-transformers keeps them: ``{query: {ids}}``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.errors import shown
+
+RELEVANT = 1
+"""Grade of a document that is only said to be relevant."""
+
+
+def with_grades(qrels: Any) -> Any:
+    """Return qrels with a grade for each document; anything but relevant documents stays as it is.
+
+    Args:
+        qrels: a mapping of query ids to documents: dicts of grades, or sets, lists or tuples of ids;
+            or any other form of qrels.
+
+    Raises:
+        ValueError: a query has something among its documents that is not an id.
+
+    >>> with_grades({"q1": ["a", "b"], "q2": {"c": 2}})
+    {'q1': {'a': 1, 'b': 1}, 'q2': {'c': 2}}
+    """
+    if not isinstance(qrels, Mapping) or not any(map(lists_ids, qrels.values())):
+        return qrels
+    return {
+        query_id: _graded(query_id, documents) if lists_ids(documents) else documents
+        for query_id, documents in qrels.items()
+    }
+
+
+def lists_ids(documents: Any) -> bool:
+    """Return whether the documents of a query are listed without grades."""
+    if isinstance(documents, np.ndarray):
+        return documents.ndim == 1 and documents.dtype.names is None
+    return isinstance(documents, (list, tuple, Set))
+
+
+def _graded(query_id: Any, documents: Iterable[Any]) -> dict[Any, int]:
+    """Return the documents of a query with the grade of relevant ones."""
+    ids = documents.tolist() if isinstance(documents, np.ndarray) else list(documents)
+    for doc_id in ids:
+        if isinstance(doc_id, (list, tuple, Mapping, Set)):
+            raise ValueError(
+                f"qrels: query {shown(query_id)} has {shown(doc_id)} among its relevant documents; "
+                "give their ids, or {query: {document: grade}}"
+            )
+    return dict.fromkeys(ids, RELEVANT)
