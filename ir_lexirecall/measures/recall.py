@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb, inf, perm
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _EXACT = 2.0**53  # integers below are floats without rounding
 _MANY = 96  # terms that are not made one by one any more
 _FEW = 16  # queries for which big integers are quicker than arrays
+_QUADRATIC = 512  # relevant documents of one query from which exact binomials take too long
+_PRECISION = 128  # bits of the first bounds of a fraction; doubled until its rounding is certain
+_FACTORS = 64  # of a product of ratios that are multiplied before they are rounded
 EXPOSURES = ("AP", "RR", "nDCG", "RBP", "linear")
 
 
@@ -358,21 +361,116 @@ def nested(found: Relevant) -> Floats:
 
 
 def nested_of_one(ranks: list[int], m: int) -> float:
-    """LR of the ranks p_1 < ... < p_r of one query."""
+    """Return LR of the ranks p_1 < ... < p_r of one query with m relevant documents.
+
+    The result is that of exact integers, rounded once. With many relevant documents, the fraction
+    (N' + 1) / C(p_r - 1, r - 1) is not computed but bounded, more tightly until both bounds give
+    the same float: LR falls with the fraction, so the exact value rounds to that float, too.
+    """
+    if len(ranks) <= _QUADRATIC:
+        return _lr_of_fraction(ranks, m, *exact_fraction(ranks))
+    p_r = ranks[-1]
+    most_bits = min(p_r, len(ranks) * p_r.bit_length())  # C(p_r - 1, r - 1) is below 2^most_bits
+    bits = _PRECISION
+    while bits <= most_bits:
+        low, high = fraction_bounds(ranks, bits)
+        smallest = (low, 1 << bits) if low else (1, 1 << most_bits)  # the fraction is never 0
+        highest_value = _lr_of_fraction(ranks, m, *smallest)
+        lowest_value = _lr_of_fraction(ranks, m, high, 1 << bits)
+        if lowest_value == highest_value:
+            return lowest_value
+        bits *= 2
+    return _lr_of_fraction(ranks, m, *exact_fraction(ranks))
+
+
+def _lr_of_fraction(ranks: list[int], m: int, numerator: int, denominator: int) -> float:
+    """Return (r + r / p*) / (m + 1), where p* = (p_r - 1) + numerator / denominator, rounded once."""
     r, p_r = len(ranks), ranks[-1]
-    better = term = before = 0  # N' = sum over i < r of C(p_i - 1, i)
+    p_star = (p_r - 1) * denominator + numerator  # times the denominator
+    return (r * (p_star + denominator)) / ((m + 1) * p_star)
+
+
+def exact_fraction(ranks: list[int]) -> tuple[int, int]:
+    """Return N' + 1 and C(p_r - 1, r - 1), where N' is the sum over i < r of C(p_i - 1, i).
+
+    The time grows with the square of the number of ranks.
+    """
+    r, p_r = len(ranks), ranks[-1]
+    better = term = before = 0
     for i, p in enumerate(ranks[:-1], start=1):
         d = p - before - 1
         if r > _MANY and term and d < i:  # of many terms, each one is made from the one before:
-            # C(n + 1, i) = C(n, i - 1) (n + 1) / i, and C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
+            # C(n + 1, i) = C(n, i - 1) (n + 1) / i, and
+            # C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
             term = term * before // i * perm(p - 1, d) // perm(p - 1 - i, d)
         else:
             term = comb(p - 1, i)
         better += term
         before = p
-    placements = comb(p_r - 1, r - 1)
-    p_star = (p_r - 1) * placements + better + 1
-    return (r * (p_star + placements)) / ((m + 1) * p_star)
+    return better + 1, comb(p_r - 1, r - 1)
+
+
+def fraction_bounds(ranks: list[int], bits: int) -> tuple[int, int]:
+    """Return bounds of (N' + 1) / C(p_r - 1, r - 1) in units of 2^-bits.
+
+    The terms of N' are added from the last one, i = r - 1, downwards. With the shares
+    s_i = C(p_i, i) / C(p_r - 1, r - 1), the term of i is s_i (p_i - i) / p_i, and each share is made
+    from the one of i + 1. What remains below i, with the 1 beside N', is at most s_i; it is s_i where
+    the first i relevant documents have the ranks 1 to i, because C(i, i) = 1. So the sum can end
+    as soon as s_i is negligible, which few terms need unless most documents are relevant.
+    Each product is rounded down for the lower and up for the upper bound.
+    """
+    share = _Bounds(1 << bits, 1 << bits)
+    low = high = 0
+    above = (
+        ranks[-1] - 1
+    )  # the share above has C(above, i) or, below the last term, C(above, i + 1)
+    for i in range(len(ranks) - 1, -1, -1):
+        p = ranks[i - 1] if i else 0
+        if i < len(ranks) - 1:
+            share = share.times(i + 1, above)  # C(above - 1, i) from C(above, i + 1)
+            above -= 1
+        share = share.lowered(p, above, i)  # C(p, i) from C(above, i)
+        if p == i:
+            return low + share.low, high + share.high
+        if share.high <= 1:
+            return low, high + share.high
+        term = share.times(p - i, p)
+        low, high = low + term.low, high + term.high
+        above = p
+    raise AssertionError("the share of i = 0 ends the sum")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """A lower and an upper bound of a positive number, in small units."""
+
+    low: int
+    high: int
+
+    def times(self, numerator: int, denominator: int) -> _Bounds:
+        """Return bounds of the number times a positive ratio."""
+        return _Bounds(
+            self.low * numerator // denominator, -(-self.high * numerator // denominator)
+        )
+
+    def lowered(self, n: int, above: int, k: int) -> _Bounds:
+        """Return bounds of x C(n, k) / C(above, k), where x is this number and n <= above.
+
+        The ratio is the product of (j - k) / j over n < j <= above, and also that of
+        (n - t) / (above - t) over 0 <= t < k. The one with fewer factors is taken.
+        """
+        if above - n <= k:
+            top, below, count = above - k, above, above - n
+        else:
+            top, below, count = n, above, k
+        bounds = self
+        for start in range(0, count, _FACTORS):
+            if bounds.high <= 1:
+                return _Bounds(0, bounds.high)
+            factors = min(_FACTORS, count - start)
+            bounds = bounds.times(perm(top - start, factors), perm(below - start, factors))
+        return bounds
 
 
 def _binomials(n: Ints, k: Ints) -> Floats:
