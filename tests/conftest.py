@@ -36,94 +36,17 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-SLOW = (
-    "tests/comparison/test_one_answer.py::test_every_door_",
-    "tests/docs/test_in_pyterrier.py",
-    "tests/docs/test_pages.py::test_commands_run_on_files_of_the_embedded_collection[ir-lexirecall meta axioms",
-    "tests/faults/test_input_faults.py::test_a_small_file_of_an_enormous_text",
-    "tests/faults/test_processes.py",
-    "tests/judging/test_bounds.py::test_bounds_are_points_",
-    "tests/judging/test_bounds.py::test_bounds_hold_what_hidden_judgments_say_",
-    "tests/judging/test_bounds.py::test_bounds_of_",
-    "tests/judging/test_bounds.py::test_who_can_win_is_",
-    "tests/judging/test_bounds.py::test_without_looking_",
-    "tests/judging/test_undecided.py::test_what_is_open_",
-    "tests/judging/test_ordering.py::test_judging_what_is_asked_for_",
-    "tests/measures/test_diversity.py::test_ia_of_one_subtopic_",
-    "tests/measures/test_standard.py::test_trec_evals_bits_of_real_runs",
-    "tests/measures/test_toma.py::test_cam_and_mm_are_",
-    "tests/meta/test_axioms.py::test_known_violations_",
-    "tests/meta/test_axioms.py::test_the_ten_constraints_",
-    "tests/plots/test_pictures.py::test_a_script_draws_without_pyplot",
-    "tests/integrations/pyterrier_lexirecall/test_experiment.py::test_one_answer[tree",
-    "tests/integrations/pyterrier_lexirecall/test_experiment.py::test_several_baselines[tree",
-    "tests/integrations/pytest_lexirecall/test_assertion.py",
-    "tests/reports/test_browser_data.py::test_seventeen_runs_",
-    "tests/reports/test_suite_report.py::test_many_collections_share_",
-    "tests/significance/test_coverage_table.py::test_other_samples_",
-    "tests/significance/test_deviations.py::test_deviations_are_",
-    "tests/integrations/spark_lexirecall/",
-    "tests/evaluation/test_acceleration.py::test_ours_and_standard_together_in_other_formats",
-    "tests/examples/test_examples.py",
-    "tests/data/test_judged_only.py::test_subtopics",
-    "tests/data/test_alignment.py::test_ranks_do_not_depend_on_how_many_rows_",
-    "tests/evaluation/test_small_inputs.py::test_both_ways_agree",
-    "tests/evaluation/test_ties.py::test_changed_preferences",
-    "tests/package/test_types.py",
+MARKERS = (
+    "slow: run by python -m pytest -m slow, and where the test or its file is named",
+    "slow_except(name): slow, except for this test of a file or this case of a test",
+    "sparse: slow, except for the first case of each test and every fifth after it",
 )
-"""Slow tests: papers on real runs, whole tutorials, Spark, processes, all judgings of small pools. A single test is marked ``slow``."""
-QUICK = {
-    "test_a_small_file_of_an_enormous_text[bomb.run.gz-x]",
-    "test_both_ways_agree[dicts]",
-    "test_a_failure_shows_the_table_and_the_queries_that_lost_most",
-    "test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make[nDCG@3]",
-    "test_bounds_of_values_are_what_the_best_and_the_worst_judging_make[R@3]",
-    "test_cam_and_mm_are_means_of_the_aspects[CAM-cam-in_columns]",
-    "test_deviations_are_those_of_every_pair_in_every_resample[collections]",
-    "test_every_door_gives_the_same_numbers[lexirecall]",
-    "test_ia_of_one_subtopic_is_the_base[P@3]",
-    "test_judging_what_is_asked_for_leaves_nothing_open[lexirecall]",
-    "test_other_samples_say_what_is_stored[families]",
-    "test_pools[fork]",
-    "test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once[dict-2]",
-    "test_scores_of_reranked_tops_tie_where_preferences_do_not",
-    "test_the_ten_constraints_over_all_small_rankings[p=0.74,e=0.05]",
-    "test_trec_evals_bits_of_real_runs[web-adhoc]",
-    "test_what_is_open_is_where_either_run_can_win[R@2]",
-    "test_who_can_win_is_who_wins_under_some_judging[lexirecall]",
-}
-"""Tests in those files that run all the same, so that every kind of test does."""
-SPARSE = (
-    "tests/cli/test_faults.py",
-    "tests/cli/test_meta.py",
-    "tests/cli/test_terminal.py",
-    "tests/comparison/test_result.py",
-    "tests/docs/test_pages.py",
-    "tests/docs/test_reference.py",
-    "tests/faults/test_damaged_files.py",
-    "tests/faults/test_input_faults.py",
-    "tests/benchmarks/test_inference.py",
-    "tests/measures/test_diversity.py",
-    "tests/measures/test_lexirecall.py",
-    "tests/measures/test_standard.py",
-    "tests/meta/test_axioms.py",
-    "tests/plots/test_names.py",
-    "tests/plots/test_pictures.py",
-    "tests/integrations/pyterrier_lexirecall/test_experiment.py",
-    "tests/reports/test_in_a_browser.py",
-    "tests/io/test_inputs.py",
-    "tests/measures/test_peers.py",
-    "tests/measures/test_registration.py",
-    "tests/significance/test_significance.py",
-)
-"""Files of slow tests with many parameters: of each test, the quick command runs the first case and every fifth after it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave slow tests to ``python -m pytest -m slow``, unless files, folders or marks are named."""
-    config.addinivalue_line(
-        "markers", "slow: takes long; run by python -m pytest -m slow, and where it is named"
-    )
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     if (
         config.args_source is config.ArgsSource.TESTPATHS
         and not config.option.markexpr
@@ -149,14 +72,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of slow files, and of those with many parameters all but a few."""
-    cases: Counter[str] = Counter()
+    """Mark the cases that the marks ``slow_except`` and ``sparse`` leave to the slow command."""
+    n_cases: Counter[str] = Counter()
     for item in items:
         function = item.nodeid.partition("[")[0]
-        rare = item.nodeid.startswith(SPARSE) and cases[function] % 5 > 0
-        if (rare or item.nodeid.startswith(SLOW)) and item.name not in QUICK:
+        if is_left_to_the_slow_command(item, n_cases[function]):
             item.add_marker(pytest.mark.slow)
-        cases[function] += 1
+        n_cases[function] += 1
+
+
+def is_left_to_the_slow_command(item: pytest.Item, case: int) -> bool:
+    """Return whether ``slow_except`` or ``sparse`` makes this case of a test slow."""
+    exception = item.get_closest_marker("slow_except")
+    if exception is not None:
+        return exception.args[0] not in (item.name, case_id(item))
+    return item.get_closest_marker("sparse") is not None and case % 5 > 0
+
+
+def case_id(item: pytest.Item) -> str:
+    """Return the id of the case of a parametrised test: ``a-2`` of ``test_name[a-2]``."""
+    return item.name.partition("[")[2].removesuffix("]")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,6 +15,8 @@ from ir_lexirecall.significance import Resampled, draws, heterogeneity
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations.benchmark import World
 
+pytestmark = pytest.mark.sparse
+
 B = 200
 
 

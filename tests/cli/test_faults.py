@@ -23,6 +23,8 @@ from ir_lexirecall.cli.output import FORMATS, for_programs
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.plots.kinds import KINDS
 
+pytestmark = pytest.mark.sparse
+
 EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR")
 
 

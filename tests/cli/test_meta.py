@@ -20,6 +20,8 @@ from ir_lexirecall import meta as studies
 from ir_lexirecall.cli import main
 from ir_lexirecall.cli import meta as commands
 
+pytestmark = pytest.mark.sparse
+
 RUNS = ("bm25", "ql", "tfidf")
 
 

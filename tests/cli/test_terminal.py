@@ -18,6 +18,8 @@ from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.tables import best_marks
 from ir_lexirecall.present.text import width
 
+pytestmark = pytest.mark.sparse
+
 Terminal = Callable[..., Said]
 
 LONG = ["experiment-robust-bm25-rm3-k1-0.9", "experiment-robust-bm25-rm3-k1-1.2", "dph"]

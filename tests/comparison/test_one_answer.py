@@ -103,6 +103,7 @@ def check(
             assert same(row[name], found[run][called]), (run, name, row[name], found[run][called])
 
 
+@pytest.mark.slow_except("lexirecall")
 @pytest.mark.parametrize("by", [*MEASURES, "lexirecall"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(case=cases())

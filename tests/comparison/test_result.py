@@ -32,6 +32,8 @@ from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected, margin_test, margin_test_of_all
 from tests.conftest import words
 
+pytestmark = pytest.mark.sparse
+
 mpl.use("Agg")
 
 # Thirty queries; documents r1 to r4 are relevant, r1 highly, and others are not.

@@ -44,6 +44,7 @@ def test_repetitions_are_the_later_ones_of_equal_rows(hashes, rows):
     assert repetitions(table(rows), hashes(table(rows))).rows() == expected
 
 
+@pytest.mark.slow_except("dict-2")
 @pytest.mark.parametrize("rows", [1, 2, 7, 10**6])
 @pytest.mark.parametrize("form", [dict, pl.DataFrame])
 @given(data=st.data())

@@ -95,6 +95,7 @@ def test_every_measure_of_the_registry_takes_it() -> None:
         assert parse_measure(str(measure)) == measure
 
 
+@pytest.mark.slow
 @given(subtopic_collections(NATURAL), st.sampled_from(["subtopic_id", "iteration"]))
 @settings(max_examples=60)
 def test_subtopics(collection: Any, column: str) -> None:

@@ -14,6 +14,8 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall.pt_docs import pages
 
+pytestmark = pytest.mark.slow
+
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
 MEASURES = [(page, name) for page, names in pages.families().items() for name in names]
 CONF = """

@@ -23,7 +23,7 @@ from ir_lexirecall import demo
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import parse_measures
 
-pytestmark = pytest.mark.usefixtures("_registries_as_before")
+pytestmark = [pytest.mark.usefixtures("_registries_as_before"), pytest.mark.sparse]
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"
@@ -37,6 +37,7 @@ LEFT_OUT = {
     "slow",
 }  # classes of code blocks that say why they are not run here
 OF_A_SCRIPT = "esl"  # the class of a block that a test runs with the measure above it
+SLOW = "ir-lexirecall meta axioms"  # a command that searches for violations
 OF_PYTEST = "a-test"  # that of a block that the tests of the plugin run
 
 
@@ -93,7 +94,9 @@ def commands() -> list[Any]:
             else:
                 continue
             shown += [
-                pytest.param(line, kind, id=line)
+                pytest.param(
+                    line, kind, id=line, marks=[pytest.mark.slow] if line.startswith(SLOW) else []
+                )
                 for line in lines
                 if line.startswith("ir-lexirecall ")
             ]

@@ -17,6 +17,8 @@ from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parameters import Param
 from ir_lexirecall.pt_docs import pages
 
+pytestmark = pytest.mark.sparse
+
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
 INTEGRATIONS = [
     "pytest_lexirecall",

@@ -141,6 +141,7 @@ def test_all_measures_of_random_collections(collection: Any) -> None:
         check_nothing_changes(measures, lambda: qrels, lambda: run)
 
 
+@pytest.mark.slow
 @given(collections(NATURAL).map(after_another_query), st.data())
 @settings(max_examples=50)
 def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:

@@ -109,6 +109,7 @@ def check_both_ways(qrels: Any, run: Any, measures: list[str] = MEASURES) -> Non
         assert_frame_equal(short, general, check_exact=True)
 
 
+@pytest.mark.slow_except("dicts")
 @pytest.mark.parametrize("form", FORMS)
 @given(collections())
 def test_both_ways_agree(form: str, collection: Any) -> None:
@@ -136,6 +137,7 @@ def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @given(judged_aspects(), collections())
 def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> None:
     check_both_ways(

@@ -90,6 +90,7 @@ def test_ties_of_documents_of_equal_grade_change_nothing() -> None:
     np.testing.assert_allclose(audit["lowest"], audit["highest"], atol=1e-15)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(queries(), queries()), min_size=1, max_size=3))
 @settings(max_examples=60)
 def test_changed_preferences(drawn: Any) -> None:

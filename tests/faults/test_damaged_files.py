@@ -25,6 +25,8 @@ from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import qrel_table, run_table
 from tests.faults import plain_reader
 
+pytestmark = pytest.mark.sparse
+
 pytest.importorskip("pyarrow")
 
 IDS = [

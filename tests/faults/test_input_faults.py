@@ -30,6 +30,8 @@ from ir_lexirecall.io import readers
 from tests.support import odd_inputs
 from tests.support.odd_inputs import Rows, named_tuples, nested
 
+pytestmark = pytest.mark.sparse
+
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0, "c": 0.5}, "q2": {"a": 1.0}}
 LONE = "d\udc80"
@@ -410,6 +412,7 @@ def test_without_pyarrow_another_process_tries_polars_first(
 # -- bombs -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_except("bomb.run.gz-x")
 @pytest.mark.parametrize("byte", [b" ", b"\n", b"x"], ids=["blank", "empty", "x"])
 @pytest.mark.parametrize("name", ["bomb.run.gz", "bomb.csv.gz", "bomb.run.xz"])
 def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path) -> None:

@@ -25,7 +25,11 @@ from ir_lexirecall.data.judgments import Judgments
 from tests.faults.work import CASES, Inputs, inputs, outcome, outcomes
 
 pytest.importorskip("pyarrow")
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("processes")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.xdist_group("processes"),
+    pytest.mark.slow_except("test_pools[fork]"),
+]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="without fork")
 _PATIENCE = 120  # seconds
 

@@ -31,6 +31,8 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io import files
 from ir_lexirecall.measures.parsing import parse_measures
 
+pytestmark = pytest.mark.sparse
+
 # Ids are decimal numbers, so that columns of integers can hold them; scores tie, so that their order as strings counts.
 QRELS = [
     ("1", "9", 1),

@@ -79,6 +79,7 @@ def check_pair(small: Small, measure: Any, all_exact: bool) -> None:
             assert bounds.high[0, place] >= high - 1e-12
 
 
+@pytest.mark.slow_except("nDCG@3")
 @pytest.mark.parametrize("name", CLOSED)
 @given(data=st.data())
 def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(
@@ -93,6 +94,7 @@ def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(
     check_pair(small, measure, all_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)"])
 @given(data=st.data())
 def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold_with_them(
@@ -128,6 +130,7 @@ def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(
     )
 
 
+@pytest.mark.slow_except("R@3")
 @pytest.mark.parametrize("name", [*CLOSED, *OF_ONE, "AP", "AP@3", "AP(rel=2)"])
 @given(data=st.data())
 def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(
@@ -143,6 +146,7 @@ def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(
             assert bounds.high[s, int(q)] == pytest.approx(both[s].max(), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)", "LR", "LR@3", "LR(rel=2)"])
 @given(data=st.data())
 def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(
@@ -159,6 +163,7 @@ def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow_except("lexirecall")
 @pytest.mark.parametrize("name", PREFERENCES)
 @given(data=st.data())
 def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObject) -> None:
@@ -183,6 +188,7 @@ def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObje
             assert ends[1] >= np.sign(reached[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PREFERENCES[3:])
 @given(small=small_collections(most_open=6))
 def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(
@@ -206,6 +212,7 @@ def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(
         )
 
 
+@pytest.mark.slow
 @given(small=small_collections())
 def test_without_looking_at_every_choice_bounds_of_err_hold_all(small: Small) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -218,6 +225,7 @@ def test_without_looking_at_every_choice_bounds_of_err_hold_all(small: Small) ->
 SOME = ["P@4", "R@4", "AP", "nDCG@4", "RR", "ERR@4", "TSE", "RBP(rel=1)"]
 
 
+@pytest.mark.slow
 @given(small=small_collections(), data=st.data())
 def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_them(
     small: Small, data: st.DataObject
@@ -243,6 +251,7 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
         assert (before.high >= after.high).all()
 
 
+@pytest.mark.slow
 @given(small=small_collections())
 def test_bounds_are_points_where_all_is_judged(small: Small) -> None:
     qrels = {

@@ -44,6 +44,7 @@ def to_judge(small: Small, judgments: Judgments, name: str, n: int = 99) -> list
     return list(zip(table["query_id"], table["doc_id"], strict=True))
 
 
+@pytest.mark.slow_except("lexirecall")
 @pytest.mark.parametrize("name", CRITERIA)
 @given(data=st.data())
 def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataObject) -> None:

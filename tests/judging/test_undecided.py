@@ -27,6 +27,7 @@ GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}
 BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
 
 
+@pytest.mark.slow_except("R@2")
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"])
 @given(data=st.data())
 def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject) -> None:

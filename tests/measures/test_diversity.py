@@ -46,6 +46,8 @@ from tests.conftest import (
     words,
 )
 
+pytestmark = pytest.mark.sparse
+
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
 SHARES = st.sampled_from([0, 0.1, 0.25, 0.5, 0.7, 0.9, 1])
 Subtopics = Mapping[str, Mapping[str, float]]  # of one query: subtopic -> document -> grade
@@ -554,6 +556,7 @@ ONE_SUBTOPIC = st.dictionaries(DOC_IDS, WHOLE_GRADES, min_size=1).map(
 )
 
 
+@pytest.mark.slow_except("P@3")
 @pytest.mark.parametrize(
     "base",
     words(

@@ -24,6 +24,8 @@ from tests.conftest import (
     values_of_placements,
 )
 
+pytestmark = pytest.mark.sparse
+
 RELS = st.sampled_from([0.5, 1, 2, 2.5, 4, 9])
 EPS = st.sampled_from([0.5, 0.99, 1e-3, 0.1, 0.725])
 

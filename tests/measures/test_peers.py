@@ -12,6 +12,8 @@ from ir_lexirecall import RBU
 from ir_lexirecall.io import readers
 from tests.conftest import values
 
+pytestmark = pytest.mark.sparse
+
 
 def of_provider(provider, measure, qrels, run):
     return {metric.query_id: metric.value for metric in provider.iter_calc([measure], qrels, run)}

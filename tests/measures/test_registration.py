@@ -17,6 +17,8 @@ from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.evaluation.provider import LexiRecallEvaluator, LexiRecallProvider
 from ir_lexirecall.measures import REGISTRY, Param
 
+pytestmark = pytest.mark.sparse
+
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}
 RUN = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"x": 1.0}}
 

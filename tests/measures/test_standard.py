@@ -48,6 +48,8 @@ from ir_lexirecall.measures import trec_eval
 from ir_lexirecall.measures.scoring import identical, is_standard, score, values
 from tests.conftest import collections, judged, retrieved
 
+pytestmark = pytest.mark.sparse
+
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
 
 
@@ -272,6 +274,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.slow_except("web-adhoc")
 @pytest.mark.parametrize(
     ("qrels", "folder"), RUNS, ids=["robust2003", "web-adhoc", "clef-ehealth-2016"]
 )

@@ -68,6 +68,7 @@ def test_toma_scores_the_places_of_the_label_tuples(
     )
 
 
+@pytest.mark.slow_except("CAM-cam-in_columns")
 @LAYOUTS
 @pytest.mark.parametrize(("measure", "definition"), [(CAM, reference.cam), (MM, reference.mm)])
 @given(aspect_collections(), bases(), st.sampled_from([None, "half", "any", 1, 2]), st.data())

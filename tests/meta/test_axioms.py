@@ -24,6 +24,8 @@ from ir_lexirecall.meta.checking import with_gains
 from ir_lexirecall.meta.laws import PROPERTIES
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
+pytestmark = pytest.mark.sparse
+
 TWO = "aspects={'a':2,'b':1}"
 
 
@@ -150,6 +152,7 @@ VIOLATED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "violated"),
     [(measure, law) for measure, laws in VIOLATED.items() for law in laws.split(", ")],
@@ -525,6 +528,7 @@ RBUS = [
 ]
 
 
+@pytest.mark.slow_except("p=0.74,e=0.05")
 @pytest.mark.parametrize("parameters", RBUS)
 def test_the_ten_constraints_over_all_small_rankings(
     parameters: str, monkeypatch: pytest.MonkeyPatch

@@ -33,6 +33,7 @@ reveal_type(irl.describe("TSE"))
 '''
 
 
+@pytest.mark.slow
 def test_a_strict_program_has_no_type_error(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"

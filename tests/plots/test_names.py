@@ -15,6 +15,8 @@ import ir_lexirecall as irl  # noqa: E402
 from ir_lexirecall import meta  # noqa: E402
 from ir_lexirecall.plots.axes import finish, labels, new_axes  # noqa: E402
 
+pytestmark = pytest.mark.sparse
+
 NAMES = ["a$b$c", "_x", "$\\frac{1}{2", "<b>&", "new\nline", "\x1b[31m", "文書"]
 SHOWN = ["a$b$c", "_x", "$\\frac{1}{2", "&lt;b&gt;&amp;", "new\\nline", "\\x1b[31m", "文書"]
 QRELS = {f"q{i}$x$": {"a": 1, "b": 1 + i % 2} for i in range(9)}

@@ -36,6 +36,8 @@ from ir_lexirecall.plots.kinds import KINDS  # noqa: E402
 from ir_lexirecall.present.standings import Standing  # noqa: E402
 from tests.docs.test_contributing import defined  # noqa: E402
 
+pytestmark = pytest.mark.sparse
+
 BASELINES = Path(__file__).parent / "baselines"
 DPI = 40
 TOLERANCE = (
@@ -367,6 +369,7 @@ compared = irl.compare(demo.qrels(), {"bm25": demo.run("bm25"), "ql": demo.run("
 """
 
 
+@pytest.mark.slow
 def test_a_script_draws_without_pyplot() -> None:
     code = (
         _COMPARED

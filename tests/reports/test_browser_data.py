@@ -214,6 +214,7 @@ def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
     assert 'class="browser-data"' not in page_of(result, details=0)
 
 
+@pytest.mark.slow
 def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> None:
     dice, ids = np.random.default_rng(0), [f"DOC-{n:06}" for n in range(35_000)]
     qrels = {f"q{i}": {ids[350 * i + j]: int(j % 3 == 0) for j in range(50)} for i in range(100)}

@@ -23,6 +23,8 @@ pytest.importorskip("lxml.html")
 from chromium import Browser, wait_for
 from pages import HOSTILE, QUICK, hostile_comparison, shuffled
 
+pytestmark = pytest.mark.sparse
+
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
 
 

@@ -156,6 +156,7 @@ def test_every_collection_has_its_queries_to_browse() -> None:
     assert not browsed(page)["unjudged"]
 
 
+@pytest.mark.slow
 def test_many_collections_share_the_room_of_one_page() -> None:
     """10 collections of 17 runs and 100 queries are no larger than one: fewer queries and pairs of each, and it is said."""
     collections, runs = {}, {}

@@ -194,6 +194,7 @@ OTHER_SAMPLES |= {coverage.replicability: 200, coverage.missing_judgments: 500, 
 OTHER_SAMPLES |= {coverage.few_units: 100, coverage.predicted_values: 1000}
 
 
+@pytest.mark.slow_except("families")
 @pytest.mark.parametrize("simulate", OTHER_SAMPLES, ids=lambda function: function.__name__)
 def test_other_samples_say_what_is_stored(simulate) -> None:
     """A test that rejects, or an interval that holds, more or less often than when the table was made is another one."""

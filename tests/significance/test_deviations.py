@@ -53,6 +53,7 @@ VALUES = st.tuples(st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, ma
 )
 
 
+@pytest.mark.slow_except("collections")
 @pytest.mark.parametrize("over", ["queries", "collections"])
 @given(VALUES, st.integers(0, 99))
 @settings(max_examples=25, deadline=None)

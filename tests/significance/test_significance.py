@@ -25,6 +25,8 @@ from ir_lexirecall.significance import (
     smallest_p,
 )
 
+pytestmark = pytest.mark.sparse
+
 PAIRED = [name for name in TESTS if name != "tukey"]
 SIGNS = st.lists(st.integers(-1, 1), min_size=2, max_size=60)
 SIXTHS = st.lists(st.integers(-6, 6).map(lambda number: number / 6), min_size=2, max_size=25)

@@ -33,7 +33,7 @@ from ir_lexirecall.judging.files import write_pool_csv, write_pool_page
 from ir_lexirecall.measures.scoring import is_added_up
 
 # PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.sparse]
 
 PREF = "pref:lexirecall"
 
@@ -375,6 +375,9 @@ def means(compared: Comparison, place: int) -> list[float]:
 
 
 PLANS = pytest.mark.parametrize("plan", ["linear", "tree"])
+TREES_ARE_SLOW = pytest.mark.parametrize(
+    "plan", ["linear", pytest.param("tree", marks=pytest.mark.slow)]
+)
 BATCHES = pytest.mark.parametrize("batch_size", [None, BATCH])
 FILTERS = pytest.mark.parametrize(
     "filters",
@@ -422,7 +425,7 @@ def test_averages(
     [{}, {"correction": "holm"}, {"correction": "fdr_bh", "correction_alpha": 0.5}],
     ids=str,
 )
-@PLANS
+@TREES_ARE_SLOW
 def test_one_answer(test: str | None, options: dict[str, Any], plan: str) -> None:
     """The numbers of ``irl.compare`` for the same qrels, runs, criteria, test and correction, bit for bit; and PyTerrier's."""
     metrics = [
@@ -924,7 +927,7 @@ def test_what_is_wrong_is_refused_before_anything_is_executed(
     "baselines", [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]], ids=str
 )
 @pytest.mark.parametrize("correction", [None, "holm"])
-@PLANS
+@TREES_ARE_SLOW
 def test_several_baselines(baselines: Sequence[Any], correction: str | None, plan: str) -> None:
     """The statistics against each are those that PyTerrier gives for it alone; their columns end with its name."""
     names = list(named([]))

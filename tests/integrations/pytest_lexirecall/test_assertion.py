@@ -13,6 +13,10 @@ import pytest
 from ir_lexirecall import demo
 from ir_lexirecall.pt_docs.commands import write_files
 
+pytestmark = pytest.mark.slow_except(
+    "test_a_failure_shows_the_table_and_the_queries_that_lost_most"
+)
+
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[3]

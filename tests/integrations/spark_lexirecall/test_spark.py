@@ -38,7 +38,7 @@ from ir_lexirecall.data.judgments import Judgments
 from tests.benchmarks.data import Size, collection
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
-pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")]
+pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"), pytest.mark.slow]
 
 SCALES = {"relevance": 2, "quality": 3}
 MEASURES = [
