@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data import demo
+from ir_lexirecall.io.downloads import downloading
 
 DEMO = "lexirecall/demo"
 
@@ -120,7 +120,7 @@ class Collection:
     def _table(self, part: str) -> pd.DataFrame:
         """What ir_datasets has of the ``qrels`` or ``queries``."""
         kind = getattr(self._dataset, f"{part}_cls")()
-        with _downloading(self.dataset_id):
+        with downloading(self.dataset_id):
             return pd.DataFrame(
                 list(getattr(self._dataset, f"{part}_iter")()), columns=list(kind._fields)
             )
@@ -178,7 +178,7 @@ class Collection:
         """
         if not self._dataset.has_docs():
             return {}
-        with _downloading(self.dataset_id):
+        with downloading(self.dataset_id):
             return {
                 doc.doc_id: doc.default_text()
                 for doc in self._dataset.docs_store().get_many_iter(doc_ids)
@@ -315,20 +315,3 @@ def is_data_set(name: str) -> bool:
     import ir_datasets
 
     return name in ir_datasets.registry
-
-
-@contextmanager
-def _downloading(dataset_id: str) -> Iterator[None]:
-    """Let a download that fails be one sentence; other failures stay as they are."""
-    try:
-        yield
-    except OSError as error:
-        if type(error).__module__.partition(".")[0] not in ("requests", "urllib3", "urllib"):
-            raise
-        where = getattr(getattr(error, "request", None), "url", None) or "its source"
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        why = type(error).__name__ if status is None else f"status {status}"
-        raise ValueError(
-            f"{dataset_id}: ir_datasets could not download it from {where} ({why}); check the network, or put the files where "
-            "ir_datasets looks for them"
-        ) from error

@@ -18,6 +18,7 @@ from ir_lexirecall._util.errors import and_more, entry, shown, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.lines import as_float, csv_rows
 from ir_lexirecall.io.value_cells import (
     QUERY_NAMES,
@@ -90,11 +91,12 @@ def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS
     if source is None or not wanted:
         return {}
     found: dict[str, str] = {}
-    for name, text in _texts(source, wanted, what):
-        if name in wanted and name not in found:
-            found[name] = text
-            if len(found) == len(wanted):
-                break
+    with downloading(str(source) if isinstance(source, (str, os.PathLike)) else what):
+        for name, text in _texts(source, wanted, what):
+            if name in wanted and name not in found:
+                found[name] = text
+                if len(found) == len(wanted):
+                    break
     lacking = [name for name in wanted if name not in found]
     if lacking and not isinstance(source, Mapping) and not hasattr(type(source), "query_texts"):
         said = f"{len(lacking):,} of {len(wanted):,} {what}, such as {lacking[0]!r}"
