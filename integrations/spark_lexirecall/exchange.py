@@ -272,7 +272,7 @@ def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | No
             + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else "")
         )
     if query_id is not None and not shared:
-        warn(nothing_retrieved("the run", query_id))
+        warn(nothing_retrieved("the run", [query_id]))
 
 
 def aligned(judgments: Judgments, tables: Tables) -> dict[str, AlignedRun]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -16,9 +14,12 @@ from ir_lexirecall.data.alignment import RunLike, checked_batches
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import readable, run_table
 from ir_lexirecall.io.files import content_path
+from ir_lexirecall.io.id_forms import best_match, form_hint, matches, sentence
 
 FIRST = 10  # documents of a ranking that are expected to be judged
+SIDES = ("run's", "qrels'")
 _SAMPLE = 2**16  # rows of a run in which ids are looked at
+_QUERIES = 5  # queries whose documents are looked at
 
 
 def check_matches(
@@ -29,45 +30,75 @@ def check_matches(
     *,
     allow_empty: bool,
 ) -> None:
-    """Refuse a run that has no query, or no document, in common with the qrels, however small both are; or warn.
+    """Check that a run has a query and a document in common with the qrels.
 
     Args:
         judgments, aligned: the run, and what it was aligned with.
-        run: as it was given, to name an id of each side and what would make them meet; None where it cannot be read again.
-        title: what messages call it.
-        allow_empty: warn only.
+        run: the run as it was given, to name ids of both sides and the form in which they would meet;
+            None if it cannot be read again.
+        title: the run's name in messages.
+        allow_empty: warn instead of raising.
+
+    Raises:
+        ValueError: there is nothing in common; the message says what would make ids meet.
     """
     if len(aligned.doc) or not len(judgments):
         return
-    if not aligned.depth.any():
-        if (
-            allow_empty
-            and isinstance(run, Mapping)
-            and any(str(query_id) in judgments.place for query_id in run)
-        ):
-            return  # it says that it retrieves nothing
-        said = nothing_retrieved(title, judgments.query_ids[0])
-    else:
-        ids = [] if run is None else _ids(judgments, run)
-        if any(doc_id in judgments.excluded.get(query_id, ()) for query_id, doc_id in ids):
+    rows = None if run is None else first_rows(run)
+    if aligned.depth.any():
+        of_judged_queries = [row for row in rows or [] if row[0] in judgments.place]
+        if any(doc_id in judgments.excluded.get(q, ()) for q, doc_id in of_judged_queries):
             return  # what it has in common is excluded
-        said = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
-        if meeting := _meeting(judgments, ids):
-            said = f"{said} {meeting}"
-        elif judgments.doc_ids:
-            first = f"The run's first is {shown(ids[0][1])}, the" if ids else "The"
-            said = f"{said} {first} qrels' first is {shown(judgments.doc_ids[0])}"
+        message = _no_document(judgments, of_judged_queries, title)
+    elif allow_empty and _retrieves_nothing_on_purpose(judgments, run):
+        return
+    elif rows == []:
+        message = f"{title} is empty: it has no rows"
+    else:
+        of_run = (query_id for query_id, _ in rows or [])
+        message = nothing_retrieved(title, judgments.query_ids, of_run)
     if not allow_empty:
-        raise ValueError(f"{said}; allow_empty=True (--allow-empty) takes such a run")
-    warn(said)
+        raise ValueError(f"{message}; allow_empty=True (--allow-empty) takes such a run")
+    warn(message)
 
 
-def nothing_retrieved(title: str, query_id: str) -> str:
-    """What to say of a run that retrieves nothing for any query of the qrels, the first of which is ``query_id``."""
-    return (
-        f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-        f"{shown(query_id)}"
+def _retrieves_nothing_on_purpose(judgments: Judgments, run: RunLike | AlignedRun | None) -> bool:
+    """Return whether a run has judged queries, but no documents for them: ``{"q1": {}}``."""
+    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
+
+
+def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) -> str:
+    """Return what to say of a run that retrieves no judged document; ``rows`` are of judged queries."""
+    message = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
+    if hint := _meeting(judgments, rows):
+        return f"{message} {hint}"
+    if not judgments.doc_ids:
+        return message
+    first = f"The run's first is {shown(rows[0][1])}, the" if rows else "The"
+    return f"{message} {first} qrels' first is {shown(judgments.doc_ids[0])}"
+
+
+def nothing_retrieved(title: str, judged: Sequence[str], of_run: Iterable[str] = ()) -> str:
+    """Return what to say of a run that retrieves nothing for any query of the qrels.
+
+    Args:
+        title: the run's name in messages.
+        judged: query ids of the qrels, the first one first.
+        of_run: query ids of the run, as far as they are known.
+
+    >>> nothing_retrieved("the run", ["001", "002"], ["1", "2"])
+    "the run retrieves nothing for any query of the qrels; do their query ids agree? The run's first
+    is '1', the qrels' first is '001'. The run's '1' and the qrels' '001' are the same without leading
+    zeros"
+    """
+    queries = list(dict.fromkeys(of_run))
+    first = f"The run's first is {shown(queries[0])}, the" if queries else "The"
+    message = (
+        f"{title} retrieves nothing for any query of the qrels; do their query ids agree? {first} "
+        f"qrels' first is {shown(judged[0])}"
     )
+    hint = form_hint(queries, judged, SIDES)
+    return f"{message}. {hint}" if hint else message
 
 
 def judged_share(run: AlignedRun) -> float:
@@ -97,7 +128,8 @@ def hardly_judged(
         others = float(np.median([value for other, value in share.items() if other != name] or [0]))
         if own < others / 2 and not (judgments.are_relevant and own > 0 and others <= 0.5):
             judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
-            ids = _ids(judgments, sources[name]) if name in sources else []
+            rows = (first_rows(sources[name]) if name in sources else None) or []
+            ids = [row for row in rows if row[0] in judgments.place]
             meeting = _meeting(
                 judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)]
             )
@@ -110,20 +142,19 @@ def hardly_judged(
             )
 
 
-def _ids(judgments: Judgments, run: RunLike | AlignedRun) -> list[tuple[str, str]]:
-    """Query and document ids of the first rows of a run that are about judged queries; none where it cannot be read again."""
+def first_rows(run: RunLike | AlignedRun) -> list[tuple[str, str]] | None:
+    """Return query and document ids of the first rows of a run; None if it cannot be read again."""
     if isinstance(run, AlignedRun):
-        return []
+        return None
     if isinstance(run, (str, os.PathLike)):
         path = os.fspath(run)
         if not os.path.isfile(content_path(path)):
-            return []
+            return None
         table = next(checked_batches(path))
     else:
         table = run_table(readable(run, "run"))
     table = table[:_SAMPLE]
-    pairs = zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True)
-    return [pair for pair in pairs if pair[0] in judgments.place]
+    return list(zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True))
 
 
 def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:
@@ -134,41 +165,10 @@ def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:
     )
 
 
-# -- what would make ids meet ----------------------------------------------------------------------
-
-_FORMS: dict[str, Callable[[str], str]] = {
-    "in lower case": str.casefold,
-    "without blanks": str.strip,
-    "without '.0' at the end": lambda doc_id: doc_id.removesuffix(".0"),
-    "without leading zeros": lambda doc_id: doc_id.lstrip("0"),
-    "without the folder": lambda doc_id: re.split(r"[/\\]", doc_id)[-1],
-    "without the ending": lambda doc_id: re.sub(r"(\.[A-Za-z]\w{0,4})+$", "", doc_id),
-    "without the folder and the ending": lambda doc_id: re.split(r"[/\\]", doc_id)[-1].partition(
-        "."
-    )[0],
-    "without the prefix": lambda doc_id: re.sub(r"^[^\d\s]+[\W_](?=\w)", "", doc_id),
-    "without the letters before the number": lambda doc_id: re.sub(r"^[A-Za-z]+(?=\d)", "", doc_id),
-}
-"""Ways to write ids in which those of a run and of the qrels often differ."""
-
-
 def _meeting(judgments: Judgments, ids: list[tuple[str, str]]) -> str:
-    """How ids would meet that do not: the form in which most of them do, for their queries."""
-    found: Counter[str] = Counter()
-    examples: dict[str, tuple[str, str]] = {}
-    queries = dict.fromkeys(query_id for query_id, _ in ids)
-    for query_id in islice(queries, 5):
+    """Return a sentence on the form in which most documents of the first queries would meet."""
+    candidates = []
+    for query_id in islice(dict.fromkeys(query_id for query_id, _ in ids), _QUERIES):
         of_run = [doc_id for other, doc_id in ids if other == query_id]
-        of_qrels = list(_judged(judgments, query_id))
-        for words, form in _FORMS.items():
-            known = {form(doc_id): doc_id for doc_id in reversed(of_qrels)}
-            for doc_id in of_run:
-                same = known.get(form(doc_id))
-                if same is not None and form(doc_id) and same != doc_id:
-                    found[words] += 1
-                    examples.setdefault(words, (doc_id, same))
-    if not found:
-        return ""
-    words = max(found, key=lambda form: found[form])  # the first of several: the simplest
-    first, second = examples[words]
-    return f"The run's {shown(first)} and the qrels' {shown(second)} are the same {words}"
+        candidates += matches(of_run, _judged(judgments, query_id))
+    return sentence(best_match(candidates), SIDES)

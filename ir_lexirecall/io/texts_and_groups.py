@@ -19,6 +19,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.downloads import downloading
+from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import as_float, csv_rows
 from ir_lexirecall.io.value_cells import (
     QUERY_NAMES,
@@ -453,8 +454,14 @@ def read_groups(
             )
     if lacking := [query_id for query_id in query_ids if query_id not in group]:
         known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
+        hint = form_hint(
+            lacking,
+            [name for name in group if name not in query_ids],
+            ("query", "one with a group,"),
+        )
         raise ValueError(
             f"{what}: query {lacking[0]!r} has no group{and_more(len(lacking) - 1)}{known}; add it"
+            f"{f'. {hint}' if hint else ''}"
         )
 
     def order(name: str) -> tuple[bool, float, str]:

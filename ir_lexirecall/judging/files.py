@@ -24,6 +24,7 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
 from ir_lexirecall.io.files import written_whole
+from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.texts_and_groups import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
@@ -209,8 +210,10 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
     if unknown:
+        hint = form_hint(unknown, judgments.query_ids, ("added", "qrels'"))
         raise ValueError(
-            f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}"
+            f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}; their first is "
+            f"{judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
         )
     with naming(name):
         both = Judgments.from_qrels(pl.concat([_rows(judgments), _rows(added)]))
@@ -247,8 +250,11 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     judged = [Judgments.from_qrels(_graded(source)) for source in (a, b)]
     first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in judged)
     if {*first["query_id"]}.isdisjoint(second["query_id"]):
+        queries = [one.query_ids for one in judged]
+        hint = form_hint(*queries, ("first judge's", "second judge's"))
         raise ValueError(
-            "the two judges have no query in common; are these judgments of the same pool?"
+            "the two judges have no query in common; are these judgments of the same pool? Their first are "
+            f"{queries[0][0]!r} and {queries[1][0]!r}{f'. {hint}' if hint else ''}"
         )
     both = first.merge(
         second, on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True

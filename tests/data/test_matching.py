@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,9 @@ from ir_lexirecall import cli, meta
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.id_forms import QUERY_FORMS, matches
+from ir_lexirecall.io.texts_and_groups import read_groups
+from ir_lexirecall.judging.files import merged, merged_judges
 
 QUERIES = [f"q{i}" for i in range(30)]
 QRELS = {q: {f"FT911-{q[1:]}{i}": i % 2 for i in range(8)} for q in QUERIES}
@@ -139,7 +144,9 @@ def test_an_arm_without_judged_documents_is_refused_however_small(kind: str, arm
         ),
     ]
     for door in doors:
-        with pytest.raises(ValueError, match=f"{arm}.* retrieves nothing .*; allow_empty=True"):
+        with pytest.raises(
+            ValueError, match=f"{arm}.* (retrieves nothing|is empty).*; allow_empty=True"
+        ):
             door()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -180,3 +187,91 @@ def test_the_command_line_refuses_it(
     assert cli.main(words) == 1
     assert "run 'lower' retrieves nothing that the qrels judge" in capsys.readouterr().err
     assert cli.main([*words, "--allow-empty"]) in (0, 3)
+
+
+# -- query ids -----------------------------------------------------------------------------------------
+
+QUERY_PAIRS = [
+    ("1", "001", "without leading zeros"),
+    ("1", "1.0", r"without '\.0' at the end"),
+    ("Q1", "q1", "in lower case"),
+    ("2024-1", "2024-1.1", "without the number after the last dot"),
+    ("query-q01", "q01", "without the prefix"),
+    ("topic_7", "7", "without the prefix"),
+    ("q01", "1", "without the letters and zeros before the number"),
+    ("q7", "7", "without the letters before the number"),
+    (" 7", "7", "without blanks"),
+    (unicodedata.normalize("NFD", "caf\u00e9"), "caf\u00e9", r"in one Unicode form \(NFC\)"),
+    ("topics/7", "7", "without the folder"),
+]
+QUERY_DOORS = {
+    "evaluate": lambda qrels, run: irl.evaluate("AP", qrels, run, allow_empty=False),
+    "compare": lambda qrels, run: irl.compare(qrels, {"one": run, "two": run | {"x": {}}}),
+    "gate": lambda qrels, run: irl.gate(qrels, run, run, "AP"),
+    "tie_audit": lambda qrels, run: irl.tie_audit("AP", qrels, {"one": run}),
+}
+
+
+@pytest.mark.parametrize(("in_run", "in_qrels", "words"), QUERY_PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_query_ids_that_do_not_meet(in_run: str, in_qrels: str, words: str, turned: bool) -> None:
+    if turned:
+        in_run, in_qrels = in_qrels, in_run
+    qrels, run = {in_qrels: {"a": 1}}, {in_run: {"a": 1.0}}
+    firsts = re.escape(f"The run's first is {in_run!r}, the qrels' first is {in_qrels!r}. ")
+    same = re.escape(f"The run's {in_run!r} and the qrels' {in_qrels!r} are the same ")
+    with pytest.warns(UserWarning, match=f"do their query ids agree. {firsts}{same}{words}$"):
+        irl.evaluate("AP", qrels, run)
+
+
+@pytest.mark.parametrize("door", QUERY_DOORS)
+def test_every_door_shows_query_ids_of_both_sides(door: str) -> None:
+    said = r"The run's first is '1', the qrels' first is '001'\. .* without leading zeros"
+    with pytest.raises(ValueError, match=said):
+        QUERY_DOORS[door]({"001": {"a": 1}, "002": {"b": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}})
+
+
+def test_documents_in_two_unicode_forms() -> None:
+    composed, decomposed = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))
+    with pytest.warns(UserWarning, match=r"are the same in one Unicode form \(NFC\)$"):
+        irl.evaluate("AP", {"q": {composed: 1}}, {"q": {decomposed: 1.0}})
+
+
+def test_query_ids_without_a_common_form() -> None:
+    with pytest.warns(UserWarning, match="The run's first is 'x', the qrels' first is 'y'$"):
+        irl.evaluate("AP", {"y": {"a": 1}}, {"x": {"a": 1.0}})
+
+
+def test_an_empty_run_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "empty.run"
+    path.write_text("\n")
+    for run in ({}, [], str(path), pd.DataFrame(columns=["query_id", "doc_id", "score"])):
+        with pytest.warns(UserWarning, match="the run is empty: it has no rows$"):
+            irl.evaluate("AP", {"q": {"a": 1}}, run)
+
+
+def test_added_judgments_and_groups_say_so() -> None:
+    judgments = Judgments.from_qrels({"001": {"a": 1}})
+    with pytest.raises(
+        ValueError, match="added '1' and the qrels' '001' are the same without lead"
+    ):
+        merged(judgments, {"1": {"b": 1}})
+    with pytest.raises(
+        ValueError, match="first judge's 'Q1' and the second judge's 'q1' are the same"
+    ):
+        merged_judges({"Q1": {"b": 1}}, {"q1": {"b": 1}})
+    with pytest.raises(
+        ValueError, match="'q1' and the one with a group, 'Q1' are the same in lower"
+    ):
+        read_groups({"Q1": "a", "Q2": "b"}, ["q1", "q2"])
+
+
+def test_ids_of_a_million_characters() -> None:
+    long = {
+        "dots": ".a" * 2**19,
+        "folders": "/a" * 2**19,
+        "letters": "a" * 2**20 + "!",
+        "zeros": "0" * 2**20,
+    }
+    for name, text in long.items():
+        assert not matches([text], ["b"], QUERY_FORMS), name
