@@ -250,11 +250,11 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     judged = [Judgments.from_qrels(_graded(source)) for source in (a, b)]
     first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in judged)
     if {*first["query_id"]}.isdisjoint(second["query_id"]):
-        queries = [one.query_ids for one in judged]
-        hint = form_hint(*queries, ("first judge's", "second judge's"))
+        of_a, of_b = judged[0].query_ids, judged[1].query_ids
+        hint = form_hint(of_a, of_b, ("first judge's", "second judge's"))
         raise ValueError(
             "the two judges have no query in common; are these judgments of the same pool? Their first are "
-            f"{queries[0][0]!r} and {queries[1][0]!r}{f'. {hint}' if hint else ''}"
+            f"{of_a[0]!r} and {of_b[0]!r}{f'. {hint}' if hint else ''}"
         )
     both = first.merge(
         second, on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True
