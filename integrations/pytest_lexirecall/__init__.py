@@ -65,8 +65,12 @@ def assert_not_worse(
 
 
 @pytest.fixture(name="assert_not_worse")
-def recording(record_property: Callable[[str, object], None]) -> Callable[..., Gate]:
-    """``pytest_lexirecall.assert_not_worse``, which records what is known of each criterion as properties of the test."""
+def recording(request: pytest.FixtureRequest) -> Callable[..., Gate]:
+    """Return ``pytest_lexirecall.assert_not_worse``, which also records facts as properties.
+
+    The properties go to the test item: pytest's own fixture ``record_property`` does the same, but
+    warns once per test that schema ``xunit2``, the default of ``--junitxml``, has none.
+    """
 
     def assertion(*args: Any, **kwargs: Any) -> Gate:
         __tracebackhide__ = True
@@ -74,7 +78,7 @@ def recording(record_property: Callable[[str, object], None]) -> Callable[..., G
 
         found = _found(*args, **kwargs)
         for criterion, facts in criterion_facts(found).items():
-            record_property(criterion, facts)
+            request.node.user_properties.append((criterion, facts))
         return _passed(found)
 
     return assertion

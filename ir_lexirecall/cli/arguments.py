@@ -21,6 +21,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collec
 from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, matching, rereadable
+from ir_lexirecall.judging.algorithms import DepthLike
 from ir_lexirecall.measures.parsing import is_measures
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
@@ -133,6 +134,18 @@ class _Files(argparse.Action):
         )
 
 
+def _depth(text: str) -> DepthLike:
+    """Return a rank, None for "all", or "default" (which argparse reads here, too)."""
+    if text == "all":
+        return None
+    if text == "default":
+        return "default"
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a rank nor 'all'") from None
+
+
 _DEFAULT = SignificanceTest()
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
 _SWITCH: dict[str, Any] = {"action": "store_true"}
@@ -171,7 +184,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "predicted": {
         "metavar": "FILE",
-        "help": "judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
+        "help": "judgments of all queries by a program; QRELS are then those of people, for a "
         "random sample of at least 10",
     },
     "runs": {"metavar": "RUN", "action": _Files},
@@ -229,11 +242,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "seed": {"type": int, "default": _DEFAULT.seed, "help": "random seed (default: %(default)s)"},
     "bounds": _SWITCH
     | {
-        "help": "instead: the range of values under any judging of the retrieved unjudged documents"
+        "help": "print instead the lowest and highest value that any grades of the retrieved "
+        "unjudged documents could give"
     },
-    "depth": _N
-    | {
-        "help": "treat unjudged documents below rank N as non-relevant (default: the criterion's cutoff, else whole rankings)"
+    "depth": {
+        "type": _depth,
+        "default": "default",
+        "metavar": "N",
+        "help": "unjudged documents below rank N are not relevant; 'all' for whole rankings "
+        "(default: the criterion's cutoff, else 100)",
     },
     "max_rel": _FLOAT
     | {
@@ -344,7 +361,11 @@ class Options(argparse.Namespace):
 
     def of_bounds(self) -> dict[str, Any]:
         """The options of ``--bounds`` that were given, which mean nothing without it."""
-        given = {name: value for name in BOUNDS[1:] if (value := getattr(self, name)) is not None}
+        given = {
+            name: value
+            for name in BOUNDS[1:]
+            if (value := getattr(self, name)) != self.parser.get_default(name)
+        }
         if given and not self.bounds:
             raise ValueError(
                 f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both"

@@ -29,12 +29,15 @@ from ir_lexirecall.comparison.comparing import (
     wanted_values,
 )
 from ir_lexirecall.comparison.gating import gate
+from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.plots import KINDS
-from ir_lexirecall.present.text import provenance_line
+from ir_lexirecall.present.text import provenance_line, top_words
 from ir_lexirecall.reports import report
 
 present: Any = LazyModule("ir_lexirecall.present")
+
+_PREDICTED_VALUES = "; with --values, values that follow from such judgments"
 
 
 def add_compare(commands: Any) -> None:
@@ -49,7 +52,8 @@ def add_compare(commands: Any) -> None:
     parser.add_preference("lexirecall, where no measure is named")
     parser.add("baseline", help="compare all others with this run (its name in the table)")
     parser.add("allow_empty", "rel", "cutoff")
-    parser.add("predicted", "groups", "cluster", "margin", *TEST)
+    parser.add("predicted", more=_PREDICTED_VALUES)
+    parser.add("groups", "cluster", "margin", *TEST)
     parser.add_argument(
         "--explain",
         nargs=2,
@@ -60,8 +64,8 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--holds",
         action="store_true",
-        help="say of significant differences whether they keep their sign under any judging of the unjudged documents (columns holds and "
-        "depth; in LaTeX and Markdown a dagger where that is not known)",
+        help="mark the significant differences that unjudged documents might undo, down to the "
+        "criterion's cutoff, else the top 100 (columns holds, depth; a dagger in LaTeX and Markdown)",
     )
     kinds = list(KINDS[Comparison])
     parser.add_argument(
@@ -87,7 +91,8 @@ def add_report(commands: Any) -> None:
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
     parser.add_preference()
     parser.add("baseline", help="as in `compare`")
-    parser.add("allow_empty", "predicted", "groups", "cluster", "margin", *TEST)
+    parser.add("predicted", more=_PREDICTED_VALUES)
+    parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
     parser.add_argument("--title", help="title of the page")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
 
@@ -136,6 +141,7 @@ def run_compare(options: Options) -> None:
     if options.bounds:
         table = result.bounds(**bounds)
         page.add_table(table)
+        page.add_sentences(_about_bounds(table))
         page.add_sentences(*(f"{note}." for note in table.attrs["notes"]))
     elif options.explain:
         a, b = options.explain
@@ -168,6 +174,14 @@ def run_compare(options: Options) -> None:
         kind = options.kind or ("pair" if options.explain else "heatmap")
         save_picture(result.plot(kind, *(options.explain if kind == "pair" else [])), options.plot)
     page.finish()
+
+
+def _about_bounds(table: pd.DataFrame) -> str:
+    """Return what the table of ``--bounds`` bounds, and down to which rank."""
+    first = table.drop_duplicates("criterion")
+    depths = zip(first["criterion"], first["depth"], strict=True)
+    tops = top_words({name: None if pd.isna(k) else int(k) for name, k in depths})
+    return f"Bounds hold whatever grades the unjudged documents of {tops} would get."
 
 
 def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
@@ -238,12 +252,16 @@ def add_gate(commands: Any) -> None:
         "--rule",
         choices=["evidence", "drop"],
         default="evidence",
-        help="what makes a run worse (default: evidence)",
+        help="how 'worse' is decided: by a test (evidence) or by the means alone (drop) "
+        "(default: evidence)",
     )
     parser.add_argument(
         "--strict", action="store_true", help="fail where a criterion is undecided, too"
     )
-    words = "say undecided, not worse, where judging the unjudged documents could undo the loss"
+    words = (
+        "undecided, not worse, where some grades of unjudged documents are known to undo the loss "
+        "(default); --no-bounds: unjudged documents are not relevant"
+    )
     parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
     words = "append each look to this file (JSON lines), and keep alpha over all looks together"
     parser.add_argument("--ledger", metavar="FILE", help=words)
@@ -277,9 +295,12 @@ def run_gate(options: Options) -> int:
             said = "--strict fails what is undecided, too, so that bounds excuse nothing; leave out --no-bounds"
             raise ValueError(said)
         rule = "strict" if options.strict else "evidence" if options.bounds else "judged"
-    options.runs = [options.baseline, options.candidate]
+    is_one_file = options.baseline == options.candidate != STDIN
+    options.runs = [options.baseline] if is_one_file else [options.baseline, options.candidate]
     inputs = Inputs(options)
-    (baseline, first), (candidate, second) = inputs.runs.items()
+    (baseline, first), *other = inputs.runs.items()
+    # The same file twice is an unchanged run, which passes.
+    candidate, second = other[0] if other else (f"{baseline} (candidate)", first)
     found = gate(
         inputs.judgments,
         first,

@@ -31,7 +31,7 @@ from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.findings import captions, grouped
 from ir_lexirecall.present.tables import best_marks
-from ir_lexirecall.present.text import count
+from ir_lexirecall.present.text import count, top_words
 
 algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
@@ -102,7 +102,10 @@ def run_eval(options: Options) -> None:
     if options.bounds:
         judgings = algorithms.Judgings(**bounds)
         ends = judging.bounds_by_measure(
-            scored.pool(judgings.depth), scored.measures, scored.values, judgings
+            scored.pool(judgings.pool_depth(scored.measures.values())),
+            scored.measures,
+            scored.values,
+            judgings,
         )
         columns: dict[str, list[Any]] = by_query if options.by_query else {"run": scored.names}
         for name, measure in measures.items():
@@ -113,13 +116,10 @@ def run_eval(options: Options) -> None:
                 means = [aggregate(measure, row) for row in array]
                 columns[title] = array.ravel().tolist() if options.by_query else means
         page.add_table(columns)
-        depth = (
-            "documents down to the cutoff, else all"
-            if options.depth is None
-            else f"depth {options.depth}"
-        )
+        tops = top_words({name: judgings.depth_of(scored.measures[name]) for name in ends})
         page.add_sentences(
-            f"low, high: smallest and largest value under any judging of the unjudged documents ({depth})"
+            "low, high: smallest and largest value, "
+            f"whatever grades the unjudged documents of {tops} would get."
         )
     elif options.by_query:
         page.add_table(

@@ -17,7 +17,7 @@ from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.comparison.pair_tests import Interval, TestedRuns
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
-from ir_lexirecall.judging.algorithms import Judgings
+from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, DepthLike, Judgings
 from ir_lexirecall.judging.bounds import ValueBounds, refuse_or_warn_of, shares_documents
 from ir_lexirecall.judging.ordering import Unjudged
 from ir_lexirecall.judging.winners import WEIGHTS
@@ -25,8 +25,6 @@ from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance.closed_form import sign_test
 
-DEPTH = 100
-"""Down to which rank documents count by a criterion without a cutoff, where nobody names a depth."""
 _MOST_SHARED = (
     1_000_000_000  # documents in the pool, for each pair, that are looked at unasked: a few seconds
 )
@@ -82,7 +80,7 @@ class PooledRuns(TestedRuns):
     def bounds(
         self,
         by: str | None = None,
-        depth: int | None = None,
+        depth: DepthLike = "default",
         *,
         max_rel: float | None = None,
         unretrieved: int = 0,
@@ -97,7 +95,8 @@ class PooledRuns(TestedRuns):
         difference (by the sign and Wilcoxon's test, which estimate something else, that of the t-test; missing with ``cluster=True``). ``exact``: whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
 
         Args:
-            depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
+            depth: unjudged documents below this rank of both rankings are not relevant; by default
+                the criterion's cutoff, or 100 if it has none. None: whole rankings.
             max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
             unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
 
@@ -105,7 +104,7 @@ class PooledRuns(TestedRuns):
             ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
         """
         names, judgings = self._names(by), Judgings(depth, max_rel, unretrieved)
-        pool, alpha = self._pool(depth, names), self.test.alpha
+        pool, alpha = self._pool(judgings, names), self.test.alpha
         parts, lacking = [], []
         for name in names:
             what = self._measured(name)
@@ -125,12 +124,8 @@ class PooledRuns(TestedRuns):
                 }
             if "exact" not in columns:
                 lacking.append(name)
-            down_to = what.params.get("cutoff") if depth is None else depth
-            parts.append(
-                pd.DataFrame(columns).assign(
-                    depth=pd.array([down_to] * len(self.pairs), dtype="Int64")
-                )
-            )
+            down_to = pd.array([judgings.depth_of(what)] * len(self.pairs), dtype="Int64")
+            parts.append(pd.DataFrame(columns).assign(depth=down_to))
         refuse_or_warn_of(lacking, len(names))
         table = pd.concat(parts, ignore_index=True)
         table = table.astype(
@@ -151,7 +146,10 @@ class PooledRuns(TestedRuns):
             "depth",
         ]
         table = self._frame(table[[name for name in known if name in table]])
-        wanted = int(pool.deepest.max(initial=0)) if depth is None else depth
+        deepest = int(pool.deepest.max(initial=0))
+        wanted = judgings.pool_depth(self._measured(name) for name in names) or deepest
+        if depth == "default":  # nobody asked for more than the deepest run has
+            wanted = min(wanted, deepest)
         notes = []
         if shallow := [
             name for name, n in zip(pool.names, pool.deepest.tolist(), strict=True) if n < wanted
@@ -171,7 +169,7 @@ class PooledRuns(TestedRuns):
         self,
         n: int = 100,
         by: str | None = None,
-        depth: int | None = None,
+        depth: DepthLike = "default",
         *,
         max_rel: float | None = None,
     ) -> pd.DataFrame:
@@ -187,7 +185,7 @@ class PooledRuns(TestedRuns):
         check_integer("n", n)
         name, judgings = self.criterion(by).name, Judgings(depth, max_rel)
         values = None if self.scored is None else self.scored.values.get(name)
-        pool = self._pool(depth, [name])
+        pool = self._pool(judgings, [name])
         table = self._frame(pool.to_judge(self._measured(name), n, self.places, judgings, values))
         table.attrs["texts"] = self.texts
         return table
@@ -207,7 +205,7 @@ class PooledRuns(TestedRuns):
             return None
         hull: list[Floats] = []  # ends of an interval that holds sampling of queries, too
         if isinstance(what, Preference):
-            wins = pool.wins(what, places, Judgings(depth))
+            wins = pool.wins(what, places, Judgings())
             if wins is None:
                 return None
             low, high = wins.low.astype(np.float64), wins.high.astype(np.float64)
@@ -224,7 +222,7 @@ class PooledRuns(TestedRuns):
                 for way, x in ((-1, low), (1, high))
             )
         else:
-            found = self._bounds_of(name, pool, Judgings(depth))
+            found = self._bounds_of(name, pool, Judgings())
             if found is None:
                 return None
             bounds, size = found
@@ -276,6 +274,29 @@ class PooledRuns(TestedRuns):
             return None, [NOT_BOUNDED] * len(self.pairs)
         return known[1], [ANY_JUDGING] * len(self.pairs)
 
+    def retrieve_the_same(self, a: str, b: str) -> bool:
+        """Return whether two runs retrieve the same documents at the same ranks, for all queries.
+
+        False if that is not known, as unjudged documents are not at hand.
+        """
+        if self.scored is None:
+            return False
+        run, other = self.scored.runs[a], self.scored.runs[b]
+        if not all(
+            np.array_equal(getattr(run, name), getattr(other, name))
+            for name in ("query", "doc", "rank", "depth")
+        ):
+            return False
+        source = self.scored.sources.get(a)
+        if source is not None and source is self.scored.sources.get(b):
+            return True
+        try:
+            pool = self.scored.pool(None)
+        except (OSError, ValueError):  # a run was given aligned, or cannot be read again
+            return False
+        rank = pool.rank[[pool.names.index(a), pool.names.index(b)]]
+        return bool((rank[0] == rank[1]).all())
+
     def _measured(self, name: str) -> IRMeasure | Preference:
         """The measure or the preference that a criterion is."""
         if self.scored is None:
@@ -293,17 +314,20 @@ class PooledRuns(TestedRuns):
         """What the runs retrieved, and the depth that counts for a criterion; None where there is nothing unjudged, or it is not at hand."""
         if self.scored is None or not self.scored.has_unjudged:
             return None
-        depth = int(self._measured(name).params.get("cutoff") or DEPTH)
+        depth = Judgings().depth_of(self._measured(name))
+        assert depth is not None
         try:
-            return self._pool(max(DEPTH, depth), [name]), depth
+            return self._pool(Judgings(), [name]), depth
         except (OSError, ValueError):  # aligned already, changed since, or read up
             return None
 
-    def _pool(self, depth: int | None, names: Sequence[str]) -> Unjudged:
-        """What the runs retrieved, as deep as any criterion looks, or to a ``depth``."""
-        cutoffs: list[Any] = [self._measured(name).params.get("cutoff") for name in names]
+    def _pool(self, judgings: Judgings, names: Sequence[str]) -> Unjudged:
+        """Return what the runs retrieved, as deep as these judgings look for these criteria."""
         assert self.scored is not None
-        pool = self.scored.pool(max(cutoffs) if depth is None and None not in cutoffs else depth)
+        depth = judgings.pool_depth(self._measured(name) for name in names)
+        if judgings.depth == "default" and depth is not None:
+            depth = max(DEFAULT_DEPTH, depth)  # so that several criteria share one pool
+        pool = self.scored.pool(depth)
         return pool if isinstance(pool, Unjudged) else Unjudged(pool)
 
     def _bounds_of(

@@ -162,8 +162,9 @@ class Comparison(PooledRuns):
 
         With ``holds=True`` the unjudged documents are looked at, too. ``holds`` says of *better* and *worse* whether the sign of the
         difference stays the same ``under any judging`` of those down to ``depth`` (the criterion's cutoff, else 100), ``could be
-        undone`` by some judging, or is ``not bounded``: no proven bound excludes 0, or there is none (Wilcoxon's test, groups as
-        units, predicted judgments). That the difference stays *significant* is another matter: see ``bounds``.
+        undone`` (some grades of these documents are known to do it), or is ``not bounded``: they
+        might, as no bound excludes it (Wilcoxon's test, groups as units and predicted judgments
+        have none). That the difference stays *significant* is another matter: see ``bounds``.
 
         >>> from ir_lexirecall import compare, demo
         >>> compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25").verdicts()["verdict"].tolist()
@@ -445,7 +446,7 @@ class Comparison(PooledRuns):
     def to_markdown(self, places: int = 4, *, holds: bool = False) -> str:
         """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test.
 
-        ``holds``: put a dagger to verdicts that are not known to hold under any judging of the unjudged documents; see ``verdicts``.
+        ``holds``: mark by a dagger the verdicts that unjudged documents might undo; see ``verdicts``.
         """
         return str(present.comparison_table(self, places, holds=holds).markdown())
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_integer, check_number
+from ir_lexirecall._util.errors import check_integer, check_number, shown
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging import sums_and_cascades as sums
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
@@ -23,6 +24,12 @@ from ir_lexirecall.measures.scoring import is_native
 from ir_lexirecall.measures.trec_eval import optional
 from ir_lexirecall.preferences.naming import Preference
 
+DEFAULT_DEPTH = 100
+"""The depth of a criterion without a cutoff, unless the user names another one."""
+
+DepthLike: TypeAlias = int | Literal["default"] | None
+"""A rank, ``"default"`` (the criterion's cutoff, else ``DEFAULT_DEPTH``), or None: whole rankings."""
+
 _MOST_UNRETRIEVED = 2**53  # more documents no collection has
 
 
@@ -31,40 +38,61 @@ class Judgings:
     """Which judgings of unjudged documents are possible.
 
     Attributes:
-        depth: unjudged documents down to this rank of either run may have any grade; what is ranked below is not relevant.
-            By default the criterion's cutoff, or all.
+        depth: unjudged documents down to this rank of either run may have any grade; what is
+            ranked below is not relevant. By default the criterion's cutoff, or 100 if it has none;
+            None: whole rankings.
         max_rel: top grade of the scale; by default the measure's own, else the highest grade of the judgments.
         unretrieved: relevant documents of each query, at most, that neither run retrieved: they move measures that are
             normalised by the number of relevant documents or by an ideal ranking.
     """
 
-    depth: int | None = None
+    depth: DepthLike = "default"
     max_rel: float | None = None
     unretrieved: int = 0
 
     def __post_init__(self) -> None:
-        if self.depth is not None:
+        if isinstance(self.depth, str) and self.depth != "default":
+            raise ValueError(
+                f"depth must be a rank, 'default' (the criterion's cutoff, else {DEFAULT_DEPTH}), "
+                f"or None (whole rankings), not {shown(self.depth)}"
+            )
+        if self.depth is not None and self.depth != "default":
             check_integer("depth", self.depth)
         if self.max_rel is not None:
             check_number("max_rel", self.max_rel, least=1)
         check_integer("unretrieved", self.unretrieved, least=0, most=_MOST_UNRETRIEVED)
 
     def depth_of(self, criterion: IRMeasure | Preference) -> int | None:
-        """The depth that counts for a measure or preference: the one asked for, else the cutoff.
+        """Return the depth that counts for a measure or preference; None for whole rankings.
 
         >>> import ir_measures
-        >>> Judgings().depth_of(ir_measures.nDCG @ 10), Judgings(100).depth_of(ir_measures.nDCG @ 10)
+        >>> Judgings().depth_of(ir_measures.nDCG @ 10), Judgings().depth_of(ir_measures.AP)
         (10, 100)
+        >>> Judgings(20).depth_of(ir_measures.nDCG @ 10)
+        20
         >>> Judgings(5).depth_of(ir_measures.nDCG @ 10)
         Traceback (most recent call last):
         ValueError: depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10
         """
         cutoff: int | None = criterion.params.get("cutoff")
+        if self.depth == "default":
+            return cutoff or DEFAULT_DEPTH
         if cutoff is not None and self.depth is not None and self.depth < cutoff:
             raise ValueError(
-                f"depth {self.depth} leaves out unjudged documents that {criterion} looks at; give at least {cutoff}"
+                f"depth {self.depth} leaves out unjudged documents that {criterion} looks at; "
+                f"give at least {cutoff}"
             )
-        return cutoff if self.depth is None else self.depth
+        return self.depth
+
+    def pool_depth(self, criteria: Iterable[IRMeasure | Preference]) -> int | None:
+        """Return the rank down to which these criteria together need unjudged documents.
+
+        >>> import ir_measures
+        >>> Judgings().pool_depth([ir_measures.P @ 10, ir_measures.nDCG @ 20, ir_measures.AP])
+        100
+        """
+        depths = [self.depth_of(criterion) for criterion in criteria]
+        return None if None in depths else max(depth for depth in depths if depth is not None)
 
     def top_grade(self, judgments: Judgments, measure: IRMeasure | None = None) -> int:
         """The top grade that an unjudged document can get; ``max_rel`` must not be below a grade that was given."""

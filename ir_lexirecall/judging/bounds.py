@@ -20,7 +20,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.pools import Depth, Pool
 from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.judging.algorithms import Judgings, bounded
+from ir_lexirecall.judging.algorithms import DepthLike, Judgings, bounded
 from ir_lexirecall.judging.normalised import AveragePrecision, ByRun, largest_ratio
 from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs, Retrieved
 from ir_lexirecall.judging.winners import WEIGHTS, Outcomes, outcomes
@@ -219,16 +219,15 @@ def bounds_of_wins(
 
     Args:
         pool, places: as in ``bounds_of_differences``.
-        judgings: which are possible; None: none but that of today.
+        judgings: which are possible; None: only that of today.
     """
     if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
         return None
-    depth, rel = (
-        0 if judgings is None else judgings.depth_of(preference),
-        preference.rel_in(pool.judgments),
-    )
-    if judgings is not None and judgings.max_rel is not None and judgings.max_rel < rel:
-        depth = 0
+    rel, depth = preference.rel_in(pool.judgments), None
+    if judgings is not None:
+        depth = judgings.depth_of(preference)
+    if judgings is None or judgings.top_grade(pool.judgments) < rel:
+        depth = 0  # no open document becomes relevant
     return WinBounds(*outcomes(pool, preference, places, depth), pool.judgments.m(rel) == 0)
 
 
@@ -269,7 +268,7 @@ def judgment_bounds(
     measures: MeasuresLike,
     qrels: QrelsLike,
     run: RunLike,
-    depth: int | None = None,
+    depth: DepthLike = "default",
     *,
     max_rel: float | None = None,
     unretrieved: int = 0,
@@ -284,16 +283,16 @@ def judgment_bounds(
             and TSE, LR, CWL_RBP, CWL_ERR8 to CWL_ERR11, GERR, nDCG_JK, RBP_TE, Unjudged have proven algorithms.
         qrels: judgments in any form that ``evaluate`` takes.
         run: a ranking per query, in any form that ``evaluate`` takes.
-        depth: treat unjudged documents below this rank as non-relevant. By default the
-            measure's cutoff, and all documents for a measure without one.
+        depth: treat unjudged documents below this rank as not relevant. By default the measure's
+            cutoff, or 100 if it has none. None: whole rankings.
         max_rel: top grade of the scale. By default the measure's own (``GERR(max_rel=4)``), else the highest grade of the qrels.
         unretrieved: relevant documents of each query, at most, that the run did not retrieve and nobody judged: they lower measures
             that are normalised by the number of relevant documents or by an ideal ranking (R, AP, nDCG, TSE).
 
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``) and columns (measure, ``"low"``) and (measure, ``"high"``); NaN
-        where a measure has no proven algorithm, which ``attrs["no_algorithm"]`` lists. ``attrs`` also hold ``depth`` and
-        ``unretrieved``.
+        where a measure has no proven algorithm, which ``attrs["no_algorithm"]`` lists. ``attrs`` also hold ``depth`` (that of
+        each measure; None: whole rankings) and ``unretrieved``.
 
     Raises:
         ValueError: bad input; no measure with a proven algorithm; ``depth`` above the cutoff of a measure; ``max_rel`` below a grade.
@@ -321,7 +320,7 @@ def judgment_bounds(
         else nullcontext(rereadable_rows(run)) as source
     ):
         aligned = read_run(judgments, source)
-        pool = Pool.from_runs(judgments, {"run": source}, depth)
+        pool = Pool.from_runs(judgments, {"run": source}, judgings.pool_depth(parsed.values()))
     of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
     ends = {name: np.full((2, len(judgments)), np.nan) for name in parsed}
@@ -334,7 +333,8 @@ def judgment_bounds(
         np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names
     )
     lacking = [name for name in parsed if name not in bounds]
-    table.attrs.update({"depth": depth, "unretrieved": unretrieved, "no_algorithm": lacking})
+    depths = {name: judgings.depth_of(measure) for name, measure in parsed.items()}
+    table.attrs.update({"depth": depths, "unretrieved": unretrieved, "no_algorithm": lacking})
     return table
 
 

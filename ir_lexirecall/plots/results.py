@@ -81,7 +81,7 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     thin = (
         ""
         if standing.outer is None
-        else f"; thin: whatever unjudged documents are worth, depth {standing.outer[0]}"
+        else f"; thin: with any grades of the top {standing.outer[0]}'s unjudged documents"
     )
     verdicts = [mark.row.verdict for mark in marks]
     known = [verdict for verdict in (WITHIN, NOT_WORSE) if verdict in verdicts]

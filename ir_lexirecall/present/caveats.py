@@ -30,6 +30,7 @@ from ir_lexirecall.present.text import (
     format_number,
     format_p,
     listed,
+    top_words,
 )
 from ir_lexirecall.significance import (
     SKEWED,
@@ -194,11 +195,13 @@ def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[No
         for i in np.flatnonzero(left.holds_zero).tolist():
             a, b = result.pairs[i]
             if standing.verdicts.on(a, b) in SIGNS:
-                undo = f"{'' if left.reached[i] else 'it is not ruled out that '}unjudged documents could undo it"
+                could = "could" if left.reached[i] else "might"
+                doubt = f"unjudged documents {could} undo it"
                 ends = f"{format_number(float(left.low[i]), 4)} to {format_number(float(left.high[i]), 4)}"
-                depth = f"depth {left.depth}; see bounds"
-                sentence = f"{name}, {a} and {b}: the difference is significant, but {undo} ({where}from {ends} as they are judged, {depth})."
-                kind = f"Significant by {name}, but {undo} ({depth})"
+                top = top_words({name: left.depth})
+                grades = f"{where}depending on their grades the difference is {ends} ({top})"
+                sentence = f"{name}, {a} and {b}: significant, but {doubt}: {grades}."
+                kind = f"Significant by {name}, but {doubt} ({top})"
                 yield Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b))
 
 

@@ -272,48 +272,81 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
 
 
 def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """On how many queries unjudged documents could change the winner of the two best runs, or the best one and the baseline; and how
-    many significant differences keep their sign whatever grades these get.
+    """Yield what unjudged documents could change.
+
+    First, on how many queries they could change the winner of the two best runs, or of the best
+    run and the baseline. Then, how many significant differences keep their sign whatever grades
+    they would get.
     """
     if len(result.runs) < 2:
         return
+    yield from _could_change_the_winner(result, standings)
+    yield from _keep_their_sign(result, standings)
+    for standing in standings:
+        if standing.verdicts.decided:
+            yield from _why_not_bounded(result, standing.name, _by(standing, standings))
+
+
+def _by(standing: Standing, standings: Sequence[Standing]) -> str:
+    """Return " by" and the criterion, which is left out where there is one only."""
+    return f" by {standing.name}" if len(standings) > 1 else ""
+
+
+def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield on how many queries unjudged documents could change the winner of the leading pair."""
     first, *others = standings[0].runs
     other = others[0] if result.baseline in (None, first) else str(result.baseline)
     pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
-    open_on, held, unknown = [], [], []
+    open_on, depth_of = [], {}
     for standing in standings:
-        name, decided, left = (
-            standing.name,
-            standing.verdicts.decided,
-            result.undecided(standing.name),
-        )
-        by = f" by {name}" if len(standings) > 1 else ""
-        if left is not None:
-            number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
-            most = "" if left.exact[pair] or not number else "at most "
-            open_on.append(
-                f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})"
-            )
-        if decided and left is not None and standing.unsure is not None:
-            number = decided - len(standing.unsure)
-            held.append(
-                f"{number:,} of {decided:,} significant differences{by} (depth {left.depth})"
-            )
-        elif decided and result.too_many(name):
-            long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
-            unknown.append(f"What unjudged documents could change{by} was not looked at: {long}.")
-        elif (
-            decided and left is not None and (test := result.test_of(name).procedure).of == "centre"
-        ):
-            unknown.append(
-                f"Signs under any judging{by} are not bounded for this test ({test.title})."
-            )
+        left = result.undecided(standing.name)
+        if left is None:
+            continue
+        number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
+        most = "" if left.exact[pair] or not number else "at most "
+        open_on.append(f"on {most}{number} of {count(queries, 'query')}{_by(standing, standings)}")
+        depth_of[standing.name] = left.depth
     if open_on:
         who = f" between {first} and {other}" if len(result.runs) > 2 else ""
-        yield f"Judging the unjudged documents could change the winner{who} {listed(open_on)}."
-    if held:
-        yield f"{listed(held)} keep their sign under any judging."
-    yield from unknown
+        documents = f"the unjudged documents of {texts.top_words(depth_of)}"
+        yield f"Judging {documents} could change the winner{who} {listed(open_on)}."
+
+
+def _keep_their_sign(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield how many significant differences keep their sign, whatever grades documents get."""
+    kept, decided, depth_of = {}, {}, {}
+    for standing in standings:
+        left, name = result.undecided(standing.name), standing.name
+        if standing.verdicts.decided and left is not None and standing.unsure is not None:
+            decided[name] = standing.verdicts.decided
+            kept[name] = decided[name] - len(standing.unsure)
+            depth_of[name] = left.depth
+    if not kept:
+        return
+    total, verb = sum(decided.values()), "keep their"
+    by = "" if len(kept) == len(standings) else f" by {listed([*kept])}"
+    if kept != decided:
+        by_name = {name: f" by {name}" if len(standings) > 1 else "" for name in kept}
+        differences = "significant differences"
+        facts = [f"{kept[n]:,} of {decided[n]:,} {differences}{by_name[n]}" for n in kept]
+        subject = listed(facts)
+    elif total == 1:
+        subject, verb = f"The significant difference{by}", "keeps its"
+    else:
+        subject = f"All {total:,} significant differences{by}"
+    documents = f"the unjudged documents of {texts.top_words(depth_of)}"
+    yield f"{subject} {verb} sign whatever grades {documents} would get."
+
+
+def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
+    """Yield why it is not known what unjudged documents could change, if that has a reason to tell."""
+    test = result.test_of(name).procedure
+    if result.undecided(name) is not None:
+        if test.of == "centre":
+            yield f"What unjudged documents could change{by} is not bounded for the {test.title}."
+    elif result.too_many(name):
+        long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
+        yield f"What unjudged documents could change{by} was not looked at: {long}."
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -337,7 +370,7 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
     """Means for a paper: a row per run, best first by the first criterion, a column per criterion, marked by the verdicts.
 
     With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is significantly better than. With
-    ``holds``, a dagger follows those that are not known to hold under any judging of the unjudged documents.
+    ``holds``, a dagger follows the differences that unjudged documents might undo.
     """
     standings = {standing.name: standing for standing in standings_of(result)}
     ranked = map(str, result.ranking(next(iter(standings), None))["run"])
@@ -353,13 +386,15 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
     separator = "" if len(runs) <= 26 else ","
     lettered = result.baseline is None and len(runs) > 1
     columns = [*([Column("", list(letters.values()))] if lettered else []), Column("run", runs)]
-    marks, depths, unbounded = marks_of(result), [], []
+    marks, unbounded = marks_of(result), []
+    depth_of: dict[str, int | None] = {}
     for name, criterion in result.by.items():
         standing, unsure = standings.get(name), []
         if holds and standing is not None:
             depth, held = result.holds(name)
             unsure = standing.unsure or []
-            depths += [f"depth {depth}"] if unsure else []
+            if unsure:
+                depth_of[name] = depth
             if standing.unsure is None and standing.verdicts.decided and NOT_BOUNDED in held:
                 unbounded.append(name)
         cells, signs = [], []
@@ -385,8 +420,8 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
         if result.baseline is not None:
             raised = f"+, -: significantly better, worse than {result.baseline}"
         notes.append(f"{raised} ({how_compared(result, list(standings))}).")
-    if depths:
-        notes.append(dagger_note(dict.fromkeys(depths)))
+    if depth_of:
+        notes.append(dagger_note(depth_of))
     if unbounded:
         notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
     notes += criteria_captions(result.by)

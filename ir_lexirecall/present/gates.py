@@ -102,6 +102,12 @@ def headline(gate: Gate) -> str:
         return f"{candidate} beside {baseline}: {'; '.join(facts)}"
     if gate.release is not None and gate.release.failed:
         return headline(gate.release)
+    if gate.unchanged:
+        queries = texts.count(len(gate.comparison.query_ids), "query")
+        return (
+            f"Nothing changed: {candidate} retrieves the same documents as {baseline}, "
+            f"at the same ranks, on all {queries}"
+        )
     if gate.rule == "drop":
         return f"{candidate} beside {baseline}: no mean fell by more than its margin"
     if gate.undecided:
@@ -145,8 +151,17 @@ def _criteria(gate: Gate) -> Shown:
     criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
     notes = [f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
     if any(unsure):
-        notes.append(dagger_note())
+        notes.append(_about_daggers(gate, table["criterion"][unsure].tolist()))
     return replace(Shown.from_frame(columns), notes=notes)
+
+
+def _about_daggers(gate: Gate, names: list[str]) -> str:
+    """Return what the dagger of these criteria means, and what it does to the verdict."""
+    holds = {name: gate.comparison.holds(name)[0] for name in names}
+    note = dagger_note({name: depth for name, depth in holds.items() if depth is not None})
+    if gate.rule in ("evidence", "strict"):
+        note += " A loss that some of their grades are known to undo is undecided; any other stays worse."
+    return note
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
@@ -161,6 +176,7 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
         "candidate": gate.candidate,
         "rule": "drop" if gate.rule == "drop" else "evidence",
         "outcome": gate.outcome,
+        "unchanged": gate.unchanged,
         "worse": gate.failed,
         "undecided": gate.undecided,
         "alpha": gate.comparison.test.alpha,

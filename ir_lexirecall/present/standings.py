@@ -175,7 +175,7 @@ class Standing:
 
     @cached_property
     def unsure(self) -> list[set[str]] | None:
-        """The pairs that differ significantly, but not for certain under any judging; None where nothing is bounded."""
+        """The pairs whose significant difference unjudged documents might undo; None where nothing is bounded."""
         left = self.result.undecided(self.name)
         if left is None or not left.bounded:
             return None

@@ -36,10 +36,18 @@ Marks: TypeAlias = Mapping[str, Sequence[str]]
 Text: TypeAlias = Callable[[str], str]
 
 
-def dagger_note(depths: Iterable[str] = ()) -> str:
-    """What a dagger says, where documents down to these depths were looked at."""
-    where = f" ({texts.listed([*depths])})" if depths else ""
-    return f"{DAGGER}: judging the unjudged documents{where} is not known to leave the sign of the difference as it is."
+def dagger_note(depth_of: Mapping[str, int | None]) -> str:
+    """Return what a dagger means, with the depth of each criterion that has one.
+
+    >>> dagger_note({"AP": 100})
+    '†: unjudged documents of the top 100 might undo this difference.'
+    >>> dagger_note({})  # nothing is bounded
+    '†: unjudged documents might undo this difference.'
+    """
+    documents = "unjudged documents"
+    if depth_of:
+        documents += f" of {texts.top_words(depth_of)}"
+    return f"{DAGGER}: {documents} might undo this difference."
 
 
 @dataclass(frozen=True)

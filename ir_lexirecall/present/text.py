@@ -293,6 +293,24 @@ def once(pairs: Iterable[tuple[str, str]], word: str = "by") -> str:
     return "; ".join(f"{word} {listed(names)}, {fact}" for fact, names in gathered(pairs).items())
 
 
+def top_words(depth_of: Mapping[str, int | None]) -> str:
+    """Say of which documents a statement on unjudged documents speaks, by the depth of each criterion.
+
+    >>> top_words({"AP": 100, "LR": 100}), top_words({"AP": None})
+    ('the top 100', 'whole rankings')
+    >>> top_words({"nDCG@10": 10, "AP": 100, "LR": 100})
+    'the top 10 (nDCG@10) and the top 100 (AP and LR)'
+    """
+    names_of = gathered((depth, name) for name, depth in depth_of.items())
+    words = [
+        ("whole rankings" if depth is None else f"the top {depth:,}", names)
+        for depth, names in names_of.items()
+    ]
+    if len(words) == 1:
+        return words[0][0]
+    return listed([f"{top} ({listed(names)})" for top, names in words])
+
+
 # -- tests -----------------------------------------------------------------------------------------
 
 

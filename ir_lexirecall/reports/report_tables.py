@@ -32,7 +32,7 @@ _MEANINGS = {
     "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
     "effect_size": "; ".join(f"{test.title}: {test.effect}" for test in TESTS.values()),
     "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
-    "holds": "of significant differences: whether the sign stays the same under any judging of the unjudged documents",
+    "holds": "of significant differences: whether the sign stays the same, whatever grades the unjudged documents down to the depth would get",
     "p_not_beaten": "of the hypothesis that no run has a better mean",
     "rank_low": "interval of the rank by the macro mean, which holds for all runs at once and where many are nearly equal",
     "rank_from": "where 1 - alpha of the resamples put the run",

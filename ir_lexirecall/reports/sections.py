@@ -228,11 +228,7 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
                 f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
             )
             text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
-            undone = (
-                "judging the unjudged documents is not known to leave its sign"
-                if is_unsure
-                else None
-            )
+            undone = "unjudged documents might undo it" if is_unsure else None
             said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b)), undone]))
             cell = {
                 "value": difference,
@@ -248,10 +244,13 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
     differ = (
         f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
     )
-    daggers = any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row)
+    note = f"{differ} ({standing.how})."
+    if any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row):
+        left = result.undecided(standing.name)
+        note += f" {dagger_note({} if left is None else {standing.name: left.depth})}"
     return {
         "quantity": what,
-        "said": f"{differ} ({standing.how}).{f' {dagger_note()}' if daggers else ''}",
+        "said": note,
         "rows": rows,
     }
 

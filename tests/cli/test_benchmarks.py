@@ -396,13 +396,13 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
 
 def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
     for baseline, look, level in (
-        ("bm25", "Look 1", "0.03"),
-        ("bm25", "Look 1, again", "0.03"),
-        ("overlap", "Look 2", "0.0076"),
+        ("bm25", "Look 1 of gate.jsonl", "0.03"),
+        ("bm25", "Look 1 of gate.jsonl, repeated on the same data", "0.03"),
+        ("overlap", "Look 2 of gate.jsonl", "0.0076"),
     ):
         said = gate(cli, "ql", "--ledger", "gate.jsonl", baseline=baseline)
         assert said.code == 0
-        assert f"{look} by the ledger gate.jsonl: it tests at {level};" in said.out
+        assert f"{look}: level {level};" in said.out
     lines = [json.loads(line) for line in (folder / "gate.jsonl").read_text().splitlines()]
     assert [(line["look"], "outcome" in line) for line in lines] == [
         (1, False),
@@ -414,7 +414,7 @@ def test_a_gate_counts_its_looks_in_a_ledger(cli: Any, folder: Path) -> None:
         cli, "bm25", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="overlap"
     )
     assert said.code == 0
-    assert "Look 3 by the ledger" in said.out
+    assert "Look 3 of gate.jsonl: level" in said.out
     said = gate(
         cli, "overlap", "--ledger", "gate.jsonl", "--release", str(RUNS["bm25"]), baseline="ql"
     )

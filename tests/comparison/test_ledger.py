@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.comparison.gating import Look, spent_at
+from ir_lexirecall import SignificanceTest
+from ir_lexirecall.comparison import ledger as ledgers
+from ir_lexirecall.comparison.ledger import Look, spent_at
 
 QRELS = {f"q{i:02}": {"a": 1, "x0": 0, "x1": 0, "x2": 0} for i in range(40)}
 
@@ -32,7 +35,7 @@ def test_each_look_spends_less_and_all_of_them_alpha(tmp_path: Path) -> None:
     assert [one.look.number for one in found] == [1, 2, 3]
     assert [one.comparison.test.alpha for one in found] == [spent_at(n, 0.05) for n in (1, 2, 3)]
     assert found[2].look.spent_in_all == pytest.approx(0.05 * 6 / np.pi**2 * (1 + 1 / 4 + 1 / 9))
-    assert "Look 3 by the ledger" in str(found[2])
+    assert f"Look 3 of {ledger}: level 0.0034; 0.041 of 0.05 used." in str(found[2])
     lines = [json.loads(line) for line in ledger.read_text().splitlines()]
     assert [line["look"] for line in lines] == [1, 1, 2, 2, 3, 3]
     assert [line["outcome"] for line in lines if "outcome" in line] == [
@@ -56,6 +59,98 @@ def test_a_line_that_a_crash_broke_off_is_a_look(tmp_path: Path) -> None:
     assert Look.claim(ledger, {"runs": 2}, 0.05).number == 3
     assert Look.claim(ledger, {"runs": 2}, 0.05).again
     assert len(ledger.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 1}, {"correction": None}, {"correction": "bonferroni"}, {"n_resamples": 5000}],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["t", "bootstrap", "randomisation"])
+def test_another_correction_or_seed_is_another_chance_and_spends_alpha(
+    name: str, change: dict[str, Any], tmp_path: Path
+) -> None:
+    ledger = tmp_path / "gate.jsonl"
+
+    def look(**options: Any) -> Look:
+        test = SignificanceTest(name, **{"n_resamples": 999} | options)
+        found = irl.gate(QRELS, run(0), run(1), "RR", test=test, ledger=ledger).look
+        assert found is not None
+        return found
+
+    first, other, repeated, first_again = look(), look(**change), look(**change), look()
+    assert [x.number for x in (first, other, repeated, first_again)] == [1, 2, 2, 1]
+    assert [x.again for x in (first, other, repeated, first_again)] == [False, False, True, True]
+    assert first_again.spent == first.spent == spent_at(1, 0.05)
+    assert len(ledger.read_text().splitlines()) == 4
+
+
+def test_a_crash_before_the_outcome_loses_neither_the_look_nor_the_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    with monkeypatch.context() as patch:
+        patch.setattr(Look, "record", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger)
+    assert ["outcome" in line for line in map(json.loads, ledger.open())] == [False]
+    for _ in range(2):  # the second time the outcome is there
+        found = irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger)
+        assert (found.look.number, found.look.again) == (1, True)
+        lines = [*map(json.loads, ledger.open())]
+        assert ["outcome" in line for line in lines] == [False, True]
+        assert lines[1]["outcome"] == found.outcome
+
+
+@pytest.mark.parametrize("kept", [5, 30, 120])
+def test_an_outcome_that_a_crash_broke_off_is_no_look_and_is_written_again(
+    kept: int, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger)
+    claim, outcome = ledger.read_bytes().splitlines(keepends=True)
+    ledger.write_bytes(claim + outcome[:kept])
+    irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger)
+    last = json.loads(ledger.read_bytes().splitlines()[-1])
+    assert (last["look"], "outcome" in last) == (1, True)
+    other = irl.gate(QRELS, run(0), run(2), "RR", ledger=ledger).look
+    assert other.number == (3 if kept == 5 else 2)  # of 5 bytes nobody knows what they were
+
+
+@pytest.mark.parametrize("end", ["\n", "\0\0\0", "\r\n\n"])
+def test_blank_ends_are_no_looks(end: str, tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    Look.claim(ledger, {"runs": 1}, 0.05)
+    ledger.write_text(ledger.read_text() + end)
+    assert Look.claim(ledger, {"runs": 2}, 0.05).number == 2
+    assert Look.claim(ledger, {"runs": 1}, 0.05).again
+
+
+@pytest.mark.parametrize("kind", ["a device", "endless device", "a folder", "a pipe", "large"])
+def test_what_cannot_be_a_ledger_is_refused_at_once(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path: Path = {"a device": Path("/dev/null"), "endless device": Path("/dev/zero")}.get(
+        kind, tmp_path / "gate.jsonl"
+    )
+    if kind == "a folder":
+        path.mkdir()
+    elif kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "large":
+        monkeypatch.setattr(ledgers, "_MOST_BYTES", 10)
+        path.write_text('{"look": 1, "data": {}}')
+    said = (
+        "is not a ledger of gate: it has 23 bytes" if kind == "large" else f"is {kind}, not a file"
+    )
+    with pytest.raises(ValueError, match=f"^gate: .*{said.replace('endless', 'a')}"):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
+
+
+@pytest.mark.parametrize("path", [3, True, "", b"gate.jsonl", ["gate.jsonl"]])
+def test_a_ledger_is_a_path(path: Any) -> None:
+    with pytest.raises(ValueError, match=r"^gate: ledger must be the path of a file, not "):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
 
 
 def _claim(arguments: tuple[str, int]) -> int:
@@ -100,6 +195,26 @@ def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None
             {},
             "line 1 of the ledger .*: look must be a number, not 'x'",
         ),
+        ('{"look": 0, "data": {}, "alpha": 0.05}', {}, "look must be from 1 to 1, not 0"),
+        ('{"look": -1, "data": {}, "alpha": 0.05}', {}, "look must be from 1 to 1, not -1"),
+        ('{"look": 9, "data": {}, "alpha": 0.05}', {}, "look must be from 1 to 1, not 9"),
+        ('{"look": true, "data": {}, "alpha": 0.05}', {}, "look must be a number, not True"),
+        (f'{{"look": 1{"0" * 400}, "data": {{}}}}', {}, "look must be from 1 to 1, not 1"),
+        (f'{{"look": 1{"0" * 5000}, "data": {{}}}}', {}, "is not a ledger of gate"),
+        ('{"look": 1, "data": {}, "alpha": NaN}', {}, "alpha must be "),
+        ('{"look": 1, "data": {}, "alpha": 2}', {}, "alpha must be between 0 and 1, not 2"),
+        ("[" * 100_000, {}, "is not a ledger of gate"),
+        (
+            '{"look": 1, "data": ' + "[" * 100_000 + "]" * 100_000 + "}",
+            {},
+            "is not a ledger of gate",
+        ),
+        ('{"look": 1, "data": {}}\n' + '{"a":' * 100_000, {}, "line 2 of the ledger .*: no gate"),
+        ('{"q1": {"a": 1}}', {}, "is not a ledger of gate"),
+        ('{"query_id": "q1", "doc_id": "a"}', {}, "is not a ledger of gate"),
+        ('{\n  "q1": {"a": 1}\n}', {}, "line 2 of the ledger .*: no gate wrote"),
+        ('{"look": 1, "data": {}}\n{"values": 3}', {}, "line 2 of the ledger .*: no gate wrote"),
+        ('{"look": 1, "data": {}}\nnull', {}, "line 2 of the ledger .*: no gate wrote"),
         ("", {"rule": "drop"}, "ledger and release need the rule 'evidence'"),
     ],
 )
@@ -118,6 +233,7 @@ def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     found = irl.gate(QRELS, baseline, candidate, "P@1")
     assert (found.outcome, found.undecided) == ("passed", ["P@1"])
     assert "unjudged documents could undo it" in str(found)
+    assert "undecided†" in str(found)
     assert irl.gate(QRELS, baseline, candidate, "P@1", rule="strict").exit_code == 4
     assert irl.gate(QRELS, baseline, candidate, "P@1", rule="judged").outcome == "worse"
     by_rank = irl.gate(

@@ -175,7 +175,8 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert set(table["holds"][3:]) <= {"not bounded", None}
     assert table["depth"].tolist()[:3] == [1] * 3
     assert (
-        "1 of 2 significant differences by P@1 (depth 1) keep their sign under any judging"
+        "1 of 2 significant differences by P@1 keep their sign whatever grades the unjudged documents of "
+        "the top 1 would get."
         in result.summary()
     )
     assert "textdagger" in result.to_latex(holds=True)
@@ -198,7 +199,7 @@ def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch
     runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0} for q in QRELS}}
     by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
     assert (
-        "Signs under any judging are not bounded for this test (Wilcoxon signed-rank test)."
+        "What unjudged documents could change is not bounded for the Wilcoxon signed-rank test."
         in by_rank.summary()
     )
     assert "keep their sign" not in by_rank.summary()
@@ -255,15 +256,16 @@ def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) 
 def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary()
     assert (
-        "Judging the unjudged documents could change the winner on 8 of 8 queries by lexirecall (depth 100) and on "
-        "0 of 8 queries by P@1 (depth 1)." in two
+        "Judging the unjudged documents of the top 100 (lexirecall) and the top 1 (P@1) could change "
+        "the winner on 8 of 8 queries by lexirecall and on 0 of 8 queries by P@1." in two
     )
     several = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="ql")
     left = several.undecided("lexirecall")
     assert left is not None
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
     assert (
-        f"could change the winner between tfidf and ql on {number} of 16 queries (depth 100)."
+        "Judging the unjudged documents of the top 100 could change the winner between tfidf and ql "
+        f"on {number} of 16 queries."
         in several.summary()
     )
 
@@ -273,7 +275,7 @@ def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
     assert [row["verdict"] for row in result.verdicts().to_dict("records")] == ["better"] * 3
     notes = [note for note in result.diagnostics if "unjudged documents could undo it" in note]
     assert [note.partition(",")[0] for note in notes] == ["lexirecall", "RR", "P@1"]
-    assert "(from 0.0000 to 1.0000 as they are judged, depth 1; see bounds)" in notes[2]
+    assert "depending on their grades the difference is 0.0000 to 1.0000 (the top 1)." in notes[2]
 
 
 def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
@@ -283,7 +285,8 @@ def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
     runs = {"good": dict.fromkeys(queries, GOOD["q0"]), "bad": dict.fromkeys(queries, BAD["q0"])}
     for result in (compare(people, runs, "RR"), compare(people, runs, "RR", predicted=predicted)):
         assert result.verdicts()["verdict"].tolist() == ["better"]
-        assert any("unjudged documents could undo it" in note for note in result.diagnostics)
+        could = "might" if result.predicted else "could"  # with predictions, no bound is known
+        assert any(f"unjudged documents {could} undo it" in note for note in result.diagnostics)
         assert any("12 queries judged by people" in note for note in result.diagnostics) == bool(
             result.predicted
         )
@@ -346,7 +349,7 @@ def test_forests_have_an_outer_interval(name: str) -> None:
     }
     for pair, low, high in zip(result.pairs, *left.outer, strict=True):
         np.testing.assert_allclose(thin[place[pair[0]]][:, 0], [low, high])
-    assert "depth 100" in ax.get_xlabel().replace("\n", " ")
+    assert "top 100" in ax.get_xlabel().replace("\n", " ")
     table = result.table()
     assert (left.outer[0] <= table["ci_low"] + 1e-9).all()
     assert (left.outer[1] >= table["ci_high"] - 1e-9).all()

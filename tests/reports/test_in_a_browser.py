@@ -406,7 +406,7 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
                 assert grade == ("–" if judged is None else str(judged))
         verdict = browser.js("document.getElementById('verdict').textContent")
         assert verdict.startswith(f"{row.winner} wins: {row.winner} has its ")
-        assert ("Unjudged documents could change the winner (depth 100)." in verdict) == is_open[
+        assert ("Unjudged documents of the top 100 could change the winner." in verdict) == is_open[
             row.query_id
         ]
 

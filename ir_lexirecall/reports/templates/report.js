@@ -254,7 +254,7 @@
     const decided = decision(q);
     $("query-text").textContent = query.text ? `${query.id}: ${query.text}` : `Query ${query.id}`;
     const open = leftOpen(q);
-    const could = open ? ` Unjudged documents could change the winner (depth ${open.depth}).` : "";
+    const could = open ? ` Unjudged documents of the top ${open.depth} could change the winner.` : "";
     $("verdict").textContent = `${words(q, decided)} ${query.m} relevant document${query.m === 1 ? "" : "s"}.${could}`;
     $("query").value = q;
     $("name-a").textContent = data.runs[now.a];

@@ -109,7 +109,10 @@ def test_looks_are_counted_in_a_ledger(project: pytest.Pytester) -> None:
     )
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(
-        ["E *AssertionError: candidate is worse than release by AP", "E *Look 3 by the ledger*"]
+        [
+            "E *AssertionError: candidate is worse than release by AP",
+            "E *Look 3 of gate.jsonl: level*",
+        ]
     )
     assert len((project.path / "gate.jsonl").read_text().splitlines()) == 6
 
@@ -129,6 +132,29 @@ def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
         "difference -0.3428, interval -0.4342 to -0.2514, p < 1e-4"
     )
     assert properties[0]["value"].endswith("margin 0.01: worse")
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2", "legacy"])
+def test_the_junit_file_comes_without_warnings(family: str, project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        """
+        import pytest
+
+        @pytest.mark.parametrize("times", [1, 2])
+        def test_quality(times, assert_not_worse):
+            for _ in range(times):
+                assert_not_worse("qrels.txt", "bm25.run", "ql.run", "nDCG@10")
+        """,
+        "--junitxml=out.xml",
+        "-o",
+        f"junit_family={family}",
+        "-W",
+        "error::pytest.PytestWarning",
+    )
+    done.assert_outcomes(passed=2)
+    names = [p.get("name") for p in ElementTree.parse(project.path / "out.xml").iter("property")]
+    assert names == ["nDCG@10"] * 3
 
 
 def test_bad_input_names_the_assertion() -> None:

@@ -1,0 +1,297 @@
+"""The ledger of a gate: how much of alpha the looks at a sequence of changes have spent.
+
+A gate at every commit is a sequence of tests: over 50 harmless commits, 0.93 of projects see at
+least one stopped. So the n-th look tests at alpha_n = 6 alpha / (pi n)^2, which sum to alpha over
+all looks, however many.
+
+The file holds JSON lines and is only ever appended to. A look is written before anything is tested
+(`Look.claim`), and what it found afterwards (`Look.record`):
+
+    {"look": 1, "data": {...}, "alpha": 0.05, "spent": 0.0304, "time": "..."}
+    {"look": 1, "data": {...}, "outcome": "passed", "verdicts": {...}, "time": "..."}
+
+What keeps the level:
+
+- A job that crashes between the two has spent its look. If it runs again, it tests at the level of
+  that look, and records the outcome that is missing.
+- The same data with the same test are the same look, whose outcome cannot differ. So a repeated
+  look costs nothing. Data are what the test sees: the values of all criteria, margins, and the test
+  with its correction, seed and number of resamples. With another correction or seed, the same
+  values could get another outcome. That is another chance to stop a harmless change, so it is a new
+  look, which spends alpha of its own.
+- Jobs that run at once lock the file while they number their looks.
+- A line that a crash broke off counts as a look, unless it is the outcome of a look above it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from ir_lexirecall._util.errors import is_integer, is_number, shown
+
+_MOST_BYTES = 2**27  # of a ledger: about 200,000 looks
+_FIRST_WORDS = '{"look": '  # of every line
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def spent_at(look: int, alpha: float) -> float:
+    """Return the level of a look: alpha_n = 6 alpha / (pi n)^2.
+
+    >>> round(spent_at(1, 0.05), 4), round(sum(spent_at(n, 0.05) for n in range(1, 10_000)), 3)
+    (0.0304, 0.05)
+    """
+    return 6 * alpha / (math.pi * look) ** 2
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look at the data that a ledger counts.
+
+    Attributes:
+        ledger: path of the file.
+        number: n, from 1 on.
+        alpha: level of all looks together.
+        again: whether the same data were looked at before.
+        data: what is looked at: digests of the values, margins, and the test.
+    """
+
+    ledger: str
+    number: int
+    alpha: float
+    again: bool
+    data: Mapping[str, Any]
+
+    @property
+    def spent(self) -> float:
+        """Level at which this look tests."""
+        return spent_at(self.number, self.alpha)
+
+    @property
+    def spent_in_all(self) -> float:
+        """Sum of the levels of the looks up to this one."""
+        return sum(spent_at(n, self.alpha) for n in range(1, self.number + 1))
+
+    @staticmethod
+    def claim(path: str | os.PathLike[str], data: Mapping[str, Any], alpha: float) -> Look:
+        """Write down a new look at some data, or return the earlier look at the same data.
+
+        Raises:
+            ValueError: the file is no ledger, or was begun at another level.
+        """
+        name, data = _checked_path(path), json.loads(json.dumps(data))
+        with _locked(name) as file:
+            entries = _Entries.read(file, name)
+            entries.check_alpha(alpha)
+            earlier = entries.number_of(data)
+            if earlier is not None:
+                return Look(name, earlier, alpha, True, data)
+            look = Look(name, entries.n_looks + 1, alpha, False, data)
+            claim = {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent}
+            _append(file, claim)
+        return look
+
+    def record(self, result: Mapping[str, Any]) -> None:
+        """Append the outcome to the ledger, unless it holds an outcome of this look already."""
+        with _locked(self.ledger) as file:
+            if not _Entries.read(file, self.ledger).has_outcome(self.data):
+                _append(file, {"look": self.number, "data": self.data, **result})
+
+    def __str__(self) -> str:
+        repeated = ", repeated on the same data" if self.again else ""
+        return (
+            f"Look {self.number} of {self.ledger}{repeated}: level {self.spent:.2g}; "
+            f"{self.spent_in_all:.2g} of {self.alpha:g} used."
+        )
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """What the lines of a ledger say."""
+
+    name: str
+    claims: list[dict[str, Any]]
+    outcomes: list[dict[str, Any]]
+    n_broken: int  # claims that a crash broke off: looks at unknown data
+
+    @classmethod
+    def read(cls, file: IO[bytes], name: str) -> _Entries:
+        """Read and check all lines.
+
+        Raises:
+            ValueError: a line is none that a gate wrote; it is named.
+        """
+        claims: list[dict[str, Any]] = []
+        outcomes: list[dict[str, Any]] = []
+        n_broken = 0
+        file.seek(0)
+        lines = file.read().decode(errors="replace").split("\n")
+        for number, line in enumerate(lines, start=1):
+            text = line.strip("\0\r ")  # a crash of the machine may leave NULs
+            if not text:
+                continue
+            entry = _entry(text, number, name)
+            if entry is None:
+                n_broken += not _is_outcome_of(text, len(claims) + n_broken)
+            elif "outcome" in entry:
+                outcomes.append(entry)
+            else:
+                claims.append(entry)
+        return cls(name, claims, outcomes, n_broken)
+
+    @property
+    def n_looks(self) -> int:
+        """Number of the last look."""
+        return len(self.claims) + self.n_broken
+
+    def check_alpha(self, alpha: float) -> None:
+        """Raise if the ledger was begun with another alpha."""
+        for claim in self.claims:
+            begun = claim.get("alpha", alpha)
+            if begun != alpha:
+                raise ValueError(
+                    f"the ledger {shown(self.name)} was begun with alpha {begun:g}; "
+                    "keep that alpha, or name a new file"
+                )
+
+    def number_of(self, data: Any) -> int | None:
+        """Return the number of the look at these data; None if there is none."""
+        return next((int(claim["look"]) for claim in self.claims if claim["data"] == data), None)
+
+    def has_outcome(self, data: Any) -> bool:
+        """Return whether the outcome of the look at these data is written down."""
+        return any(outcome["data"] == data for outcome in self.outcomes)
+
+
+def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
+    """Return what a line says; None if a crash broke it off.
+
+    Raises:
+        ValueError: the line is none that a gate wrote.
+    """
+    try:
+        entry = json.loads(text)
+    except json.JSONDecodeError:
+        if text.startswith(_FIRST_WORDS) or _FIRST_WORDS.startswith(text):
+            return None
+        entry = None
+    except (RecursionError, ValueError):  # nested too deeply, or a number with too many digits
+        entry = None
+    if not isinstance(entry, dict) or not {"look", "data"} <= entry.keys():
+        if number == 1:
+            raise ValueError(
+                f"{shown(name)} is not a ledger of gate: its first line is {shown(text[:80])}; "
+                "name a new file"
+            )
+        raise ValueError(
+            f"line {number} of the ledger {shown(name)}: no gate wrote {shown(text[:80])}; "
+            "mend it, or name a new file"
+        )
+    _check_numbers(entry, number, name)
+    return entry
+
+
+def _check_numbers(entry: Mapping[str, Any], number: int, name: str) -> None:
+    """Raise if the number of a look, or its alpha, is impossible."""
+    message = None
+    if not is_integer(entry["look"]):
+        message = f"look must be a number, not {shown(entry['look'])}"
+    elif not 1 <= entry["look"] <= number:  # as every look has a line
+        message = f"look must be from 1 to {number}, not {shown(entry['look'])}"
+    elif not is_number(entry.get("alpha", 0.05)):
+        message = f"alpha must be a number, not {shown(entry['alpha'])}"
+    elif not 0 < entry.get("alpha", 0.05) < 1:
+        message = f"alpha must be between 0 and 1, not {shown(entry['alpha'])}"
+    if message is not None:
+        raise ValueError(
+            f"line {number} of the ledger {shown(name)}: {message}; mend it, or name a new file"
+        )
+
+
+def _is_outcome_of(text: str, n_looks: int) -> bool:
+    """Return whether a broken line was the outcome of one of the looks above it.
+
+    >>> _is_outcome_of('{"look": 1, "data": {"ru', 1), _is_outcome_of('{"look": 2, "da', 1)
+    (True, False)
+    """
+    look = re.match(r'\{"look": (\d{1,15}),', text)
+    return look is not None and int(look[1]) <= n_looks
+
+
+# -- the file --------------------------------------------------------------------------------------
+
+
+def _checked_path(path: Any) -> str:
+    """Return the path of a ledger as text.
+
+    Raises:
+        ValueError: it is no path, or names a folder, a device, a pipe, or a file that is too large.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise ValueError(f"ledger must be the path of a file, not {shown(path)}")
+    name = os.fsdecode(path)
+    try:
+        status = os.stat(name)
+    except FileNotFoundError:  # a new ledger
+        return name
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
+        raise ValueError(
+            f"the ledger {shown(name)} is {kind}, not a file of JSON lines; name a new file"
+        )
+    if status.st_size > _MOST_BYTES:
+        raise ValueError(
+            f"{shown(name)} is not a ledger of gate: it has {status.st_size:,} bytes; "
+            "name a new file"
+        )
+    return name
+
+
+def _append(file: IO[bytes], line: Mapping[str, Any]) -> None:
+    """Write a line, after the end of one that a crash broke off."""
+    file.seek(0)
+    start = b"" if file.read()[-1:] in (b"", b"\n") else b"\n"
+    timed = {**line, "time": datetime.now(UTC).isoformat(timespec="seconds")}
+    file.write(start + json.dumps(timed).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[IO[bytes]]:
+    """Open the file, made if it is not there, and lock it until it is closed.
+
+    A process that dies leaves no lock.
+    """
+    with open(path, "a+b") as file:
+        try:
+            import fcntl
+        except ModuleNotFoundError:  # Windows
+            import msvcrt
+
+            file.seek(0)
+            lock: Any = msvcrt
+            lock.locking(file.fileno(), lock.LK_LOCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        try:
+            yield file
+        finally:
+            if os.name == "nt":
+                file.seek(0)
+                lock.locking(file.fileno(), lock.LK_UNLCK, 1)

@@ -1,0 +1,184 @@
+"""What stops a gate: losses that unjudged documents could undo, or might; and runs that did not change."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import exit_code
+
+import ir_lexirecall as irl
+from ir_lexirecall.comparison import Gate
+
+QUERIES = [f"q{i:02}" for i in range(16)]
+QRELS = {q: {"a": 1, "b": 1, "x": 0} for q in QUERIES}
+BASELINE = {q: {"a": 3.0, "b": 2.0} for q in QUERIES}
+NEW = {q: {"new1": 3.0, "new2": 2.0, "a": 1.0} for q in QUERIES}
+"""It finds documents that nobody judged."""
+BOTH = {q: {"n": 9.0} | docs for q, docs in BASELINE.items()}
+SHARED = {q: {"new": 9.0, "n": 8.0, "a": 1.0} for q in QUERIES}
+"""Beside ``BOTH``, with which it shares an unjudged document at another rank: bounds of AP are not exact."""
+WORSE = {q: {"x": 3.0, "a": 1.0} for q in QUERIES}
+
+
+def written(run: dict[str, dict[str, float]], path: Path) -> str:
+    lines = [f"{q} Q0 {d} 0 {s} t" for q, docs in run.items() for d, s in docs.items()]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def by_python(baseline: Any, candidate: Any, measure: str, **options: Any) -> tuple[int, str]:
+    found = irl.gate(QRELS, baseline, candidate, measure, **options)
+    return found.exit_code, str(found)
+
+
+@pytest.fixture
+def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
+    """A gate asked in Python, on the command line and by pytest's assertion: exit code and text."""
+    from pytest_lexirecall import assert_not_worse
+
+    def ask(baseline: Any, candidate: Any, measure: str, **options: Any) -> tuple[int, str]:
+        code, text = by_python(baseline, candidate, measure, **options)
+        qrels = tmp_path / "qrels.txt"
+        lines = [f"{q} 0 {d} {g}" for q, docs in QRELS.items() for d, g in docs.items()]
+        qrels.write_text("\n".join(lines) + "\n")
+        files = [written(baseline, tmp_path / "main.run"), written(candidate, tmp_path / "new.run")]
+        words = {"strict": ["--strict"], "judged": ["--no-bounds"], "evidence": []}
+        flags = words[options.get("rule", "evidence")]
+        flags += ["--test", options["test"]] if "test" in options else []
+        assert exit_code("gate", str(qrels), *files, "-m", measure, *flags) == code
+        said = capfd.readouterr().out
+        assert ("†" in said) == ("†" in text)
+        assert ("might undo it" in said) == ("might undo it" in text)
+        fails = pytest.raises(AssertionError) if code else nullcontext()
+        with fails as caught:
+            assert_not_worse(QRELS, baseline, candidate, measure, **options)
+        assert caught is None or ("†" in str(caught.value)) == ("†" in text)
+        return code, text
+
+    return ask
+
+
+def test_a_loss_that_some_grades_are_known_to_undo_is_undecided(by_every_door: Any) -> None:
+    code, text = by_every_door(BASELINE, NEW, "P@2")
+    assert code == 0
+    assert "undecided†" in text
+    assert "unjudged documents could undo it" in text
+    assert "A loss that some of their grades are known to undo is undecided" in text
+    assert by_every_door(BASELINE, NEW, "P@2", rule="strict")[0] == 4
+    code, text = by_every_door(BASELINE, NEW, "P@2", rule="judged")
+    assert code == 3
+    assert "worse†" in text
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "measure", "options"),
+    [
+        (BASELINE, NEW, "P@2", {"test": "wilcoxon"}),  # which has no bounds
+        (BOTH, SHARED, "AP", {}),  # whose bounds are not exact
+        (BOTH, SHARED, "LR", {}),
+    ],
+)
+def test_a_loss_that_unjudged_documents_might_undo_stays_worse(
+    baseline: Any, candidate: Any, measure: str, options: Any, by_every_door: Any
+) -> None:
+    code, text = by_every_door(baseline, candidate, measure, **options)
+    assert code == 3
+    assert "worse†" in text
+    assert "any other stays worse" in text
+    assert "could undo it" not in text
+    assert by_every_door(baseline, candidate, measure, rule="strict", **options)[0] == 3
+
+
+@pytest.mark.parametrize("measure", ["P@2", "AP", "LR"])
+def test_a_loss_that_no_grades_undo_stops_without_a_dagger(
+    measure: str, by_every_door: Any
+) -> None:
+    code, text = by_every_door(BASELINE, WORSE, measure)
+    assert code == 3
+    assert "†" not in text
+
+
+# -- runs that did not change ----------------------------------------------------------------------
+
+SAME = (
+    "Nothing changed: {} retrieves the same documents as {}, at the same ranks, on all 16 queries"
+)
+
+
+@pytest.mark.parametrize("rule", ["evidence", "judged", "strict", "drop"])
+def test_an_unchanged_run_passes_by_every_rule(rule: str) -> None:
+    other = {q: {d: s * 7 for d, s in reversed(docs.items())} for q, docs in NEW.items()}
+    for candidate in (NEW, dict(reversed(NEW.items())), other):
+        found = irl.gate(QRELS, NEW, candidate, ["AP", "P@2", "lexirecall"], rule=rule)
+        assert (found.unchanged, found.outcome, found.exit_code) == (True, "passed", 0)
+        assert (found.failed, found.undecided) == ([], [])
+        assert str(found).startswith(f"### {SAME.format('candidate', 'baseline')}")
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        {q: {"new1": 3.0, "other": 2.0, "a": 1.0} for q in QUERIES},
+        {q: {"new2": 3.0, "new1": 2.0, "a": 1.0} for q in QUERIES},
+        {q: docs | {"new9": 0.0} for q, docs in NEW.items()},
+        {q: docs for q, docs in NEW.items() if q != "q07"},
+    ],
+    ids=["another document", "another order", "one more document", "one query less"],
+)
+def test_a_run_that_differs_in_unjudged_documents_only_has_changed(candidate: Any) -> None:
+    found = irl.gate(QRELS, NEW, candidate, "P@1", rule="strict", allow_empty=True)
+    assert not found.unchanged
+    assert "Nothing changed" not in str(found)
+
+
+def test_an_unchanged_run_may_still_lose_to_the_release() -> None:
+    found = irl.gate(QRELS, WORSE, WORSE, "AP", release=BASELINE)
+    assert (found.unchanged, found.outcome) == (True, "worse")
+    assert str(found).startswith("### candidate is worse than release by AP")
+
+
+def test_iterators_and_aligned_runs_are_compared_as_far_as_they_can_be() -> None:
+    rows = [(q, d, s) for q, docs in NEW.items() for d, s in docs.items()]
+    found = irl.gate(QRELS, iter(rows), iter(rows), "AP")
+    assert (found.unchanged, found.outcome) in ((True, "passed"), (False, "passed"))
+
+
+@pytest.mark.parametrize("how", ["one path", "two paths", "two spellings", "compressed"])
+@pytest.mark.parametrize("flags", [[], ["--strict"], ["--rule", "drop"]])
+def test_the_command_takes_an_unchanged_file(
+    how: str,
+    flags: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    import gzip
+
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{q} 0 {d} {g}" for q, docs in QRELS.items() for d, g in docs.items()]
+    Path("qrels.txt").write_text("\n".join(lines) + "\n")
+    first = second = written(NEW, Path("main.run"))
+    candidate = "main (candidate)"
+    if how == "two paths":
+        second, candidate = written(NEW, Path("branch.run")), "branch"
+    elif how == "two spellings":
+        second, candidate = "./main.run", "./main.run"
+    elif how == "compressed":
+        second, candidate = "branch.run.gz", "branch"
+        Path(second).write_bytes(gzip.compress(Path(first).read_bytes()))
+    assert exit_code("gate", "qrels.txt", first, second, "-m", "AP", *flags) == 0
+    said = capfd.readouterr()
+    baseline = "main" if how != "two spellings" else "main.run"
+    assert said.out.startswith("### " + SAME.format(candidate, baseline))
+    assert exit_code("gate", "qrels.txt", first, second, "-m", "AP", "--format", "json") == 0
+    assert json.loads(capfd.readouterr().out)["unchanged"]
+
+
+def test_a_gate_says_that_it_is_one() -> None:
+    found = irl.gate(QRELS, NEW, NEW, "AP")
+    assert isinstance(found, Gate)
+    assert repr(found).startswith("<Gate: candidate beside baseline: passed")
