@@ -282,6 +282,8 @@ class PooledRuns(TestedRuns):
         if self.scored is None:
             return False
         run, other = self.scored.runs[a], self.scored.runs[b]
+        if run is other:
+            return True
         if not all(
             np.array_equal(getattr(run, name), getattr(other, name))
             for name in ("query", "doc", "rank", "depth")
