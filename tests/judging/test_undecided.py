@@ -176,8 +176,7 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert table["depth"].tolist()[:3] == [1] * 3
     assert (
         "1 of 2 significant differences by P@1 keep their sign whatever grades the unjudged documents of "
-        "the top 1 would get."
-        in result.summary()
+        "the top 1 would get." in result.summary()
     )
     assert "textdagger" in result.to_latex(holds=True)
     assert "†" in result.to_markdown(holds=True)
@@ -265,8 +264,7 @@ def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
     assert (
         "Judging the unjudged documents of the top 100 could change the winner between tfidf and ql "
-        f"on {number} of 16 queries."
-        in several.summary()
+        f"on {number} of 16 queries." in several.summary()
     )
 
 
