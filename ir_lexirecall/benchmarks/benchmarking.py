@@ -220,7 +220,7 @@ def _lacking(
     lacking = {run: names for run, names in lacking.items() if names}
     if lacking and missing == "error":
         run, names = next(iter(lacking.items()))
-        more = f" (and {len(lacking) - 1} more runs like it)" if len(lacking) > 1 else ""
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         raise ValueError(
             f"collection {names[0]!r} lacks run {run!r}, which others have{more}; add it, or give missing='skip'"
         )

@@ -211,8 +211,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             ModuleNotFoundError: random effects without statsmodels.
         """
         over = self.sample(over)
-        if not self.runs:
-            raise ValueError("no run is common to all collections")
+        self.check_common()
         if not self.quantities:
             raise ValueError(
                 f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure"
@@ -220,12 +219,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         def found() -> pd.DataFrame:
             tables = []
-            for some in row_blocks(len(self.quantities), len(self.runs) + len(self._others), _ROWS):
+            for some in row_blocks(len(self.quantities), len(self.runs) + len(self.rivals), _ROWS):
                 parts = {}
                 for name in self.quantities[some]:
                     values = self._units(name, self.values_of(name))
                     differences = [np.zeros((0, x.shape[1])) for x in values]
-                    if self._others:
+                    if self.rivals:
                         differences = self._units(name, self.differences_of(name))
                     both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
                     means = inference.MacroMeans(both, over, self.test.n_resamples)
@@ -244,6 +243,33 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         table: pd.DataFrame = self.cached(("overall", over), found)
         return table.copy()
 
+    def check_common(self) -> None:
+        """Raise if no run has all collections, so that nothing is known over them.
+
+        Raises:
+            ValueError: no run is common to all collections.
+        """
+        if not self.runs:
+            raise ValueError(
+                "no run is common to all collections: nothing can be compared over them; add the "
+                "missing runs, or look at one collection"
+            )
+
+    def check_rivals(self) -> None:
+        """Raise if there is no baseline, or no other run to compare with it.
+
+        Raises:
+            ValueError: no baseline, or no other run that all collections have.
+        """
+        if self.baseline is None:
+            raise ValueError("no baseline; pass baseline= to benchmark")
+        if not self.rivals:
+            raise ValueError(
+                f"only the baseline {self.baseline!r} is left: nothing can be compared with it; "
+                "add a run that all collections have"
+            )
+
+    @entry
     def values_of(self, by: str | None = None) -> list[Floats]:
         """Values of a measure (mean preferences over all other runs) per collection, shape ``(S, Q_d)`` each."""
         arrays = []
@@ -265,15 +291,18 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             arrays.append(np.ascontiguousarray(x))
         return arrays
 
+    @entry
     def differences_of(self, by: str | None = None) -> list[Floats]:
         """Differences of all other runs to the baseline per collection (of a preference: over it), ``(S - 1, Q_d)`` each."""
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
         arrays = []
         for result in self.results.values():
-            place = np.array([result.runs.index(run) for run in self._others], dtype=np.int64)
+            place = np.array([result.runs.index(run) for run in self.rivals], dtype=np.int64)
             base = np.full(len(place), result.runs.index(self.baseline))
-            arrays.append(np.concatenate([*result.criterion(by).differences(place, base)]))
+            criterion = result.criterion(by)
+            nothing = np.zeros((0, len(criterion.query_ids)))  # where the baseline is alone
+            arrays.append(np.concatenate([nothing, *criterion.differences(place, base)]))
         return arrays
 
     def _units(self, by: str, arrays: list[Floats]) -> list[Floats]:
@@ -296,8 +325,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         )
 
     @property
-    def _others(self) -> list[str]:
-        """The runs that differ from a baseline."""
+    def rivals(self) -> list[str]:
+        """The runs that are compared with the baseline, in order; empty without a baseline."""
         return [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
 
     @property
@@ -341,7 +370,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         ):  # its own mean, interval and test are the only ones
             columns |= {name: self._first.means(by)[name] for name in ("mean", "ci_low", "ci_high")}
         table = pd.DataFrame(columns)
-        if not self._others:
+        if not self.rivals:
             return table
         if single:
             numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
@@ -353,7 +382,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
         columns = {
-            "run": self._others,
+            "run": self.rivals,
             "difference": mean,
             "difference_low": tested.low,
             "difference_high": tested.high,
@@ -410,6 +439,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """
         name = self.criterion(by).name
         over = self.sample(over)
+        self.check_common()
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         p = best_set(self._deviations(name, over))
         order = best_first(self.criterion(name).sign * inference.macro_means(self.values_of(name)))
@@ -459,12 +489,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             raise ValueError(
                 "a value per task cannot be tested within the task; give values per query"
             )
-        p = np.ones((len(self._others), len(self)))
+        p = np.ones((len(self.rivals), len(self)))
         for d, result in enumerate(self.results.values()):
             compared = result.with_baseline(self.baseline)
             (tested,) = compared.one_sided(name, 0.0)
             better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
-            p[:, d] = [better[run] for run in self._others]
+            p[:, d] = [better[run] for run in self.rivals]
         p_u = inference.partial_conjunction(p)
         p_u = np.stack(
             [corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T],
@@ -473,7 +503,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
         # As p_u rises with u, one run needs no further correction.
         least = np.count_nonzero(p_u <= self.test.alpha, axis=1)
-        return self._frame({"run": self._others, "better_on_at_least": least, **columns})
+        return self._frame({"run": self.rivals, "better_on_at_least": least, **columns})
 
     @entry
     def friedman(self, by: str | None = None) -> dict[str, Any]:
@@ -485,6 +515,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             there; beside it ``p_wilcoxon``: of each pair alone by Wilcoxon's signed ranks over collections, Holm-corrected.
         """
         criterion = self.criterion(by)
+        self.check_common()
         means = np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1)
         means = criterion.sign * levelled(means, SUM).T
         chi2, p = inference.friedman(means)

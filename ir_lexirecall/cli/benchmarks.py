@@ -130,11 +130,11 @@ def run_benchmark(options: Options) -> None:
         facts = [
             "* best of its criterion; intervals of means and differences are of one run, those of ranks hold for all runs at once"
         ]
-        if result.baseline is not None:
+        if result.rivals:
             facts.append(f"+ better, - worse than {result.baseline} by the corrected p")
         if any(not result.criterion(name).is_measure for name in result.quantities):
             facts.append("the mean of a preference is over all other runs")
-            if result.baseline is not None:
+            if result.rivals:
                 facts[-1] += f", its difference is head to head with {result.baseline}"
         page.add_sentences("; ".join(facts))
         if result.grouped:

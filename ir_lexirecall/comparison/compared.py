@@ -348,6 +348,19 @@ class ComparedRuns(Memoised):
         """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
         return self.groups is not None and not self.test.cluster
 
+    def check_compared(self, by: str | None = None) -> None:
+        """Raise if no query counts for a criterion, so that it compares nothing.
+
+        Raises:
+            ValueError: no query has a relevant document.
+        """
+        criterion = self.criterion(by)
+        if not criterion.query_ids:
+            raise ValueError(
+                "no query has a relevant document: nothing can be compared by "
+                f"{criterion.name}; name a measure, or give qrels with relevant documents"
+            )
+
     def check_defined(self, by: str | None = None) -> None:
         """Refuse values of a measure, or of all, that are not finite numbers; those that were given are."""
         if self.scored is not None:

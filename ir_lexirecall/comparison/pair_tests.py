@@ -111,7 +111,7 @@ class TestedRuns(ComparedRuns):
                 blocks = [
                     test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)
                 ]
-                tested = TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
+                tested = TestResult.concatenate(blocks)
             if test.procedure.of == "signs":
                 effect_low, effect_high = tested.low, tested.high
             elif (
@@ -151,7 +151,8 @@ class TestedRuns(ComparedRuns):
         judged would be no random sample of those with predictions.
         """
         other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
-        assert other is not None
+        if other is None:
+            raise ValueError("there are no predicted judgments; pass predicted= to compare")
         d, f = (judge.differences_of(by, self.places) for judge in (self, other))
         result = prediction_powered(
             d, f, human_queries(self.query_ids, other.query_ids), test.alpha

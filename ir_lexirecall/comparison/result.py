@@ -209,6 +209,7 @@ class Comparison(PooledRuns):
         """
         criterion = self.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        self.check_compared(criterion.name)
         self.check_defined(criterion.name)
         test, x = self.test_of(criterion.name), criterion.standings
         x = x if test.groups is None else group_units(x, test.groups)

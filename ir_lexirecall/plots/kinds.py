@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
-from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall._util.errors import check_choice, entry
 
-Draw = TypeVar("Draw", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Register(Protocol):
+    """A decorator that keeps the signature of what it decorates."""
+
+    def __call__(self, draw: Callable[P, R], /) -> Callable[P, R]: ...
+
 
 KINDS: dict[type, dict[str, Callable[..., Any]]] = {}
 """For each type of result, the functions that draw it, by their names."""
 
 
-def picture_of(result: type) -> Callable[[Draw], Draw]:
-    """Let results of a type be drawn by the function that is decorated; its name is the kind of picture."""
+def picture_of(result: type) -> Register:
+    """Register the decorated function as a kind of picture, by its name, of results of a type."""
 
-    def register(draw: Draw) -> Draw:
-        KINDS.setdefault(result, {})[draw.__name__] = draw
-        return draw
+    def register(draw: Callable[P, R]) -> Callable[P, R]:
+        named = entry(draw)
+        KINDS.setdefault(result, {})[draw.__name__] = named
+        return named
 
     return register
 

@@ -51,10 +51,16 @@ _DPI = 110
 _DIVERGING = [axes.SECOND, "#fbe3d3", "white", "#cfe5f2", axes.FIRST]
 
 
+def _standing(result: Comparison, by: str | None) -> Standing:
+    """Return how the runs stand by a criterion; raise if it compares nothing."""
+    result.check_compared(by)
+    return Standing(result, result.criterion(by).name)
+
+
 @picture_of(Comparison)
 def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """Means with their intervals, a row per run, best first; hollow: may be the best as well."""
-    standing = Standing(result, result.criterion(by).name)
+    standing = _standing(result, by)
     marks, confidence = mean_marks(standing), confidence_words(standing.ranking.attrs)
     level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
     quantity = standing.quantity.removesuffix(standing.name)
@@ -76,7 +82,7 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
 
     A thin line is the interval that holds any judging of the unjudged documents, too, of criteria whose bounds are known.
     """
-    standing = Standing(result, result.criterion(by).name)
+    standing = _standing(result, by)
     marks = difference_marks(standing.against.itertuples(), outer=standing.outer)
     thin = (
         ""
@@ -93,7 +99,7 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
 @picture_of(Comparison)
 def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
-    standing = Standing(result, result.criterion(by).name)
+    standing = _standing(result, by)
     marks = [
         mark._replace(name=f"{run}, {mark.name}")
         for run, some in group_marks(standing).items()
@@ -172,7 +178,7 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    standing = Standing(result, result.criterion(by).name)
+    standing = _standing(result, by)
     criterion, runs = standing.criterion, standing.runs
     matrix = result.matrix(standing.name).loc[runs, runs].to_numpy()
     verdicts = [[standing.verdicts.on(a, b) for b in runs] for a in runs]
@@ -210,6 +216,7 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     at the bottom); for the others a bar as high as the preference, or the gain by a measure. Ties are dots. Of more than
     60 queries, those with the largest differences are named.
     """
+    result.check_compared(by)
     criterion, table = result.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())
     height, what, ranks = sign, f"preference ({axes.label(criterion.name)})", None
@@ -287,6 +294,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not drawn.
     """
     criterion = result.criterion(by)
+    result.check_rivals()
     found = collection_marks(result, criterion.name)
     by_run = {
         run: found[run] for run in result.runs if run in found
@@ -345,6 +353,10 @@ def rank_intervals(
 @picture_of(Benchmark)
 def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference."""
+    if len(result.runs) == 1:
+        raise ValueError(
+            f"critical differences need at least 2 runs that all collections have, not {result.runs[0]!r} alone"
+        )
     test = result.friedman(by)
     mean_rank, difference = test["mean_rank"], test["critical_difference"]
     ranks = mean_rank.to_numpy()

@@ -196,12 +196,16 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     sentences.append(
         f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)"
     )
-    if result.baseline is not None:
+    if result.baseline is not None and result.rivals:
         said = "; ".join(f"by {standing.name}, {against_words(standing)}" for standing in standings)
         sentences.append(
             f"Against the baseline {result.baseline} ({how_resampled(result)}): {said}."
         )
         sentences += _replicated(result)
+    elif result.baseline is not None:
+        sentences.append(
+            f"Only the baseline {result.baseline} is left: nothing can be compared with it."
+        )
     ranking = first.ranking[["run", "mean", "ci_low", "ci_high"]].rename(
         columns={"mean": first.name}
     )
@@ -259,6 +263,7 @@ def benchmark_table(
 ) -> Shown:
     """``overall`` for a paper, of one criterion or all: numbers with their intervals in one cell, the best mean of a criterion bold."""
     over = result.sample(over)
+    result.overall(over)  # raises if nothing can be said
     standings = [MacroStanding(result, name, over) for name in ([by] if by else result.quantities)]
     table = pd.concat([standing.ranking for standing in standings], ignore_index=True)
 
@@ -301,7 +306,7 @@ def benchmark_table(
     notes = [
         f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."
     ]
-    if result.baseline is not None:
+    if result.rivals:
         notes.append(
             f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)})."
         )

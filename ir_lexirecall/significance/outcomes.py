@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -34,7 +34,9 @@ class Arrays:
 
     @classmethod
     def concatenate(cls, results: Sequence[Self]) -> Self:
-        """One result of the pairs of several, in order."""
+        """One result of the pairs of several, in order; without any, a result of no pairs."""
+        if not results:
+            return cls(*(np.zeros(0) for _ in fields(cls)))
         return cls(
             *(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True))
         )
