@@ -13,8 +13,6 @@ under another name? This page takes an idea from its definition to the paragraph
 Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in a checkout.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # The idea
 # --------
@@ -25,6 +23,7 @@ Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in 
 # A measure is a class with ``params`` and ``score``. A run comes in as arrays: the retrieved relevant documents of all
 # queries, by query and rank. ``score`` gives a value per query, without a loop over documents.
 
+# sphinx_gallery_thumbnail_number = 2
 import textwrap
 
 import matplotlib.pyplot as plt

@@ -13,8 +13,6 @@ Needs PyTerrier, bm25s and scikit-learn; no Java and no index on disk: ``pip ins
 a checkout.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # The collection
 # --------------
@@ -23,6 +21,7 @@ a checkout.
 # page runs on the small collection that comes with the package. ``DATASET`` is the switch: set it to ``"vaswani"`` to
 # have the collection downloaded, or to any other id of ``ir_datasets`` that fits into memory.
 
+# sphinx_gallery_thumbnail_number = 2
 import os
 from pathlib import Path
 

@@ -12,8 +12,6 @@ learn
 Needs nothing but the package with its pictures and comparisons: ``pip install -e '.[all]'`` in a checkout.
 """
 
-# sphinx_gallery_thumbnail_number = 3
-
 # %%
 # Collections with a known truth
 # ------------------------------
@@ -26,6 +24,7 @@ Needs nothing but the package with its pictures and comparisons: ``pip install -
 # - *specialist* is much better on two of the collections and a little worse on the four others;
 # - *worse* is worse everywhere.
 
+# sphinx_gallery_thumbnail_number = 3
 import matplotlib.pyplot as plt
 import pandas as pd
 

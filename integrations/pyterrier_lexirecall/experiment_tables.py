@@ -12,6 +12,7 @@ import pandas as pd
 from ir_measures import NumQ, parse_trec_measure
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util.errors import required
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.measures.parsing import parse_one
@@ -259,6 +260,7 @@ def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str
     if style not in known:
         return table
     last, tied = known[style]
+    required("jinja2", f"highlight={style!r}", "Jinja2", "report")
 
     def marks(column: pd.Series) -> list[str]:
         cells = [""] * len(column)

@@ -9,6 +9,9 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import required
 from ir_lexirecall.present import text as texts
 
@@ -17,6 +20,9 @@ SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
 
 FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#6b6b6b"
 """The colours of two runs, and of what is neither; colour-blind readers can tell them apart, also on paper."""
+
+HATCH = "#cccccc"
+"""The colour of hatching, light enough for the numbers over it."""
 
 _COLOURS = (
     FIRST,
@@ -163,6 +169,20 @@ def name_cells(
                 fontsize=SMALL,
                 color="white" if dark else "black",
             )
+
+
+def hatch_cells(ax: Any, cells: Bools) -> None:
+    """Hatch some cells of an image, below the texts in them."""
+    from matplotlib.collections import PolyCollection
+
+    corners = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+    squares = np.argwhere(cells)[:, None, ::-1] + corners  # x is the column, y the row
+    if len(squares):
+        ax.add_collection(
+            PolyCollection(
+                squares, facecolor="none", edgecolor=HATCH, hatch="////", linewidth=0, zorder=1
+            )
+        )
 
 
 def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:

@@ -171,13 +171,12 @@ def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, titl
 
 @picture_of(Comparison)
 def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
-    """Mean preference (of a measure: mean difference) of the row's run over the column's; coloured where significant.
+    """Draw the mean preference, or mean difference, of the row's run over the column's.
 
-    The colours are the verdicts: blue is better, orange worse, also where the smaller value of a measure is better; the deeper,
-    the larger the difference.
+    The colours are the verdicts: blue is better, orange worse, also where the smaller value of a
+    measure is better; the deeper, the larger the difference. Pairs that were not compared, since
+    there is a baseline, are hatched.
     """
-    from matplotlib.colors import LinearSegmentedColormap
-
     standing = _standing(result, by)
     criterion, runs = standing.criterion, standing.runs
     matrix = result.matrix(standing.name).loc[runs, runs].to_numpy()
@@ -190,6 +189,8 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     )
     size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
     ax = axes.new_axes(ax, (size + 1, size))
+    from matplotlib.colors import LinearSegmentedColormap
+
     colours = LinearSegmentedColormap.from_list("runs", _DIVERGING)
     image = ax.imshow(ways * np.abs(matrix), cmap=colours, vmin=-1.25 * widest, vmax=1.25 * widest)
     places = range(len(runs) if len(runs) <= _MOST_NUMBERED else 0)
@@ -198,6 +199,9 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
         for i in places
     ]
     axes.name_cells(ax, image, numbers, runs, runs)
+    not_compared = np.array([[verdict is None for verdict in row] for row in verdicts])
+    np.fill_diagonal(not_compared, val=False)
+    axes.hatch_cells(ax, not_compared)
     ax.set_xlabel("over this run")
     ax.set_ylabel("this run")
     name = axes.label(criterion.name)
@@ -205,6 +209,7 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
     axes.colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
     title = f"* and colour: significantly better (blue), worse (orange); {standing.how}"
+    title += "; hatched: not compared" if not_compared.any() else ""
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 

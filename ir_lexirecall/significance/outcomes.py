@@ -36,7 +36,7 @@ class Arrays:
     def concatenate(cls, results: Sequence[Self]) -> Self:
         """One result of the pairs of several, in order; without any, a result of no pairs."""
         if not results:
-            return cls(*(np.zeros(0) for _ in fields(cls)))
+            return cls(*(np.zeros(0) for _ in fields(cls)))  # type: ignore[arg-type]  # subclasses are dataclasses
         return cls(
             *(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True))
         )
