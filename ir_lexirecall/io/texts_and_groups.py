@@ -21,14 +21,9 @@ from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import as_float, csv_rows
-from ir_lexirecall.io.value_cells import (
-    QUERY_NAMES,
-    TASK_NAMES,
-    Table,
-    id_text,
-    table_of_frame,
-    texts,
-)
+from ir_lexirecall.io.frames import Table, table_of_frame
+from ir_lexirecall.io.query_columns import QUERY_NAMES, TASK_NAMES
+from ir_lexirecall.io.value_cells import id_text, texts
 
 TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 """Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data set or ``docs_store`` of it, a ``Collection``,
@@ -413,7 +408,7 @@ def read_groups(
         )
     else:
         source = frame
-    what, has = source.what, f"it has {shown_names(list(source.columns))}"
+    what, has = source.name, f"it has {shown_names(list(source.columns))}"
     query = next((name for name in QUERY_NAMES if name in source.columns and name != column), None)
     if query is None and source.index is None:
         raise ValueError(f"{what} has no column query_id: {has}")
@@ -445,12 +440,12 @@ def read_groups(
         zip(map(id_text, ids), map(id_text, source.columns[chosen]), strict=True)
     ):
         if query_id is None:
-            raise ValueError(f"{source.where(row)}: there is no query")
+            raise ValueError(f"{source.location(row)}: there is no query")
         if name is None:
-            raise ValueError(f"{source.where(row)}: query {query_id!r} has no group; give it one")
+            raise ValueError(f"{source.location(row)}: query {query_id!r} has no group; give it one")
         if group.setdefault(query_id, name) != name:
             raise ValueError(
-                f"{source.where(row)}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one"
+                f"{source.location(row)}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one"
             )
     if lacking := [query_id for query_id in query_ids if query_id not in group]:
         known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""

@@ -1,4 +1,4 @@
-"""Values per query that something else computed, from anywhere, as one table: every cell once, none missing, all in range."""
+"""Values per query that another program computed, as one table without gaps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import (
@@ -20,21 +21,25 @@ from ir_lexirecall._util.errors import (
     entry,
     naming,
     repeated,
+    shown,
     shown_names,
 )
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.io.files import matching
+from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.measure_names import equivalent, known
-from ir_lexirecall.io.value_cells import (
-    RUN_NAMES,
-    Cells,
-    Table,
-    cells_of_dicts,
-    content_of_file,
-    mteb_cells,
-    table_of_frame,
+from ir_lexirecall.io.mteb_results import (
+    MissingCell,
+    TaskResult,
+    cells_of_results,
+    results_of_folder,
 )
+from ir_lexirecall.io.query_columns import RUN_NAMES, roles_of, with_index
+from ir_lexirecall.io.summary_rows import is_summary_name, summary_rows
+from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
+from ir_lexirecall.io.value_files import content_of_file
+from ir_lexirecall.io.value_tables import cells_of_table, tables_of_collections
 
 _ENDINGS = re.compile(
     r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z"
@@ -50,9 +55,14 @@ class ValueTable:
         query_ids: ids of queries, sorted.
         values: by measure, an array of shape ``(S, Q)`` without gaps.
         skipped: queries that were left out because a value was missing.
-        per_task: whether the "queries" are tasks or collections, one value each: inference is over collections only.
-        source: what messages call it.
-        costs: measures of which the smaller value is better, as the user said; ``is_cost`` also knows some by their names.
+        per_task: whether the "queries" are tasks or collections, one value each: inference is
+            over collections only.
+        source: the label of the source in messages.
+        costs: measures of which the smaller value is better, as the user said; `is_cost` also
+            knows some by their names.
+        summaries: rows that were left out because they hold the means of the others.
+        doubtful: queries with a name such as `all` that count, since they hold no means.
+        missing_cells: cells of MTEB (task, split, subset) that some run lacks, left out.
     """
 
     runs: list[str]
@@ -62,102 +72,46 @@ class ValueTable:
     per_task: bool = False
     source: str = "values"
     costs: frozenset[str] = frozenset()
+    summaries: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    missing_cells: tuple[MissingCell, ...] = ()
 
     @classmethod
     def from_cells(
         cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str, source: str
     ) -> Self:
-        """Cells as arrays; every fault is named, as ``read_values`` says."""
-        if not (parts := [part for part in parts if len(part)]):
+        """Return cells as arrays.
+
+        Raises:
+            ValueError: a value is missing, occurs twice, or is out of the range of its measure.
+        """
+        parts = [part for part in parts if len(part)]
+        if not parts:
             raise ValueError(f"{source}: there are no values")
-        ends = np.cumsum([len(part) for part in parts])
-
-        def place(n: int) -> str:
-            part = int(np.searchsorted(ends, n, side="right"))
-            return parts[part].place(n - int(ends[part]) + len(parts[part]))
-
-        run, query, measure, value = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("run", "query_id", "measure", "value")
-        )
-        s, runs = pd.factorize(run)
-        if (s < 0).any():
-            raise ValueError(
-                f"{place(int(s.argmin()))}: there is no run; add a column run, or give {{run: values}}"
-            )
-        q, query_ids = pd.factorize(query, sort=True)
-        k, there = pd.factorize(measure)
-        names = list(there) if measures is None else measures
-        theirs = _names_there(names, list(there), source)
-        shape = (len(there), len(runs), len(query_ids))
-        cell = np.ravel_multi_index((k, s, q), shape)
-        again = np.flatnonzero(pd.Series(cell).duplicated())
-        if len(again):
-            second = int(again[0])
-            first = int((cell == cell[second]).argmax())
-            raise ValueError(
-                f"{place(second)}: the {measure[second]} of run {run[second]!r} for query {query[second]!r} is given twice "
-                f"(first: {place(first)}){and_more(len(again) - 1)}; keep one"
-            )
-        grid = np.full(shape, np.nan)
-        grid.ravel()[cell] = value
-        grid = grid[[list(there).index(name) for name in theirs]]
-        lacking = np.isnan(grid).all(axis=2)  # runs that have no value, by measure
-        if lacking.any():
-            common = [
-                name for name, some in zip(names, lacking.any(axis=1), strict=True) if not some
-            ]
-            cure = f"all have {shown_names(common)}: name what to take"
-            a, b = (int(axis[0]) for axis in np.nonzero(lacking))
-            raise ValueError(
-                f"{source}: run {runs[b]!r} has no values of {names[a]}{and_more(int(lacking[a].sum()) - 1)}; "
-                f"{cure if common else 'there is no measure that all have'}"
-            )
-        for name in [name for name in there if name in theirs]:
-            low, high = (known(name) or (-np.inf, np.inf))[:2]
-            slack = DIFFERENCE * max(
-                (abs(end) for end in (low, high) if np.isfinite(end)), default=0.0
-            )
-            outside = np.isinf(value) | (value < low - slack) | (value > high + slack)
-            bad = np.flatnonzero((measure == name) & outside)
-            if not len(bad):
-                continue
-            first = int(bad[0])
-            if np.isinf(value[first]):
-                cure = "leave it out"
-            elif (low, high) == (0.0, 1.0):
-                cure = "its values lie between 0 and 1: divide percentages by 100"
-            else:
-                limits = [
-                    f"{word} {end:.6g}"
-                    for word, end in (("least", low), ("most", high))
-                    if np.isfinite(end)
-                ]
-                cure = f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
-            raise ValueError(
-                f"{place(first)}: the {name} of run {run[first]!r} for query {query[first]!r} is {value[first]:.12g}; {cure}"
-                f"{and_more(len(bad) - 1)}"
-            )
-        gaps = np.isnan(grid)
-        incomplete = gaps.any(axis=(0, 1))
-        if gaps.any() and missing == "error":
-            a, b, c = (int(axis[0]) for axis in np.nonzero(gaps))
-            raise ValueError(
-                f"{source}: the {names[a]} of run {runs[b]!r} for query {query_ids[c]!r} is missing"
-                f"{and_more(int(gaps.sum()) - 1)}; add it, or give missing='skip' to leave out {int(incomplete.sum())} of "
-                f"{len(query_ids)} queries"
-            )
+        cells = Cells.joined(parts)
+        grid = Grid.from_cells(cells)
+        summaries = grid.summaries() if cells.may_have_summary else []
+        grid = grid.without(summaries)
+        names = grid.measures if measures is None else list(measures)
+        wanted = _names_there(names, grid.measures, source)
+        values = grid.values[[grid.measures.index(name) for name in wanted]]
+        check_measures_of_runs(values, names, grid.runs, source)
+        check_ranges(cells, grid, wanted, summaries)
+        incomplete = np.isnan(values).any(axis=(0, 1))
         if incomplete.all():
-            raise ValueError(
-                f"{source}: no query has all values; do all runs name the same queries?"
-            )
+            raise ValueError(_no_complete_query(values, names, grid, source))
+        if missing == "error":
+            check_complete(values, names, grid, source)
+        complete = [query for query, gap in zip(grid.query_ids, incomplete, strict=True) if not gap]
         return cls(
-            list(runs),
-            list(map(str, query_ids[~incomplete])),
-            {name: values[:, ~incomplete] for name, values in zip(names, grid, strict=True)},
-            tuple(map(str, query_ids[incomplete])),
-            all(part.per_task for part in parts),
+            grid.runs,
+            complete,
+            {name: x[:, ~incomplete] for name, x in zip(names, values, strict=True)},
+            tuple(query for query, gap in zip(grid.query_ids, incomplete, strict=True) if gap),
+            cells.per_task,
             source,
+            summaries=tuple(summaries),
+            doubtful=tuple(filter(is_summary_name, complete)) if cells.may_have_summary else (),
         )
 
     @property
@@ -166,47 +120,232 @@ class ValueTable:
         return list(self.values)
 
     def is_cost(self, measure: str) -> bool | None:
-        """Whether the smaller value of a measure is better; None where nothing is known of it: then the larger one is taken to be.
+        """Return whether the smaller value of a measure is better.
 
-        >>> ValueTable([], [], {"RMSE": np.zeros((0, 0)), "zeal": np.zeros((0, 0))}).is_cost("RMSE")
-        True
+        None if nothing is known about the measure: then the larger value is taken to be better.
+
+        >>> values = {"RMSE": np.zeros((0, 0)), "zeal": np.zeros((0, 0))}
+        >>> table = ValueTable([], [], values)
+        >>> table.is_cost("RMSE"), table.is_cost("zeal")
+        (True, None)
         """
         if measure in self.costs:
             return True
-        return None if (of_measure := known(measure)) is None else of_measure.smaller_is_better
+        about = known(measure)
+        return None if about is None else about.smaller_is_better
+
+    def selected(self, measures: Sequence[str]) -> ValueTable:
+        """Return the same table with some of the measures, by our names or trec_eval's."""
+        theirs = _names_there(measures, self.measures, self.source)
+        named = dict(zip(measures, theirs, strict=True))
+        values = {name: self.values[their] for name, their in named.items()}
+        costs = frozenset(name for name, their in named.items() if their in self.costs)
+        return replace(self, values=values, costs=costs)
 
     def with_costs(self, names: Names) -> ValueTable:
-        """The same table, where the smaller value of some measures is better.
+        """Return the same table, where the smaller value of some measures is better.
 
         Raises:
             ValueError: there is no such measure.
         """
-        wanted = [names] if isinstance(names, str) else list(names or ())
-        if unknown := [name for name in map(str, wanted) if name not in self.values]:
+        wanted = [names] if isinstance(names, str) else [str(name) for name in names or ()]
+        unknown = [name for name in wanted if name not in self.values]
+        if unknown:
             raise ValueError(
-                f"smaller_is_better: {self.source} has no measure {unknown[0]!r}; there are {shown_names(self.measures)}"
-                f"{did_you_mean(unknown[0], self.measures)}"
+                f"smaller_is_better: {self.source} has no measure {unknown[0]!r}; there are "
+                f"{shown_names(self.measures)}{did_you_mean(unknown[0], self.measures)}"
             )
-        return replace(self, costs=self.costs | set(map(str, wanted))) if wanted else self
+        return replace(self, costs=self.costs | set(wanted)) if wanted else self
 
     def by_task(self) -> dict[str, ValueTable]:
-        """Where the "queries" are tasks: a table of one value per run for each of them."""
+        """Return a table of one value per run for each task, where the "queries" are tasks."""
         return {
             task: replace(
                 self,
                 query_ids=[task],
                 values={name: x[:, [q]] for name, x in self.values.items()},
                 skipped=(),
+                doubtful=(),
+                missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
             )
             for q, task in enumerate(self.query_ids)
         }
 
     def table(self) -> pd.DataFrame:
-        """The values as a frame: ``run``, ``query_id``, and a column per measure."""
+        """Return the values as a frame: `run`, `query_id`, and a column per measure."""
         ids = pd.MultiIndex.from_product([self.runs, self.query_ids], names=["run", "query_id"])
         return pd.DataFrame(
             {name: values.ravel() for name, values in self.values.items()}, index=ids
         ).reset_index()
+
+
+# -- from cells to arrays --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of K measures of S runs on Q queries, with NaN where there is none.
+
+    Attributes:
+        measures, runs: names, in the order of the source.
+        query_ids: ids of queries, sorted.
+        values: shape ``(K, S, Q)``.
+        is_last: whether the query is the last one of each run that has it, shape ``(Q,)``.
+    """
+
+    measures: list[str]
+    runs: list[str]
+    query_ids: list[str]
+    values: Floats
+    is_last: NDArray[np.bool_]
+
+    @classmethod
+    def from_cells(cls, cells: Cells) -> Self:
+        """Return the values of cells.
+
+        Raises:
+            ValueError: a cell has no run, or two cells have the same run, query and measure.
+        """
+        run, runs = pd.factorize(cells.run)
+        if (run < 0).any():
+            raise ValueError(
+                f"{cells.location(int(run.argmin()))}: there is no run; add a column run, or give "
+                "{run: values}"
+            )
+        query, query_ids = pd.factorize(cells.query_id, sort=True)
+        measure, measures = pd.factorize(cells.measure)
+        shape = len(measures), len(runs), len(query_ids)
+        index = np.ravel_multi_index((measure, run, query), shape)
+        check_once(cells, index)
+        values = np.full(shape, np.nan)
+        values.ravel()[index] = cells.value
+        last = np.zeros(shape[:2], dtype=np.int64)
+        np.maximum.at(last, (measure, run), np.arange(len(cells)))
+        is_last = np.ones(len(query_ids), dtype=bool)
+        is_last[query[np.arange(len(cells)) != last[measure, run]]] = False
+        return cls(list(measures), list(runs), list(map(str, query_ids)), values, is_last)
+
+    def summaries(self) -> list[str]:
+        """Return the queries whose values are the means of the others; see `summary_rows`."""
+        rows = summary_rows(self.values, self.query_ids, self.is_last)
+        return [self.query_ids[q] for q in rows]
+
+    def without(self, queries: Sequence[str]) -> Grid:
+        """Return the values without some queries."""
+        kept = np.array([query not in queries for query in self.query_ids])
+        query_ids = [query for query in self.query_ids if query not in queries]
+        return replace(
+            self, query_ids=query_ids, values=self.values[:, :, kept], is_last=self.is_last[kept]
+        )
+
+
+def check_once(cells: Cells, index: NDArray[Any]) -> None:
+    """Raise if two cells have the same index: the same run, query and measure."""
+    repeats = np.flatnonzero(pd.Series(index).duplicated())
+    if not len(repeats):
+        return
+    second = int(repeats[0])
+    first = int((index == index[second]).argmax())
+    raise ValueError(
+        f"{cells.location(second)}: the {cells.measure[second]} of run {cells.run[second]!r} for "
+        f"query {cells.query_id[second]!r} is given twice (first: {cells.location(first)})"
+        f"{and_more(len(repeats) - 1)}; {cells.advice(first, second)}"
+    )
+
+
+def check_measures_of_runs(
+    values: Floats, measures: Sequence[str], runs: Sequence[str], source: str
+) -> None:
+    """Raise if a run has no value of a measure at all."""
+    absent = np.isnan(values).all(axis=2)
+    if not absent.any():
+        return
+    common = [name for name, row in zip(measures, absent, strict=True) if not row.any()]
+    way_out = f"all have {shown_names(common)}: name what to take"
+    measure, run = (int(axis[0]) for axis in np.nonzero(absent))
+    raise ValueError(
+        f"{source}: run {runs[run]!r} has no values of {measures[measure]}"
+        f"{and_more(int(absent[measure].sum()) - 1)}; "
+        f"{way_out if common else 'there is no measure that all have'}"
+    )
+
+
+def check_ranges(
+    cells: Cells, grid: Grid, measures: Sequence[str], summaries: Sequence[str]
+) -> None:
+    """Raise if a value is infinite, or out of the range of its measure."""
+    counts = ~np.isin(cells.query_id, np.array(summaries, dtype=object))
+    for name in (name for name in grid.measures if name in measures):
+        low, high = _range_of(name)
+        ends = [abs(end) for end in (low, high) if np.isfinite(end)]
+        slack = DIFFERENCE * max(ends, default=0.0)
+        value = cells.value
+        is_outside = np.isinf(value) | (value < low - slack) | (value > high + slack)
+        faults = np.flatnonzero((cells.measure == name) & is_outside & counts)
+        if len(faults):
+            first = int(faults[0])
+            raise ValueError(
+                f"{cells.location(first)}: the {name} of run {cells.run[first]!r} for query "
+                f"{cells.query_id[first]!r} is {value[first]:.12g}; "
+                f"{_advice_on_range(value[first], low, high)}{and_more(len(faults) - 1)}"
+            )
+
+
+def _range_of(measure: str) -> tuple[float, float]:
+    """Return the smallest and the largest value of a measure, infinite if it is not known."""
+    about = known(measure)
+    return (-np.inf, np.inf) if about is None else (about.low, about.high)
+
+
+def _advice_on_range(value: float, low: float, high: float) -> str:
+    """Return what to do about a value out of the range of its measure."""
+    if np.isinf(value):
+        return "leave it out"
+    if (low, high) == (0.0, 1.0):
+        is_percentage = 0 <= value <= 100
+        way_out = "divide percentages by 100" if is_percentage else "is it another measure?"
+        return f"its values lie between 0 and 1: {way_out}" + (
+            "" if is_percentage else " Call it otherwise"
+        )
+    ends = (("least", low), ("most", high))
+    limits = [f"{word} {end:.6g}" for word, end in ends if np.isfinite(end)]
+    return (
+        f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
+    )
+
+
+def check_complete(values: Floats, measures: Sequence[str], grid: Grid, source: str) -> None:
+    """Raise if a value is missing."""
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return
+    measure, run, query = (int(axis[0]) for axis in np.nonzero(gaps))
+    n_incomplete = int(gaps.any(axis=(0, 1)).sum())
+    raise ValueError(
+        f"{source}: the {measures[measure]} of run {grid.runs[run]!r} for query "
+        f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
+        f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries"
+    )
+
+
+def _no_complete_query(
+    values: Floats, measures: Sequence[str], grid: Grid, source: str
+) -> str:
+    """Return the message on values of which no query has all, with two runs that do not meet."""
+    present = ~np.isnan(values)
+    first = {
+        run: shown(grid.query_ids[int(present[:, s].any(axis=0).argmax())])
+        for s, run in enumerate(grid.runs)
+    }
+    examples = [f"the first query of run {run!r} is {query}" for run, query in first.items()]
+    message = f"{source}: no query has all values; do all runs name the same queries?"
+    if len(set(first.values())) > 1:
+        different = [examples[0], next(e for e, q in zip(examples, first.values(), strict=True) if q != first[grid.runs[0]])]
+        message += f" {' and '.join(different)}"
+    return message
+
+
+# -- reading ---------------------------------------------------------------------------------------
 
 
 Names: TypeAlias = "str | Iterable[str] | None"
@@ -217,6 +356,23 @@ ValuesLike: TypeAlias = (
 """Values per query: a table, a file or folder, several files, or a mapping of run names to any of these."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """A part of the source of values.
+
+    Attributes:
+        content: values, a table of values, or results of MTEB.
+        run: the run that the values are of, if the source says it once for all.
+        file_run: the name of the file, which is that of the run if the content names none.
+        one_run: whether a table has the values of one run; None if its columns decide that.
+    """
+
+    content: Cells | Table | list[TaskResult]
+    run: str | None = None
+    file_run: str | None = None
+    one_run: bool | None = False
+
+
 @entry
 def read_values(
     values: ValuesLike,
@@ -224,99 +380,223 @@ def read_values(
     measures: Names = None,
     missing: str = "error",
     smaller_is_better: Names = None,
+    query: str | None = None,
 ) -> ValueTable:
     """Read values per query that another program computed.
+
+    Rows of different runs belong together if they name the same query, whatever their order. The
+    column of queries is the one that `query` names; else one with a known name (`query_id`,
+    `doc_id`, `sample_id`, `instance_id`, `question_id`, `id`, ...); else the only column that has
+    each of its ids once within a run, and the same ids in all runs.
+
+    A row that holds the means of the others under a name such as `Average` is left out, and so are
+    row labels of pandas without a name.
 
     Args:
         values: one of
 
-            - a frame (pandas, Polars, Arrow): long (``run``, ``query_id``, ``measure``, ``value``), with a column per measure
-              (``run``, ``query_id``, ...), or with a column per run (``query_id``, ...); a leaderboard with a row per task
-              and a column per model is the latter;
-            - a mapping of run names to frames, columns (indexed by query), files, ``{query_id: {measure: value}}``, or results
-              of ragas and DeepEval;
-            - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON (lines), CSV, Parquet; where a
-              file does not say which run it is of, that is its name without the ending;
-            - a folder of such files, or of MTEB's results.
-        measures: which measures to take, by default all; of a frame with a column per run, what its values are called.
+            - a frame (pandas, Polars, Arrow): long (`run`, `query_id`, `measure`, `value`), with a
+              column per measure (`run`, `query_id`, ...), or with a column per run (`query_id`,
+              ...); a leaderboard with a row per task and a column per model is the latter;
+            - a mapping of run names to frames, columns (indexed by query), files,
+              ``{query_id: {measure: value}}``, or results of ragas and DeepEval;
+            - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON
+              (lines), CSV, Parquet; where a file does not say which run it is of, that is its name
+              without the ending;
+            - a folder of such files, or of MTEB's results: the value of a task is the mean over
+              the splits and subsets that all models have.
+        measures: which measures to take, by default all; of a frame with a column per run, the
+            name of its values.
         missing: ``'error'`` where a value is missing, or ``'skip'`` the queries that lack one.
-        smaller_is_better: measures of which the smaller value is the better one. Those of this library, of ir_measures and of
-            trec_eval are known, and so are well-known costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER,
-            error rate, ...); of any other one the larger value is taken to be the better one (``ValueTable.is_cost``).
+        smaller_is_better: measures of which the smaller value is the better one. Those of this
+            library, of ir_measures and of trec_eval are known, and so are well-known costs by
+            their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); of any
+            other one the larger value is taken to be the better one (`ValueTable.is_cost`).
+        query: the column that names the queries of a table.
 
     Raises:
-        ValueError: a value is missing, occurs twice, is not a finite number or out of the measure's range, or the source
-            cannot be read; the message names the file and line, or the cell. ``smaller_is_better`` names no measure of these.
+        ValueError: a value is missing, occurs twice, is not a finite number or out of the
+            measure's range, no column is known to name queries, or the source cannot be read; the
+            message names the file and line, or the cell. `smaller_is_better` names no measure of
+            these, or `query` no column.
 
-    >>> table = read_values({"bm25": {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}, "ql": {"q1": {"AP": 0.5}, "q2": {"AP": 0.5}}})
+    >>> bm25 = {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}
+    >>> table = read_values({"bm25": bm25, "ql": {"q1": {"AP": 0.5}, "q2": {"AP": 0.5}}})
     >>> table.runs, table.query_ids, table.values["AP"].tolist()
     (['bm25', 'ql'], ['q1', 'q2'], [[0.5, 0.25], [0.5, 0.5]])
+    >>> rows = {"item": ["a", "b"], "acc": [True, False]}
+    >>> turned = {"item": ["b", "a"], "acc": [False, True]}
+    >>> import pandas as pd
+    >>> frames = {"old": pd.DataFrame(rows), "new": pd.DataFrame(turned)}
+    >>> read_values(frames, query="item").values["acc"].tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
     """
     check_choice("missing", missing, ["error", "skip"])
-    wanted = (
-        [measures] if isinstance(measures, str) else None if measures is None else list(measures)
-    )
+    wanted = names_of(measures)
     if isinstance(values, ValueTable):
-        if wanted is not None:
-            theirs = dict(
-                zip(wanted, _names_there(wanted, values.measures, values.source), strict=True)
-            )
-            selected = {name: values.values[their] for name, their in theirs.items()}
-            costs = frozenset(name for name, their in theirs.items() if their in values.costs)
-            values = replace(values, values=selected, costs=costs)
-        return values.with_costs(smaller_is_better)
-    parts: list[Cells] = []
+        table = values if wanted is None else values.selected(wanted)
+        return table.with_costs(smaller_is_better)
+    parts = parts_of(values, wanted, query)
+    results = [result for part in parts if isinstance(part.content, list) for result in part.content]
+    cells = cells_of_parts([part for part in parts if not isinstance(part.content, list)], wanted, query)
+    missing_cells: list[MissingCell] = []
+    if results:
+        of_results, missing_cells = cells_of_results(results, missing)
+        cells.append(of_results)
+    table = ValueTable.from_cells(cells, wanted, missing, source_name(values))
+    if missing_cells:
+        table = replace(table, missing_cells=tuple(missing_cells))
+    return table.with_costs(smaller_is_better)
+
+
+def names_of(measures: Names) -> list[str] | None:
+    """Return one or several names as a list; None stands for all."""
+    if measures is None:
+        return None
+    return [measures] if isinstance(measures, str) else list(measures)
+
+
+def source_name(values: Any) -> str:
+    """Return the label of values in messages."""
     if isinstance(values, (str, os.PathLike)):
-        parts = _path_cells(values, wanted)
-    elif isinstance(values, Mapping):
-        for run, part in values.items():
-            what = f"values of run {str(run)!r}"
-            if isinstance(part, (str, os.PathLike)):
-                content = content_of_file(part)
-                cells = (
-                    content.cells(one_run=_is_of_one_run(content))
-                    if isinstance(content, Table)
-                    else content
-                )
-            elif isinstance(part, Mapping):
-                cells = cells_of_dicts(part, what, wanted)
-            elif hasattr(part, "test_results"):  # DeepEval's
-                tests = {str(test.name): test.metrics_data or () for test in part.test_results}
-                scores = {
-                    name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()
-                }
-                cells = cells_of_dicts(scores, what)
-            elif (table := table_of_frame(part, what)) is not None:
-                cells = table.cells(one_run=True, measures=wanted)
-            else:
-                raise ValueError(
-                    f"{what}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
-                    "{query_id: {measure: value}}, or a file"
-                )
-            parts.append(_named(cells, str(run)))
-        if empty := [str(run) for run, cells in zip(values, parts, strict=True) if not len(cells)]:
-            raise ValueError(
-                f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out"
-            )
-    elif (table := values if isinstance(values, Table) else table_of_frame(values)) is not None:
-        parts = [table.cells(measures=wanted)]
-    elif (
-        isinstance(values, Sequence)
-        and values
-        and all(isinstance(item, (str, os.PathLike)) for item in values)
-    ):
-        if any(os.path.isdir(item) for item in values):
-            parts = [cells for item in values for cells in _path_cells(item, wanted)]
-        else:
-            parts = _file_cells(values, wanted)
-    else:
-        raise ValueError(
-            f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
-            "mapping of runs to frames, or files"
-        )
-    return ValueTable.from_cells(parts, wanted, missing, _what(values)).with_costs(
-        smaller_is_better
+        return os.fspath(values)
+    return values.name if isinstance(values, Table) else "values"
+
+
+def parts_of(
+    values: ValuesLike, measures: Sequence[str] | None, query: str | None
+) -> list[Part]:
+    """Return the parts of a source of values: files, runs, or a table.
+
+    Raises:
+        ValueError: it cannot be read, or a run has no values.
+    """
+    if isinstance(values, (str, os.PathLike)):
+        return parts_of_path(values, measures, query)
+    if isinstance(values, Mapping):
+        return [part_of_run(str(run), part, measures, query) for run, part in values.items()]
+    table = values if isinstance(values, Table) else table_of_frame(values)
+    if table is not None:
+        return [Part(table)]
+    is_paths = isinstance(values, Sequence) and all(
+        isinstance(item, (str, os.PathLike)) for item in values
     )
+    if not is_paths or not values:
+        raise ValueError(
+            f"values of type {type(values).__name__} cannot be read: give a frame with run, "
+            "query_id and a column per measure, a mapping of runs to frames, or files"
+        )
+    if any(os.path.isdir(path) for path in values):
+        return [part for path in values for part in parts_of_path(path, measures, query)]
+    return parts_of_files(values, query)
+
+
+def part_of_run(
+    run: str, source: Any, measures: Sequence[str] | None, query: str | None
+) -> Part:
+    """Return the values of one run.
+
+    Raises:
+        ValueError: they cannot be read.
+    """
+    name = f"values of run {run!r}"
+    if isinstance(source, (str, os.PathLike)):
+        content = content_of_file(source, query)
+        return Part(content, run, one_run=is_of_one_run(content))
+    if isinstance(source, Mapping):
+        return Part(cells_of_dicts(source, name, measures), run)
+    if hasattr(source, "test_results"):
+        return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
+    table = table_of_frame(source, name)
+    if table is not None:
+        return Part(table, run, one_run=True)
+    raise ValueError(
+        f"{name}: a {type(source).__name__} cannot be read; give a frame, a column indexed by "
+        "query, {query_id: {measure: value}}, or a file"
+    )
+
+
+def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
+    """Return the scores of DeepEval's results, by the name of the test and the metric."""
+    return {
+        str(test.name): {str(metric.name): metric.score for metric in test.metrics_data or ()}
+        for test in results.test_results
+    }
+
+
+def parts_of_path(
+    path: str | os.PathLike[str], measures: Sequence[str] | None, query: str | None
+) -> list[Part]:
+    """Return the values in a file, in the files of a pattern or folder, or in MTEB's results."""
+    if not os.path.isdir(path):
+        return parts_of_files(matching(path) or [path], query)
+    items = [item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")]
+    files = [item for item in items if item.is_file()]
+    if not files or len(files) < len(items):
+        return [Part(results_of_folder(path, measures))]
+    return parts_of_files(files, query)
+
+
+def parts_of_files(paths: Sequence[str | os.PathLike[str]], query: str | None) -> list[Part]:
+    """Return the values in files.
+
+    Where no column of a table names runs, its columns are measures if their names say so, or if
+    another file has two of them, too (one is the column of queries).
+    """
+    contents = [content_of_file(path, query) for path in paths]
+    columns: Counter[str] = Counter()
+    for content in contents:
+        if is_of_one_run(content):
+            columns.update(content.columns)
+    parts = []
+    for path, content in zip(paths, contents, strict=True):
+        shared = [name for name in content.columns if columns[name] > 1] if is_of_one_run(content) else []
+        parts.append(Part(content, file_run=run_name(path), one_run=len(shared) > 1 or None))
+    return parts
+
+
+def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
+    """Return whether the content of a file is a table without a column that names runs."""
+    return isinstance(content, Table) and content.named(RUN_NAMES) is None
+
+
+def cells_of_parts(
+    parts: Sequence[Part], measures: Sequence[str] | None, query: str | None
+) -> list[Cells]:
+    """Return the values of parts, each with its run.
+
+    Raises:
+        ValueError: two files have the same name, a run has no values, or a table cannot be read.
+    """
+    tables = [replace(part, content=with_index(part.content)) for part in parts if isinstance(part.content, Table)]
+    roles = iter(roles_of([part.content for part in tables], query, [bool(part.one_run) for part in tables]))
+    by_file: list[str] = []
+    several = []
+    for part in parts:
+        if isinstance(part.content, Table):
+            cells = cells_of_table(with_index(part.content), next(roles), one_run=part.one_run, measures=measures)
+        else:
+            cells = part.content
+        name = part.run
+        if name is None and part.file_run is not None and all(run is None for run in cells.run):
+            name = part.file_run
+            by_file.append(name)
+        several.append(cells if name is None else cells.of_run(name))
+    if twice := repeated(by_file):
+        raise ValueError(
+            f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
+        )
+    check_runs_have_values(parts, several)
+    return several
+
+
+def check_runs_have_values(parts: Sequence[Part], cells: Sequence[Cells]) -> None:
+    """Raise if a run that the user named has no values."""
+    empty = [part.run for part, of_part in zip(parts, cells, strict=True) if part.run is not None and not len(of_part)]
+    if empty:
+        raise ValueError(
+            f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out"
+        )
 
 
 @entry
@@ -326,118 +606,75 @@ def read_collections(
     measures: Names = None,
     missing: str = "error",
     smaller_is_better: Names = None,
+    query: str | None = None,
 ) -> dict[str, ValueTable]:
     """Read values per query on several collections.
 
     Args:
-        values: a mapping of collections to what ``read_values`` takes; a frame or file of a table (CSV, TSV, JSON,
-            Parquet) with a further column ``collection`` (or ``dataset``, ``task``); a folder with a folder of files for each
-            collection; or a leaderboard, a value per task and run: then every task is a collection with a single value per run.
-        measures, missing, smaller_is_better: as in ``read_values``.
+        values: a mapping of collections to what `read_values` takes; a frame or file of a table
+            (CSV, TSV, JSON, Parquet) with a further column `collection` (or `dataset`, `task`); a
+            folder with a folder of files for each collection; or a leaderboard, a value per task
+            and run: then every task is a collection with a single value per run.
+        measures, missing, smaller_is_better, query: as in `read_values`.
 
     Raises:
-        ValueError: as ``read_values``; the message names the collection.
+        ValueError: as `read_values`; the message names the collection.
 
-    >>> rows = {"collection": ["c", "c"], "query_id": ["q", "q"], "run": ["a", "b"], "AP": [0.1, 0.2]}
+    >>> rows = {"collection": ["c", "c"], "query_id": ["q", "q"], "run": ["a", "b"]}
     >>> import pandas as pd
-    >>> read_collections(pd.DataFrame(rows))["c"].values["AP"].tolist()
+    >>> read_collections(pd.DataFrame(rows).assign(AP=[0.1, 0.2]))["c"].values["AP"].tolist()
     [[0.1], [0.2]]
     """
-    parts: Any = values
+    options: dict[str, Any] = {"measures": measures, "missing": missing, "query": query}
+    parts = collections_in(values, query)
+    if not isinstance(parts, Mapping):
+        return tasks_in(parts, values, options).with_costs(smaller_is_better).by_task()
+    if not parts:
+        raise ValueError("there are no collections")
+    tables = {}
+    for name, part in parts.items():
+        with naming(f"collection {str(name)!r}"):
+            tables[str(name)] = read_values(part, smaller_is_better=smaller_is_better, **options)
+    return tables
+
+
+def collections_in(values: ValuesLike, query: str | None) -> Any:
+    """Return the values of each collection as a mapping, or all of them where none is named."""
+    if isinstance(values, Mapping):
+        return values
     if isinstance(values, (str, os.PathLike)) and os.path.isdir(values):
         folders = [
             item
             for item in sorted(Path(values).iterdir())
             if item.is_dir() and not item.name.startswith(".")
         ]
-        by_model = any(True for folder in folders for _ in folder.rglob("*/*.json"))  # MTEB's
-        parts = values if by_model or not folders else {folder.name: folder for folder in folders}
-    elif not isinstance(values, Mapping):
-        file = values if isinstance(values, (str, os.PathLike)) else None
-        parts = (table_of_frame(values) or values) if file is None else content_of_file(file)
-        parts = (parts.by_collection() if isinstance(parts, Table) else None) or parts
-    if not isinstance(parts, Mapping):
-        whole = (
-            None
-            if isinstance(parts, Cells)
-            else read_values(parts, measures=measures, missing=missing)
-        )
-        if whole is None or not whole.per_task:
-            raise ValueError(
-                f"{_what(values)} has no column that names collections; add a column collection, or give {{collection: values}}"
-            )
-        return whole.with_costs(smaller_is_better).by_task()
-    if not parts:
-        raise ValueError("there are no collections")
-    tables = {}
-    for name, part in parts.items():
-        with naming(f"collection {str(name)!r}"):
-            tables[str(name)] = read_values(
-                part, measures=measures, missing=missing, smaller_is_better=smaller_is_better
-            )
-    return tables
-
-
-# -- sources -----------------------------------------------------------------------------------------------
-
-
-def _what(values: Any) -> str:
+        is_mteb = any(True for folder in folders for _ in folder.rglob("*/*.json"))
+        return values if is_mteb or not folders else {item.name: item for item in folders}
     if isinstance(values, (str, os.PathLike)):
-        return os.fspath(values)
-    return values.what if isinstance(values, Table) else "values"
+        content: Any = content_of_file(values, query)
+    else:
+        content = table_of_frame(values) or values
+    by_collection = tables_of_collections(content, query) if isinstance(content, Table) else None
+    return content if by_collection is None else by_collection
 
 
-def _path_cells(path: str | os.PathLike[str], measures: Sequence[str] | None) -> list[Cells]:
-    if not os.path.isdir(path):
-        return _file_cells(matching(path) or [path], measures)
-    several = sorted(
-        file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith(".")
-    )
-    if not several or any(file.is_dir() for file in Path(path).iterdir()):
-        return [
-            mteb_cells(
-                path, measures[0] if measures is not None and len(measures) == 1 else "main_score"
-            )
-        ]
-    return _file_cells(several, measures)
+def tasks_in(values: Any, source: ValuesLike, options: Mapping[str, Any]) -> ValueTable:
+    """Return values per task.
 
-
-def _file_cells(
-    paths: Sequence[str | os.PathLike[str]], measures: Sequence[str] | None
-) -> list[Cells]:
-    """The cells of files, each called by its name where it does not say which run it is of.
-
-    Where no column of a table names runs, its columns are measures if their names say so, or if another file has them, too.
+    Raises:
+        ValueError: the values are per query, of no named collection.
     """
-    contents = [content_of_file(path) for path in paths]
-    columns = Counter(name for table in contents if _is_of_one_run(table) for name in table.columns)
-    several, by_name = [], []
-    for path, content in zip(paths, contents, strict=True):
-        # One column that files share is the query's.
-        shared = _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
-        cells = (
-            content.cells(one_run=shared or None, measures=measures)
-            if isinstance(content, Table)
-            else content
-        )
-        if all(run is None for run in cells.run):
-            by_name.append(run_name(path))
-            cells = _named(cells, by_name[-1])
-        several.append(cells)
-    if twice := repeated(by_name):
+    table = None if isinstance(values, Cells) else read_values(values, **options)
+    if table is None or not table.per_task:
         raise ValueError(
-            f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
+            f"{source_name(source)} has no column that names collections; add a column "
+            "collection, or give {collection: values}"
         )
-    return several
-
-
-def _is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
-    """Whether a file is a table without a column that names runs."""
-    return isinstance(content, Table) and content.named(RUN_NAMES) is None
+    return table
 
 
 def run_name(path: str | os.PathLike[str]) -> str:
-    """What the run is called whose values a file holds.
+    """Return the name of the run whose values a file holds.
 
     >>> run_name("values/bm25.eval.txt.gz"), run_name("ql.csv")
     ('bm25', 'ql')
@@ -446,12 +683,8 @@ def run_name(path: str | os.PathLike[str]) -> str:
     return _ENDINGS.sub("", name) or name
 
 
-def _named(cells: Cells, run: str) -> Cells:
-    return replace(cells, run=np.full(len(cells), run, dtype=object))
-
-
 def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> list[str]:
-    """What a source calls some measures: the same, or as trec_eval does.
+    """Return the names that a source has for some measures: the same, or trec_eval's.
 
     >>> _names_there(["AP", "P@5"], ["map", "P_5", "P@5"], "values")
     ['map', 'P@5']
@@ -460,6 +693,7 @@ def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> li
     for name in wanted:
         if name not in names and name not in ours:
             raise ValueError(
-                f"{source}: no values of {name!r}; there are {shown_names(list(names))}{did_you_mean(name, names)}"
+                f"{source}: no values of {name!r}; there are {shown_names(list(names))}"
+                f"{did_you_mean(name, names)}"
             )
     return [name if name in names else ours[name] for name in wanted]

@@ -1,0 +1,236 @@
+"""Frames, and tables in files that fit in memory, as columns by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated, shown, shown_names
+from ir_lexirecall.io.lines import as_float, stacked
+from ir_lexirecall.io.readers import parquet_batches
+from ir_lexirecall.io.value_cells import is_missing, texts, value_of
+
+_INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
+_LEADING_ZERO = re.compile(r"-?0\d")
+_FLAGS = {"true": 1.0, "false": 0.0}
+
+
+class Kind(Enum):
+    """What the values of a column are."""
+
+    EMPTY = "nothing"
+    FLAG = "True and False"
+    INTEGER = "integers"
+    NUMBER = "numbers"
+    TEXT = "texts"
+    OTHER = "other objects"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a file or frame, as arrays of numbers or of objects.
+
+    Attributes:
+        columns: the columns by name; None stands for a missing value.
+        name: the label of the table in messages.
+        location: returns the label of the n-th row in messages.
+        index: the row labels of a pandas frame, if they have no name and are not just numbered.
+        is_typed: whether the source tells numbers from texts, which CSV does not.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    name: str
+    location: Callable[[int], str]
+    index: NDArray[Any] | None = None
+    is_typed: bool = True
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Self:
+        """Return the rows of a file, given with their lines; the first row names the columns."""
+        (_, names), *rows = rows
+        for line, row in rows:
+            if len(row) != len(names):
+                raise ValueError(
+                    f"{path}, line {line}: {len(row)} fields where {len(names)} are expected: "
+                    f"{shown_names(names)}"
+                )
+        if (twice := repeated(names)) is not None:
+            raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
+        columns = {name: texts(row[i] or None for _, row in rows) for i, name in enumerate(names)}
+        location = [f"{path}, line {line}" for line, _ in rows].__getitem__
+        return cls(columns, path, location, is_typed=False)
+
+    @classmethod
+    def from_parquet(cls, path: str) -> Self:
+        """Return the columns of a Parquet file."""
+        table = stacked([*parquet_batches(path)])
+        columns = {column.name: texts(column.to_list()) for column in table}
+        return cls(columns, path, lambda row: f"{path}, row {row + 1}")
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def rows(self, kept: Sequence[int] | NDArray[Any]) -> Table:
+        """Return a part of the rows; messages name each of them as before."""
+        columns = {name: values[kept] for name, values in self.columns.items()}
+        index = None if self.index is None else self.index[kept]
+        return Table(
+            columns, self.name, lambda n: self.location(kept[n]), index, self.is_typed
+        )
+
+    def named(self, aliases: Iterable[str]) -> str | None:
+        """Return the column with the first of some names, whatever their case; None without one."""
+        names = {name.lower(): name for name in self.columns}
+        return next((names[name] for name in aliases if name in names), None)
+
+    def kind(self, column: str) -> Kind:
+        """Return what the values of a column are; missing ones do not count."""
+        return kind_of(self.columns[column])
+
+    def has_values(self, column: str) -> bool:
+        """Return whether a column holds numbers, or True and False."""
+        values = self.columns[column]
+        if values.dtype.kind in "fiub":
+            return True
+        present = [value for value in values if value is not None]
+        if _are_flags(present):
+            return True
+        if self.is_typed and all(isinstance(value, str) for value in present):
+            return bool(present) and all(as_float(value) is not None for value in present)
+        return any(value_of(value) is not None for value in present)
+
+    def floats(self, column: str) -> Floats:
+        """Return a column as floats, with 1 and 0 for True and False, and NaN for what is missing.
+
+        Raises:
+            ValueError: a value is not a number.
+        """
+        values = self.columns[column]
+        if values.dtype.kind in "fiub":
+            return np.asarray(values, dtype=np.float64)
+        if _are_flags([value for value in values if value is not None]):
+            values = texts(_FLAGS.get(str(value).lower(), value) for value in values)
+        floats = [np.nan if is_missing(value) else value_of(value) for value in values]
+        faults = [row for row, number in enumerate(floats) if number is None]
+        if faults:
+            raise ValueError(
+                f"{self.location(faults[0])}: {column} is {shown(values[faults[0]])}, "
+                f"not a number{and_more(len(faults) - 1)}"
+            )
+        return np.array(floats, dtype=np.float64)
+
+
+def kind_of(values: NDArray[Any]) -> Kind:
+    """Return what values are; missing ones do not count.
+
+    >>> kind_of(texts(["1", "2"])), kind_of(texts(["1", "q2"])), kind_of(texts([0.5, None]))
+    (<Kind.INTEGER: 'integers'>, <Kind.TEXT: 'texts'>, <Kind.NUMBER: 'numbers'>)
+    """
+    if values.dtype.kind in "iu":
+        return Kind.INTEGER
+    present = [value for value in values if not is_missing(value)]
+    if not present:
+        return Kind.EMPTY
+    if _are_flags(present):
+        return Kind.FLAG
+    if all(_is_integer(value) for value in present):
+        return Kind.INTEGER
+    if all(_is_number(value) for value in present):
+        return Kind.NUMBER
+    is_text = all(isinstance(value, str) or is_integer(value) for value in present)
+    return Kind.TEXT if is_text else Kind.OTHER
+
+
+def _are_flags(values: Sequence[Any]) -> bool:
+    """Return whether all values are True or False, or their names."""
+    return bool(values) and all(
+        isinstance(value, (bool, np.bool_))
+        or (isinstance(value, str) and value.lower() in _FLAGS)
+        for value in values
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, str):
+        return _INTEGER.fullmatch(value) is not None
+    return is_integer(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return as_float(value) is not None and _LEADING_ZERO.match(value) is None
+    return is_number(value)
+
+
+# -- frames ----------------------------------------------------------------------------------------
+
+
+def table_of_frame(data: Any, name: str = "") -> Table | None:
+    """Return the columns of a frame or column, or None if `data` is neither.
+
+    Args:
+        data: a frame of pandas, Polars or Arrow, a column of pandas, or results of ragas.
+        name: the label of the frame in messages.
+    """
+    data = _as_frame(data)
+    label = f"{name}, " if name else ""
+    index, columns = None, {}
+    if hasattr(data, "itertuples"):
+        data = _with_named_index(data)
+        columns = _pandas_columns(data)
+        is_numbered = type(data.index).__name__ == "RangeIndex"
+        index = None if is_numbered else texts(data.index)
+    elif hasattr(data, "to_dicts"):  # Polars
+        columns = {series.name: texts(series) for series in data}
+    elif hasattr(data, "to_pydict"):  # Arrow
+        columns = {column: texts(values) for column, values in data.to_pydict().items()}
+    else:
+        return None
+    return Table(columns, name or "values", lambda row: f"{label}row {row + 1}", index)
+
+
+def _as_frame(data: Any) -> Any:
+    """Return the frame of a lazy frame, a column, or results of ragas; else the data as it is."""
+    if hasattr(data, "collect") and not hasattr(data, "itertuples"):  # Polars' LazyFrame
+        data = data.collect()
+    if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
+        data = data.to_frame(data.name if data.name is not None else "value")
+    is_arrow = hasattr(data, "__arrow_c_stream__")
+    if not hasattr(data, "itertuples") and hasattr(data, "to_pandas") and not is_arrow:
+        data = data.to_pandas()  # ragas' results
+    return data
+
+
+def _with_named_index(data: Any) -> Any:
+    """Return a frame of pandas where an index with a name has become a column."""
+    names = [name for name in data.index.names if name is not None]
+    if not names:
+        return data
+    for name in set(names) & set(data.columns):
+        if list(data.index.get_level_values(name)) != list(data[name]):
+            raise ValueError(f"{name!r} names an index and another column; rename one")
+        data = data.drop(columns=name)
+    return data.reset_index()
+
+
+def _pandas_columns(data: Any) -> dict[str, NDArray[Any]]:
+    """Return the columns of a frame of pandas, with None for missing values."""
+    names = [str(name) for name in data.columns]
+    if (twice := repeated(names)) is not None:
+        raise ValueError(f"the column {twice!r} occurs twice; keep one")
+    columns = {}
+    for i, name in enumerate(names):
+        column = data.iloc[:, i]
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu":
+            columns[name] = column.to_numpy()
+        else:  # by a list: pandas makes no objects of Arrow's views of strings
+            present = zip(column.tolist(), column.notna(), strict=True)
+            columns[name] = texts(value if is_there else None for value, is_there in present)
+    return columns

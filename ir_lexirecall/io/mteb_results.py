@@ -1,0 +1,248 @@
+"""Results of MTEB: a file ``MODEL/REVISION/TASK.json`` with a score for each split and subset.
+
+A cell is a task, a split and a subset. Models may have been run on different splits and subsets,
+so that means of whatever each has would compare different things. The value of a task is the mean
+over the cells that all models with this task have; `MissingCell` says which were left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ir_lexirecall._util.errors import and_more
+from ir_lexirecall.io.files import parsed_json, text_of_file
+from ir_lexirecall.io.lines import as_float
+from ir_lexirecall.io.value_cells import Cells
+
+MAIN_SCORE = "main_score"
+
+
+class MissingCell(NamedTuple):
+    """A cell that some model lacks, and that its task is compared without."""
+
+    task: str
+    split: str
+    subset: str
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """The scores of a model on a task.
+
+    Attributes:
+        run: the name of the model.
+        task: the name of the task.
+        measure: the name of the measure.
+        scores: the score of each split and subset; NaN where MTEB wrote null.
+        path: the file.
+    """
+
+    run: str
+    task: str
+    measure: str
+    scores: Mapping[tuple[str, str], float]
+    path: str
+
+    @property
+    def present(self) -> set[tuple[str, str]]:
+        """Splits and subsets with a score."""
+        return {cell for cell, score in self.scores.items() if not np.isnan(score)}
+
+
+def is_mteb(content: Any) -> bool:
+    """Return whether a JSON object is a result of MTEB."""
+    return isinstance(content, dict) and {"task_name", "scores"} <= content.keys()
+
+
+def results_of_folder(
+    folder: str | os.PathLike[str], measures: Sequence[str] | None
+) -> list[TaskResult]:
+    """Return the results in a folder of MTEB.
+
+    Args:
+        folder: the folder, with a folder for each model (and revision).
+        measures: the measures to read, by default the main score.
+
+    Raises:
+        ValueError: there are none, a file lacks a measure, or a file is older than MTEB 1.11.
+    """
+    results: list[TaskResult] = []
+    older: list[Path] = []
+    for path in sorted(Path(folder).rglob("*.json")):
+        if path.name == "model_meta.json":
+            continue
+        content = parsed_json(text_of_file(str(path)), str(path))
+        if is_mteb(content):
+            run = _model_of(path, Path(folder))
+            results += results_of_content(content, run, str(path), measures)
+        elif isinstance(content, dict) and "mteb_dataset_name" in content:
+            older.append(path)
+    if older:
+        raise ValueError(
+            f"{older[0]}: written by MTEB before version 1.11{and_more(len(older) - 1)}; load it "
+            "with mteb.TaskResult.from_disk and write it again with to_disk, or leave it out"
+        )
+    if not results:
+        raise ValueError(
+            f"{folder}: no files of values in it, nor results of MTEB "
+            "(JSON files with task_name and scores)"
+        )
+    return results
+
+
+def _model_of(path: Path, folder: Path) -> str:
+    """Return the model of ``results/MODEL/REVISION/TASK.json``."""
+    parts = path.relative_to(folder).parts
+    return parts[max(-3, -len(parts))] if len(parts) > 1 else path.parent.name
+
+
+def results_of_content(
+    content: Mapping[str, Any], run: str, path: str, measures: Sequence[str] | None
+) -> list[TaskResult]:
+    """Return the scores of a model on a task, by each of some measures.
+
+    Raises:
+        ValueError: a measure is not in the file, or a score is not a number.
+    """
+    return [
+        TaskResult(run, str(content["task_name"]), name, _scores(content, name, path), path)
+        for name in measures or [MAIN_SCORE]
+    ]
+
+
+def _scores(content: Mapping[str, Any], measure: str, path: str) -> dict[tuple[str, str], float]:
+    """Return the score of each split and subset by a measure; NaN where it is null."""
+    fault = f"{path}: no number {measure!r} in it; name another one of MTEB's measures"
+    by_split = content["scores"]
+    if not isinstance(by_split, Mapping):
+        raise ValueError(fault)
+    scores: dict[tuple[str, str], float] = {}
+    for split, subsets in by_split.items():
+        for entry in subsets if isinstance(subsets, list) else [subsets]:
+            if not isinstance(entry, Mapping) or measure not in entry:
+                raise ValueError(fault)
+            cell = str(split), str(entry.get("hf_subset", "default"))
+            if cell in scores:
+                raise ValueError(f"{path}: the subset {cell[1]!r} of {cell[0]!r} is there twice")
+            score = entry[measure]
+            number = np.nan if score is None else as_float(score)
+            if number is None or isinstance(score, str):
+                raise ValueError(fault)
+            scores[cell] = number
+    if not scores:
+        raise ValueError(fault)
+    return scores
+
+
+# -- the cells that all models have ----------------------------------------------------------------
+
+
+def cells_of_results(
+    results: Sequence[TaskResult], missing: str
+) -> tuple[Cells, list[MissingCell]]:
+    """Return a value per model and task, and the splits and subsets that some model lacks.
+
+    Args:
+        results: the scores of models.
+        missing: what to do about a score that is null: ``'error'``, or ``'skip'`` its cell.
+
+    Raises:
+        ValueError: a task was run twice by a model, a score of a task is null, or the models
+            have no split and subset of a task in common.
+    """
+    _check_once(results)
+    if missing == "error":
+        _check_no_null(results)
+    rows: list[tuple[str | None, str, str, float]] = []
+    lacking: dict[MissingCell, None] = {}
+    paths: list[str] = []
+    for of_task in _by_task(results):
+        common = _common_cells(of_task, missing)
+        lacking |= dict.fromkeys(_missing_cells(of_task, common))
+        for result in of_task:
+            scores = [result.scores[cell] for cell in sorted(common)]
+            value = float(np.mean(scores)) if scores and result.present else np.nan
+            rows.append((result.run, result.task, result.measure, value))
+            paths.append(result.path)
+    return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(lacking)
+
+
+def _check_once(results: Iterable[TaskResult]) -> None:
+    """Raise if a model has two files for one task, such as those of two revisions."""
+    first: dict[tuple[str, str, str], str] = {}
+    for result in results:
+        path = first.setdefault((result.run, result.task, result.measure), result.path)
+        if path != result.path:
+            raise ValueError(
+                f"{result.path}: the task {result.task!r} of run {result.run!r} is also in "
+                f"{path}; keep one"
+            )
+
+
+def _check_no_null(results: Sequence[TaskResult]) -> None:
+    """Raise if a score is null."""
+    nulls = [
+        (result, cell)
+        for result in results
+        for cell in result.scores
+        if cell not in result.present
+    ]
+    if nulls:
+        result, (split, subset) = nulls[0]
+        raise ValueError(
+            f"{result.path}: the {result.measure} of run {result.run!r} for {result.task!r} "
+            f"({split}, {subset}) is null{and_more(len(nulls) - 1)}; add it, or give "
+            "missing='skip' to leave it out"
+        )
+
+
+def _by_task(results: Iterable[TaskResult]) -> list[list[TaskResult]]:
+    """Return the results of each task by each measure."""
+    groups: dict[tuple[str, str], list[TaskResult]] = {}
+    for result in results:
+        groups.setdefault((result.measure, result.task), []).append(result)
+    return list(groups.values())
+
+
+def _common_cells(results: Sequence[TaskResult], missing: str) -> set[tuple[str, str]]:
+    """Return the splits and subsets of a task that all models with a score have.
+
+    Raises:
+        ValueError: there are none, and `missing` is ``'error'``.
+    """
+    scored = [result for result in results if result.present]
+    if not scored:
+        return set()
+    common = set.intersection(*(result.present for result in scored))
+    if not common and missing == "error":
+        first = scored[0]
+        other = next(result for result in scored if not result.present & first.present)\
+            if any(not result.present & first.present for result in scored) else scored[-1]
+        raise ValueError(
+            f"{other.path}: the runs have no split and subset of {other.task!r} in common: "
+            f"{first.run} has {_shown(first.present)}, {other.run} has {_shown(other.present)}; "
+            "leave one out, or give missing='skip' to leave the task out"
+        )
+    return common
+
+
+def _missing_cells(
+    results: Sequence[TaskResult], common: set[tuple[str, str]]
+) -> Iterable[MissingCell]:
+    """Yield the splits and subsets of a task that some model with this task lacks."""
+    for split, subset in sorted(set.union(*(set(result.scores) for result in results)) - common):
+        runs = [result.run for result in results if (split, subset) not in result.present]
+        yield MissingCell(results[0].task, split, subset, tuple(runs))
+
+
+def _shown(cells: Iterable[tuple[str, str]]) -> str:
+    """Return splits and subsets as messages show them, at most three."""
+    names = [f"{split} {subset}" for split, subset in sorted(cells)]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,359 @@
+"""Which column of a table names the queries. Rows are never told apart by their number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io.frames import Kind, Table, kind_of
+from ir_lexirecall.io.measure_names import known
+from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
+
+RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
+QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
+ITEM_NAMES = ("doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid")
+"""Names of an item's id: `doc_id` of lm-eval, `instance_id` of HELM, and what others write."""
+TEXT_NAMES = ("question", "user_input", "input")
+"""Names of texts that stand for an id where there is none, as in files of ragas."""
+TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
+MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
+
+INDEX = "(index)"
+"""The name here of the row labels of a pandas frame that have no name."""
+_ROW_LABELS = re.compile(r"|\(index\)|unnamed: ?\d+|index|level_\d+", re.IGNORECASE)
+"""Names under which the row labels of a pandas frame end up in a file or another frame."""
+_ROW_NUMBERS = frozenset(("rank", "row", "line", "position", "pos", "order", "step", "no", "nr", "n", "i", "#"))  # fmt: skip
+REPEAT_NAMES = ("filter", "epoch", "epochs", "seed", "fold", "trial", "repeat", "repetition", "train_trial_index")  # fmt: skip
+"""Names of what tells several rows of one query apart."""
+_AVERAGED = frozenset(REPEAT_NAMES) - {"filter"}
+_NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table hold.
+
+    Attributes:
+        query: the column of queries.
+        run: the column of runs, if there is one.
+        measure: the column of measures, if there is a row per measure.
+        value: the column of values, if there is a row per measure.
+    """
+
+    query: str
+    run: str | None = None
+    measure: str | None = None
+    value: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns with a role."""
+        columns = (self.query, self.run, self.measure, self.value)
+        return [column for column in columns if column is not None]
+
+    def others(self, table: Table) -> list[str]:
+        """Return the columns that may hold values: neither ids nor row labels."""
+        return [
+            column
+            for column in table.columns
+            if column not in self.columns
+            and column.lower() not in _NO_VALUES
+            and not is_row_label(table, column)
+        ]
+
+
+def with_index(table: Table) -> Table:
+    """Return a table where the row labels of a pandas frame are a column, if it has any."""
+    if table.index is None:
+        return table
+    return replace(table, columns={INDEX: table.index, **table.columns}, index=None)
+
+
+def is_row_label(table: Table, column: str) -> bool:
+    """Return whether a column holds pandas' row labels, or nothing under an empty name."""
+    if _ROW_LABELS.fullmatch(column) is None:
+        return False
+    kind = table.kind(column)
+    if kind is Kind.NUMBER and column == "":
+        raise ValueError(
+            f"{table.location(0)}: a column without a name holds {shown(table.columns[column][0])}; "
+            "give it a name"
+        )
+    return kind in (Kind.INTEGER, Kind.TEXT, Kind.EMPTY)
+
+
+def is_row_count(table: Table, column: str, numbers: Sequence[Any]) -> bool:
+    """Return whether a column of a table with a column per run counts its rows: `rank`, 1, 2, ..."""
+    return column.lower() in _ROW_NUMBERS and len(table) > 1 and _counts_rows(numbers, in_order=True)
+
+
+# -- roles -----------------------------------------------------------------------------------------
+
+
+def roles_of(
+    tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]
+) -> list[Roles]:
+    """Return what the columns of tables hold that are compared with each other.
+
+    Args:
+        tables: the tables, with their row labels as a column (`with_index`).
+        query: the column that names the queries, if the user said it.
+        is_one_run: whether each table holds values of a single run only.
+
+    Raises:
+        ValueError: the column that names the queries is not there, or cannot be told.
+    """
+    columns = [
+        known_query_column(table, one_run) if query is None else query_column_named(table, query)
+        for table, one_run in zip(tables, is_one_run, strict=True)
+    ]
+    unknown = [i for i, column in enumerate(columns) if column is None]
+    if unknown:
+        column = id_column([tables[i] for i in unknown], [is_one_run[i] for i in unknown])
+        for i in unknown:
+            columns[i] = column
+    return [
+        roles_with_query(table, column or "", one_run)
+        for table, column, one_run in zip(tables, columns, is_one_run, strict=True)
+    ]
+
+
+def roles_with_query(table: Table, query: str, one_run: bool) -> Roles:
+    """Return what the columns of a table hold, given the column of queries."""
+    run = None if one_run else run_column(table, query)
+    measure, value = table.named(MEASURE_NAMES), table.named(VALUE_NAMES)
+    if measure is None or value is None or query in (measure, value):
+        measure = value = None
+    return Roles(query, run, measure, value)
+
+
+def run_column(table: Table, query: str | None) -> str | None:
+    """Return the column that names runs; None without one."""
+    column = table.named(RUN_NAMES)
+    if column is None and query is not None:
+        column = table.named(["name"])  # PyTerrier's name for it
+    return None if column == query else column
+
+
+def query_column_named(table: Table, column: str) -> str:
+    """Return the column that the user says names the queries.
+
+    Raises:
+        ValueError: the table has no such column.
+    """
+    if column in table.columns:
+        return column
+    names = [name for name in table.columns if name != INDEX]
+    raise ValueError(
+        f"{table.name} has no column {column!r} to name queries: "
+        f"it has {shown_names(names)}{did_you_mean(column, names)}"
+    )
+
+
+def known_query_column(table: Table, one_run: bool) -> str | None:
+    """Return the column that names queries by a known name; None without one."""
+    run = table.named(RUN_NAMES)
+    columns = [table.named([name]) for name in (*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES)]
+    columns += [task_column(table, one_run), table.named(["name"])]
+    for column in columns:
+        if column is not None and column != run:
+            return column
+    labels = [name for name in table.columns if _ROW_LABELS.fullmatch(name)]
+    named = [name for name in labels if table.kind(name) is Kind.TEXT]
+    return named[0] if len(named) == 1 else None
+
+
+def task_column(table: Table, one_run: bool) -> str | None:
+    """Return the column of tasks if it tells the rows of a run apart, or if no column does."""
+    column = table.named(TASK_NAMES)
+    if column is None or is_unique_in_runs(table, column, one_run):
+        return column
+    others = [name for name in table.columns if name != column]
+    return None if any(is_unique_in_runs(table, name, one_run) for name in others) else column
+
+
+def is_unique_in_runs(table: Table, column: str, one_run: bool = False) -> bool:
+    """Return whether a column has each of its ids once within every run and measure."""
+    return _is_unique(column, [(table, rows) for rows in rows_of_runs(table, one_run)])
+
+
+# -- tables without a known name -------------------------------------------------------------------
+
+
+def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
+    """Return the only column that is unique within each run and common to all runs.
+
+    Raises:
+        ValueError: there is no such column, or there are several; the message lists them.
+    """
+    shared = [
+        name for name in tables[0].columns if all(name in table.columns for table in tables)
+    ]
+    groups = [
+        (table, rows)
+        for table, one_run in zip(tables, is_one_run, strict=True)
+        for rows in rows_of_runs(table, one_run)
+    ]
+    unique = [name for name in shared if _is_unique(name, groups)]
+    is_wide = all(
+        not one_run and run_column(table, None) is None
+        for table, one_run in zip(tables, is_one_run, strict=True)
+    )
+    sure = [
+        name for name in unique if _is_common(name, groups) and _is_no_value(name, tables, is_wide)
+    ]
+    labels = [name for name in sure if _ROW_LABELS.fullmatch(name)]
+    if len(labels) == 1:
+        return labels[0]
+    if len(sure) == 1:
+        return sure[0]
+    raise ValueError(_no_id_column(tables[0], sure or unique))
+
+
+def rows_of_runs(table: Table, one_run: bool) -> list[NDArray[Any]]:
+    """Return the rows of each run, and of each of its measures where rows have measures."""
+    run = None if one_run else run_column(table, None)
+    names = [name for name in (run, table.named(MEASURE_NAMES)) if name is not None]
+    if not names:
+        return [np.arange(len(table))]
+    keys = pd.Series(list(zip(*(map(str, table.columns[name]) for name in names), strict=True)))
+    return [np.asarray(rows) for rows in keys.groupby(keys, sort=False).indices.values()]
+
+
+def _is_unique(name: str, groups: Iterable[tuple[Table, NDArray[Any]]]) -> bool:
+    """Return whether a column holds ids, each once within a run: integers or texts, none missing."""
+    if name.lower() in (*RUN_NAMES, *MEASURE_NAMES, *VALUE_NAMES, *REPEAT_NAMES):
+        return False
+    for table, rows in groups:
+        values = table.columns[name][rows]
+        if kind_of(values) not in (Kind.INTEGER, Kind.TEXT):
+            return False
+        ids = set(map(id_text, values))
+        if len(ids) < len(values) or None in ids:
+            return False
+    return True
+
+
+def _is_common(name: str, groups: Sequence[tuple[Table, NDArray[Any]]]) -> bool:
+    """Return whether the runs share the ids of a column: integers all of them, texts most."""
+    ids = [set(map(id_text, table.columns[name][rows])) for table, rows in groups]
+    common, union = set.intersection(*ids), set.union(*ids)
+    if all(table.kind(name) is Kind.INTEGER for table, _ in groups):
+        return len(common) == len(union)
+    return 2 * len(common) >= len(union)
+
+
+def _is_no_value(name: str, tables: Sequence[Table], is_wide: bool) -> bool:
+    """Return whether the ids of a column can be neither values nor numbers of rows."""
+    if is_measure(name) or known(name) is not None:
+        return False
+    if all(table.kind(name) is Kind.TEXT for table in tables):
+        return True
+    counts = any(_counts_rows(table.columns[name], in_order=False) for table in tables)
+    if counts and (_ROW_LABELS.fullmatch(name) or name.lower() in _ROW_NUMBERS):
+        return False
+    if not is_wide or _ROW_LABELS.fullmatch(name):
+        return True
+    return all(_is_unlike_others(name, table) for table in tables)
+
+
+def _is_unlike_others(name: str, table: Table) -> bool:
+    """Return whether all other numbers in a table are fractions, or 0 and 1."""
+    return all(
+        table.kind(other) is not Kind.INTEGER
+        or set(map(id_text, table.columns[other])) <= {"0", "1", None}
+        for other in table.columns
+        if other != name and not is_row_label(table, other)
+    )
+
+
+def _counts_rows(values: Sequence[Any], *, in_order: bool) -> bool:
+    """Return whether values are 0 to n - 1, or 1 to n, perhaps in another order."""
+    if kind_of(texts(values)) is not Kind.INTEGER:
+        return False
+    numbers = [int(value) for value in values if value is not None]
+    counted = numbers if in_order else sorted(numbers)
+    n = len(numbers)
+    return counted in ([*range(n)], [*range(1, n + 1)])
+
+
+def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
+    """Return the message on a table of which no column is known to name queries."""
+    names = [name for name in table.columns if name != INDEX]
+    message = (
+        f"{table.name} has no column that names queries, such as query_id: "
+        f"it has {shown_names(names)}"
+    )
+    choices = [name for name in candidates if name not in (INDEX, "")]
+    if choices:
+        which = f"{'one of ' if len(choices) > 1 else ''}{shown_names(choices)}"
+        return f"{message}; if {which} does, say so: query={choices[0]!r}"
+    if INDEX in table.columns:
+        return f"{message}; name the index of the frame query_id, or add a column"
+    if "" in table.columns:
+        return f"{message}; name the column without a name, if it does, or add one"
+    return f"{message}; add one, or say which it is: query='NAME'"
+
+
+# -- rows that repeat a query ----------------------------------------------------------------------
+
+
+def advice_on_repeats(table: Table, roles: Roles, values: Sequence[str]) -> RepeatAdvice:
+    """Return a function that says what to do about two rows of the same query and run.
+
+    Args:
+        table: the table.
+        roles: what its columns hold.
+        values: its columns of values.
+    """
+    columns = {
+        name: column
+        for name, column in table.columns.items()
+        if name not in (*roles.columns, *values, INDEX, "")
+    }
+
+    def advice(first: int, second: int) -> str:
+        differing = {
+            name: list(map(_text_of, column))
+            for name, column in columns.items()
+            if _text_of(column[first]) != _text_of(column[second])
+        }
+        keys = [table.columns[name] for name in (roles.query, roles.run, roles.measure) if name]
+        sizes = pd.Series(list(zip(*(map(_text_of, key) for key in keys), strict=True)))
+        return _advice(differing, most=int(sizes.value_counts().max()))
+
+    return advice
+
+
+def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
+    """Return what to do about rows of one query.
+
+    Args:
+        columns: the columns in which the rows differ.
+        most: the largest number of rows of one query.
+    """
+    n_values = {name: len(set(column)) for name, column in columns.items()}
+    by_name = [name for name in columns if name.lower() in REPEAT_NAMES]
+    by_size = [name for name in columns if n_values[name] <= 2 * most]
+    for name in (*by_name, *sorted(by_size, key=n_values.__getitem__)):
+        examples = shown_names(list(dict.fromkeys(columns[name])), 3)
+        choice = f"the rows differ in {name} ({examples}): keep those of one"
+        if name.lower() in TASK_NAMES:
+            return f"{choice}, or give them to benchmark as several collections"
+        return f"{choice}, or average over {name}" if name.lower() in _AVERAGED else choice
+    for name, column in columns.items():
+        if n_values[name] == len(column):
+            return f"keep one, or if {name} names the queries, say so: query={name!r}"
+    return "keep one"
+
+
+def _text_of(value: Any) -> str:
+    """Return the value of a cell as a text that can be compared."""
+    return str(id_text(value))

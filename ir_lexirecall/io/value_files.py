@@ -1,0 +1,287 @@
+"""Values per query in files of trec_eval, ir_measures, autojudge-evaluate, JSON, CSV and Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ir_lexirecall._util.errors import shown
+from ir_lexirecall.io.files import is_parquet, json_values, kind_of_file, rereadable, text_of_file
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.lines import RUN_COLUMNS, csv_rows, number, our_names
+from ir_lexirecall.io.mteb_results import is_mteb
+from ir_lexirecall.io.query_columns import (
+    ITEM_NAMES,
+    QUERY_NAMES,
+    RUN_NAMES,
+    TASK_NAMES,
+    TEXT_NAMES,
+)
+from ir_lexirecall.io.value_cells import (
+    SUMMARY,
+    Cells,
+    cells_of_dicts,
+    is_measure,
+    is_text_measure,
+    texts,
+)
+
+_LINES = {
+    3: "measure, query, value (trec_eval) or query, measure, value (ir_measures)",
+    4: "run, measure, query, value or run, query, measure, value (autojudge-evaluate)",
+    6: "query, Q0, run, rank, value, measure (autojudge-evaluate's ranking)",
+}
+"""The fields of a line, by their number."""
+_IS_A_RUN = "this looks like a run; leave out values= and give qrels and runs"
+_IS_QRELS = "this looks like qrels; leave out values= and give qrels and runs"
+_HEADER_NAMES = frozenset(
+    (*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES, *TASK_NAMES, *RUN_NAMES, "name", "index")
+)
+_IR_MEASURES_COLUMNS = {"query_id", "measure", "value"}
+
+
+class Line(NamedTuple):
+    """The fields of a line, with its number."""
+
+    number: int
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class FieldOrder:
+    """The indices of the fields of a line; `run` is None if lines do not name the run."""
+
+    measure: int
+    query: int
+    value: int
+    run: int | None
+
+
+def content_of_file(
+    path: str | os.PathLike[str], query: str | None = None
+) -> Cells | Table:
+    """Return the values in a file, as a table if its columns have names.
+
+    Values over all queries are left out of formats whose rule it is to write them.
+
+    Args:
+        path: the file.
+        query: the name of the column of queries, if the user said it.
+
+    Raises:
+        ValueError: the file cannot be read as values; the message names the line.
+    """
+    with rereadable(os.fspath(path)) as file:
+        if is_parquet(file):
+            return Table.from_parquet(file)
+        text = text_of_file(file)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if not first:
+        raise ValueError(f"{file}: there are no values in it")
+    if first.lstrip().startswith(("{", "[")):
+        return content_of_json(text, file)
+    check_not_cut(text, file)
+    separator = separator_of_header(first, file, query)
+    if separator is not None:
+        rows = csv_rows(text, lambda line: f"{file}, line {line}", separator)
+        return Table.from_rows(list(rows), file)
+    if kind_of_file(file) in (".csv", ".tsv") or ("," in first and not _is_line(first)):
+        raise ValueError(
+            f"{file}, line 1: expected a header with query_id, and run or a column per run, "
+            f"got {shown(first)}"
+        )
+    return cells_of_lines(text, file)
+
+
+def _is_line(first: str) -> bool:
+    """Return whether a line has as many fields between blanks as a format without a header."""
+    return len(first.split()) in _LINES
+
+
+def check_not_cut(text: str, path: str) -> None:
+    """Raise if a file ends within a number."""
+    if not text.endswith("\n") and (text[-1].isdigit() or text[-1] == "."):
+        raise ValueError(
+            f"{path}, line {text.count(chr(10)) + 1}: the file ends within a number, without an "
+            "end of line: was it cut? Write it again, or end its last line"
+        )
+
+
+def separator_of_header(first: str, path: str, query: str | None) -> str | None:
+    """Return what separates the names of a header; None if the first line is not a header.
+
+    Raises:
+        ValueError: the columns are those of a run.
+    """
+    known = _HEADER_NAMES if query is None else _HEADER_NAMES | {query.lower()}
+    for separator in (",", "\t", ";"):
+        names = [name.strip().strip('"') for name in first.split(separator)]
+        lower = [name.lower() for name in names]
+        if len(names) < 2 or (known.isdisjoint(lower) and not _are_names(names, separator, path)):
+            continue
+        if set(RUN_COLUMNS) <= {*our_names(lower)}:
+            raise ValueError(f"{path}: {_IS_A_RUN}")
+        return separator
+    return None
+
+
+def _are_names(names: Sequence[str], separator: str, path: str) -> bool:
+    """Return whether fields that no reader knows are names of columns: none of them a number."""
+    ending = kind_of_file(path)
+    is_table = ending == (".tsv" if separator == "\t" else ".csv")
+    if not is_table and (separator == "\t" or _is_line(" ".join(names))):
+        return False
+    return all(names[1:]) and not any(
+        number(name) is not None or is_text_measure(name) for name in names
+    )
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+def cells_of_lines(text: str, path: str) -> Cells:
+    """Return the values in lines of trec_eval, ir_measures or autojudge-evaluate."""
+    lines = lines_of_text(text, path)
+    order = field_order(lines, path)
+    rows: list[tuple[str | None, str, str, float]] = []
+    numbers: list[int] = []
+    for line in lines:
+        query, measure = line.fields[order.query], line.fields[order.measure]
+        if query in SUMMARY or is_text_measure(measure):
+            continue
+        written = line.fields[order.value]
+        value = number(written)
+        if value is None:
+            raise ValueError(
+                f"{path}, line {line.number}: the {measure} of query {query!r} is "
+                f"{shown(written)}, not a number"
+            )
+        run = None if order.run is None else line.fields[order.run]
+        rows.append((run, query, measure, value))
+        numbers.append(line.number)
+    if not rows:
+        raise ValueError(
+            f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)"
+        )
+    return Cells.from_rows(rows, lambda n: f"{path}, line {numbers[n]}")
+
+
+def lines_of_text(text: str, path: str) -> list[Line]:
+    """Return the lines of a file as fields, without comments and texts of trec_eval.
+
+    Raises:
+        ValueError: a line has another number of fields than the first one, or than any format.
+    """
+    width, lines = 0, []
+    for n, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) not in _LINES:
+            fields = line.split()
+        width = width or len(fields)
+        if len(fields) != width and fields[0].startswith("relstring"):
+            continue  # a text with blanks
+        if len(fields) not in _LINES or len(fields) != width:
+            wanted = _LINES.get(width) or "; ".join(_LINES.values())
+            raise ValueError(f"{path}, line {n}: {len(fields)} fields where a line has {wanted}")
+        lines.append(Line(n, fields))
+    if not lines:
+        raise ValueError(f"{path}: there are no values in it")
+    return lines
+
+
+def field_order(lines: Sequence[Line], path: str) -> FieldOrder:
+    """Return which field of a line is which.
+
+    Raises:
+        ValueError: the file looks like a run or qrels, or the order cannot be told.
+    """
+    width = len(lines[0].fields)
+    if width == 6:
+        order = FieldOrder(measure=5, query=0, value=4, run=2)
+        _check_is_no_run(lines, order, path)
+        return order
+    run = 0 if width == 4 else None
+    first, second = width - 3, width - 2
+    order = FieldOrder(measure=first, query=second, value=width - 1, run=run)
+    if width == 4 and _names_in(lines, first) <= {"0", "Q0"}:
+        raise ValueError(f"{path}: {_IS_QRELS}")
+    # Only queries include one for all queries, measures have known names, or they are fewer.
+    signs = [
+        (not names.isdisjoint(SUMMARY), not all(map(is_measure, names)), len(names))
+        for names in (_names_in(lines, first), _names_in(lines, second))
+    ]
+    if signs[0] == signs[1]:
+        fields = lines[0].fields
+        raise ValueError(
+            f"{path}: which field is the measure, {shown(fields[first])} or "
+            f"{shown(fields[second])}, cannot be told; give a table with a header: run, query_id, "
+            "measure, value"
+        )
+    if signs[1] < signs[0]:
+        return FieldOrder(measure=second, query=first, value=order.value, run=run)
+    return order
+
+
+def _check_is_no_run(lines: Sequence[Line], order: FieldOrder, path: str) -> None:
+    """Raise if lines of six fields are those of a run, with documents instead of measures."""
+    assert order.run is not None
+    measures, queries, runs = (
+        _names_in(lines, field) for field in (order.measure, order.query, order.run)
+    )
+    # Documents of a single query fill the grid of queries, runs and measures, too.
+    may_be_full = len(queries) > 1 or any(map(is_measure, measures))
+    if not may_be_full or 2 * len(lines) < len(queries) * len(runs) * len(measures):
+        raise ValueError(f"{path}: {_IS_A_RUN}")
+
+
+def _names_in(lines: Sequence[Line], field: int) -> set[str]:
+    return {line.fields[field] for line in lines}
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def content_of_json(text: str, path: str) -> Cells | Table:
+    """Return what JSON holds: an object per line, a list of objects, or a dict of dicts."""
+    numbered, label = json_values(text, path), "line"
+    content = numbered[0][1]
+    if not content:
+        raise ValueError(f"{path}: there are no values in it")
+    if len(numbered) == 1:
+        if is_mteb(content):
+            raise ValueError(f"{path}: a result of MTEB; give the folder of the results instead")
+        if isinstance(content, dict) and any(
+            isinstance(value, (dict, list)) for value in content.values()
+        ):
+            return cells_of_dicts(content, path)
+        records = [content] if isinstance(content, dict) else content
+        numbered, label = [*enumerate(records, start=1)], "record"
+    return table_of_records(numbered, path, label)
+
+
+def table_of_records(numbered: Sequence[tuple[int, Any]], path: str, label: str) -> Table:
+    """Return JSON objects as a table.
+
+    Args:
+        numbered: the objects, with the number of their line or record.
+        path: the file.
+        label: ``"line"`` or ``"record"``.
+
+    Raises:
+        ValueError: one of them is no object.
+    """
+    records = [record for _, record in numbered]
+    if any(not isinstance(record, dict) for record in records):
+        raise ValueError(
+            f"{path}: expected objects with run, query_id, measure and value, "
+            f"got {shown(records[:1])}"
+        )
+    names = dict.fromkeys(name for record in records for name in record)
+    if names.keys() - {"run"} == _IR_MEASURES_COLUMNS:  # which writes values over all queries
+        numbered = [row for row in numbered if row[1].get("query_id") not in SUMMARY]
+    columns = {name: texts(row.get(name) for _, row in numbered) for name in names}
+    return Table(columns, path, lambda row: f"{path}, {label} {numbered[row][0]}")

@@ -1,0 +1,232 @@
+"""Values in tables of any shape: a row per value, a column per measure, or a column per run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import and_more, shown, shown_names
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.query_columns import (
+    TASK_NAMES,
+    VALUE_NAMES,
+    Roles,
+    advice_on_repeats,
+    is_row_count,
+    is_unique_in_runs,
+)
+from ir_lexirecall.io.value_cells import Cells, id_text, is_measure, is_missing, is_text_measure, texts
+
+
+Texts: TypeAlias = NDArray[Any]
+
+
+class Shape(Enum):
+    """How a table holds values."""
+
+    ROW_PER_VALUE = "run, query_id, measure, value"
+    COLUMN_PER_MEASURE = "run, query_id, AP, nDCG@10, ..."
+    COLUMN_PER_RUN = "query_id, bm25, dph, ..."
+
+
+def cells_of_table(
+    table: Table,
+    roles: Roles,
+    *,
+    one_run: bool | None = False,
+    measures: Sequence[str] | None = None,
+) -> Cells:
+    """Return the values in a table.
+
+    Args:
+        table: the table.
+        roles: what its columns hold.
+        one_run: whether the table is that of a single run, so that columns are measures; None
+            if the names of its columns decide that.
+        measures: the columns to take if all of them are there, else all with numbers. A single
+            one is also the name of the values in a table with a column per run, and of a column
+            called `value`.
+
+    Raises:
+        ValueError: an id is missing, a value is not a number, or there are no values.
+    """
+    check_ids(table, roles)
+    if roles.value is not None:
+        return cells_of_rows(table, roles)
+    columns = value_columns(table, roles, measures)
+    label = measures[0] if measures is not None and len(measures) == 1 else None
+    if shape_of(table, roles, list(columns), one_run) is Shape.COLUMN_PER_RUN:
+        return cells_by_run(table, roles, columns, label or "value")
+    if roles.run is None and label is not None and len(columns) == 1:
+        columns = {
+            label if name.lower() in VALUE_NAMES else name: column
+            for name, column in columns.items()
+        }
+    return cells_by_measure(table, roles, columns)
+
+
+def shape_of(table: Table, roles: Roles, columns: Sequence[str], one_run: bool | None) -> Shape:
+    """Return how a table holds values in some columns.
+
+    Raises:
+        ValueError: the columns are measures, and nothing names the runs.
+    """
+    if roles.value is not None:
+        return Shape.ROW_PER_VALUE
+    if roles.run is not None or one_run:
+        return Shape.COLUMN_PER_MEASURE
+    names_a_value = one_run is None
+    if not all(
+        is_measure(name) or (names_a_value and name.lower() in VALUE_NAMES) for name in columns
+    ):
+        return Shape.COLUMN_PER_RUN
+    if one_run is None:
+        return Shape.COLUMN_PER_MEASURE
+    raise ValueError(
+        f"{table.name} has columns of measures ({shown_names(list(columns), 3)}) and none that "
+        "names runs; give {run: table}, or add a column run"
+    )
+
+
+def check_ids(table: Table, roles: Roles) -> None:
+    """Raise if a row has no id of a query."""
+    ids = list(map(id_text, table.columns[roles.query]))
+    if None in ids:
+        raise ValueError(f"{table.location(ids.index(None))}: there is no {roles.query}")
+
+
+def value_columns(
+    table: Table, roles: Roles, measures: Sequence[str] | None
+) -> dict[str, Floats]:
+    """Return the columns of values by name: those asked for, if they are there, else all.
+
+    Raises:
+        ValueError: there are none, or a value is not a number.
+    """
+    if measures is None or not set(measures) <= table.columns.keys():
+        others = roles.others(table)
+        measures = metrics_of_lm_eval(table) or [name for name in others if table.has_values(name)]
+        if not measures:
+            raise ValueError(_no_values(table, others))
+    return {name: table.floats(name) for name in measures}
+
+
+def metrics_of_lm_eval(table: Table) -> list[str]:
+    """Return the columns that samples of lm-eval list in `metrics`; empty for other tables."""
+    lists = table.columns.get("metrics", ())
+    if not len(lists) or not all(isinstance(names, list) for names in lists):
+        return []
+    names = list(dict.fromkeys(chain.from_iterable(lists)))
+    return names if set(names) <= table.columns.keys() else []
+
+
+def _no_values(table: Table, columns: Sequence[str]) -> str:
+    """Return the message on a table without numbers."""
+    for name in columns:
+        for row, value in enumerate(table.columns[name]):
+            if not is_missing(value):
+                return (
+                    f"{table.name}: no column holds numbers: {name!r} has {shown(value)} "
+                    f"({table.location(row)}); write numbers as 0.5, or as 0 and 1"
+                )
+    return f"{table.name}: there are no values in it: it has {shown_names(list(table.columns))}"
+
+
+def cells_of_rows(table: Table, roles: Roles) -> Cells:
+    """Return the values of a table with a row per value."""
+    assert roles.measure is not None
+    assert roles.value is not None
+    of_rows = list(map(str, table.columns[roles.measure]))
+    table = table.rows([row for row, name in enumerate(of_rows) if not is_text_measure(name)])
+    return Cells(
+        run_of_rows(table, roles),
+        texts(map(id_text, table.columns[roles.query])),
+        texts(map(str, table.columns[roles.measure])),
+        table.floats(roles.value),
+        table.location,
+        is_per_task(table, roles),
+        may_have_summary=True,
+        advice=advice_on_repeats(table, roles, [roles.value]),
+    )
+
+
+def cells_by_measure(table: Table, roles: Roles, columns: dict[str, Floats]) -> Cells:
+    """Return the values of a table with a column per measure."""
+    runs = run_of_rows(table, roles)
+    names = np.repeat(texts(columns), len(table))
+    return _stacked(table, roles, columns, np.tile(runs, len(columns)), names)
+
+
+def cells_by_run(table: Table, roles: Roles, columns: dict[str, Floats], measure: str) -> Cells:
+    """Return the values of a table with a column per run; a count of its rows is no run."""
+    runs = {
+        name: column for name, column in columns.items() if not is_row_count(table, name, column)
+    }
+    names = np.repeat(texts(runs), len(table))
+    return _stacked(table, roles, runs, names, np.full(len(names), measure, dtype=object))
+
+
+def _stacked(
+    table: Table, roles: Roles, columns: dict[str, Floats], runs: Texts, measures: Texts
+) -> Cells:
+    """Return columns of values below each other as cells."""
+    names, height = list(columns), len(table)
+    advice = advice_on_repeats(table, roles, names)
+    return Cells(
+        runs,
+        np.tile(texts(map(id_text, table.columns[roles.query])), len(columns)),
+        measures,
+        np.concatenate([*columns.values()]),
+        lambda n: f"{table.location(n % height)}, column {names[n // height]!r}",
+        is_per_task(table, roles),
+        may_have_summary=True,
+        advice=lambda first, second: advice(first % height, second % height),
+    )
+
+
+def run_of_rows(table: Table, roles: Roles) -> Texts:
+    """Return the run of each row; None where it is not named."""
+    if roles.run is None:
+        return texts([None] * len(table))
+    names = table.columns[roles.run]
+    return texts(None if is_missing(name) else str(name) for name in names)
+
+
+def is_per_task(table: Table, roles: Roles) -> bool:
+    """Return whether the queries of a table are whole tasks or collections."""
+    return roles.query == table.named(TASK_NAMES)
+
+
+# -- several collections ---------------------------------------------------------------------------
+
+
+def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] | None:
+    """Return the rows of each collection, or None if no column names collections beside queries.
+
+    Args:
+        table: the table.
+        query: the column that names the queries, if the user said it.
+
+    Raises:
+        ValueError: a row names no collection.
+    """
+    column = table.named(TASK_NAMES)
+    if column is None or column == query or is_unique_in_runs(table, column):
+        return None
+    rows: dict[str | None, list[int]] = {}
+    for row, collection in enumerate(map(id_text, table.columns[column])):
+        rows.setdefault(collection, []).append(row)
+    if nameless := rows.get(None):
+        raise ValueError(
+            f"{table.location(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; "
+            "add it"
+        )
+    others = {name: values for name, values in table.columns.items() if name != column}
+    rest = Table(others, table.name, table.location, table.index, table.is_typed)
+    return {str(collection): rest.rows(kept) for collection, kept in rows.items()}
