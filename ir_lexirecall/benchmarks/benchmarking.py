@@ -27,6 +27,7 @@ from ir_lexirecall.comparison.comparing import (
     comparison_of_values,
     parse_criteria,
     refuse_costs,
+    refuse_query_column,
     wanted_values,
     with_predictions,
 )
@@ -53,6 +54,7 @@ def benchmark(
     test: str | SignificanceTest | None = None,
     values: ValuesLike | None = None,
     smaller_is_better: str | Iterable[str] | None = None,
+    query: str | None = None,
     predicted: QrelsLike | ValuesLike | Mapping[str, Any] | None = None,
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
@@ -76,6 +78,7 @@ def benchmark(
             with a folder for each); or a leaderboard's, a value per task and run, of which inference is
             ``over="collections"`` only.
         smaller_is_better: measures of ``values`` of which the smaller value is the better one, as in ``compare``.
+        query: the column of ``values`` that names the queries, as in ``compare``.
         baseline, margin, test, allow_empty: as in ``compare``.
         predicted: judgments by a program of all queries, as in ``compare``, by collection; of those that are named (of values, of every
             collection, in the form of ``values``). They sharpen what is said of each collection; over collections, people's queries alone count.
@@ -114,6 +117,7 @@ def benchmark(
         given |= {
             "predicted": predicted,
             "smaller_is_better": smaller_is_better,
+            "query": query,
             "allow_empty": allow_empty or None,
         }
         given |= {"missing": None if missing == "error" else missing}
@@ -129,7 +133,7 @@ def benchmark(
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        wanted, reading = wanted_values(by, smaller_is_better, missing)
+        wanted, reading = wanted_values(by, smaller_is_better, missing, query)
         tables = read_collections(values, **reading)
         lacking = _lacking(
             {name: table.runs for name, table in tables.items()}, missing, design.baseline
@@ -154,6 +158,7 @@ def benchmark(
             names = first.criteria if wanted is None else wanted
             options: dict[str, Any] = {
                 "smaller_is_better": smaller_is_better,
+                "query": query,
                 "groups": groups,
                 "missing": missing,
             }
@@ -169,6 +174,7 @@ def benchmark(
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
+    refuse_query_column(query)
     named, runs = named_collections(collections, runs)
     single = len(named) == 1
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)

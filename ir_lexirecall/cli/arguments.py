@@ -93,7 +93,7 @@ class Parser(argparse.ArgumentParser):
         formats = 'TREC\'s format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input); "runs/*.run" takes each file'
         self.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
         if values:
-            self.add("values", "missing", "smaller_is_better")
+            self.add("values", "missing", "smaller_is_better", "query_column")
 
     def add_preference(self, default: str = "lexirecall") -> None:
         """Add ``-p``; ``default`` says what is compared without."""
@@ -203,6 +203,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "nargs": "+",
         "metavar": "MEASURE",
         "help": "measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
+    },
+    "query_column": {
+        "metavar": "NAME",
+        "help": "column of --values that names the queries (default: query_id, doc_id, sample_id, id, ..., "
+        "or the only column of ids that all runs have)",
     },
     "measures": LIST,
     "preference": LIST | {"metavar": "P"},
@@ -390,6 +395,8 @@ class Options(argparse.Namespace):
             raise ValueError(
                 "--smaller-is-better is about --values; a measure of rankings knows which value is better"
             )
+        if self.query_column is not None:
+            raise ValueError("--query-column names a column of --values; give --values, too")
         return Inputs(self)
 
 

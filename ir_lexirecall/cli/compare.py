@@ -197,7 +197,12 @@ def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int 
     )
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
-        wanted = wanted_values(by or None, options.smaller_is_better, options.missing or "error")
+        wanted = wanted_values(
+            by or None,
+            options.smaller_is_better,
+            options.missing or "error",
+            options.query_column,
+        )
         return compare_values(values, wanted, design)
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 

@@ -58,6 +58,7 @@ def compare(
     test: str | SignificanceTest | None = None,
     values: ValuesLike | None = None,
     smaller_is_better: str | Iterable[str] | None = None,
+    query: str | None = None,
     predicted: QrelsLike | ValuesLike | None = None,
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
@@ -80,6 +81,7 @@ def compare(
         smaller_is_better: measures of ``values`` of which the smaller value is the better one. Measures of this library, ir_measures and
             trec_eval are known, and so are well-known costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER,
             error rate, ...); of any other one the larger value is taken to be better, and the result says so.
+        query: the column of ``values`` that names the queries, where its name is not known; see `io.values.read_values`.
         baseline: compare every other run with this one, instead of all pairs.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit, ``"2%"`` of the baseline's
             mean, or a mapping of criteria to these. Verdicts then answer one-sided questions, see ``Comparison.verdicts``.
@@ -126,10 +128,11 @@ def compare(
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        return compare_values(values, wanted_values(by, smaller_is_better), design)
+        return compare_values(values, wanted_values(by, smaller_is_better, query=query), design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     refuse_costs(smaller_is_better)
+    refuse_query_column(query)
     result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
     result.check_defined()
     if result.predicted is not None:
@@ -216,7 +219,10 @@ Wanted: TypeAlias = tuple[Mapping[str, str] | None, Mapping[str, Any]]
 
 
 def wanted_values(
-    by: CriteriaLike | None, costs: str | Iterable[str] | None, missing: str = "error"
+    by: CriteriaLike | None,
+    costs: str | Iterable[str] | None,
+    missing: str = "error",
+    query: str | None = None,
 ) -> Wanted:
     """What is asked of values.
 
@@ -224,9 +230,10 @@ def wanted_values(
         by: the criteria; None: all.
         costs: those of which the smaller value is better.
         missing: as in ``read_values``.
+        query: the column that names the queries, as in ``read_values``.
 
     >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]
-    {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks'], 'missing': 'error'}
+    {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks'], 'missing': 'error', 'query': None}
     """
     named = None if by is None else {label: str(item) for label, item in by_label(by).items()}
     for name in (named or {}).values():
@@ -243,7 +250,8 @@ def wanted_values(
             f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(named)}"
         )
     measures = None if named is None else [*named.values()]
-    return named, {"measures": measures, "smaller_is_better": smaller, "missing": missing}
+    options = {"measures": measures, "smaller_is_better": smaller, "missing": missing}
+    return named, {**options, "query": query}
 
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
@@ -258,7 +266,8 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
         return result
     with naming("predicted"):
         if named is None:  # what is compared, without the counts that are left out
-            wanted = wanted_values(list(result.by), options["smaller_is_better"])
+            costs = options["smaller_is_better"]
+            wanted = wanted_values(list(result.by), costs, query=options["query"])
         else:
             wanted = named, {**options, "missing": "error"}
         every = compare_values(
@@ -289,6 +298,12 @@ def refuse_costs(smaller_is_better: object) -> None:
         raise ValueError(
             "smaller_is_better is about values=; a measure of rankings knows which value is better"
         )
+
+
+def refuse_query_column(query: str | None) -> None:
+    """Raise if a column of queries is named where runs are compared."""
+    if query is not None:
+        raise ValueError("query names a column of values=; runs have their own columns")
 
 
 def comparison_of_values(

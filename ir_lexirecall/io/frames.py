@@ -81,9 +81,7 @@ class Table:
         """Return a part of the rows; messages name each of them as before."""
         columns = {name: values[kept] for name, values in self.columns.items()}
         index = None if self.index is None else self.index[kept]
-        return Table(
-            columns, self.name, lambda n: self.location(kept[n]), index, self.is_typed
-        )
+        return Table(columns, self.name, lambda n: self.location(kept[n]), index, self.is_typed)
 
     def named(self, aliases: Iterable[str]) -> str | None:
         """Return the column with the first of some names, whatever their case; None without one."""
@@ -151,8 +149,7 @@ def kind_of(values: NDArray[Any]) -> Kind:
 def _are_flags(values: Sequence[Any]) -> bool:
     """Return whether all values are True or False, or their names."""
     return bool(values) and all(
-        isinstance(value, (bool, np.bool_))
-        or (isinstance(value, str) and value.lower() in _FLAGS)
+        isinstance(value, (bool, np.bool_)) or (isinstance(value, str) and value.lower() in _FLAGS)
         for value in values
     )
 

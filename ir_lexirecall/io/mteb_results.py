@@ -189,10 +189,7 @@ def _check_once(results: Iterable[TaskResult]) -> None:
 def _check_no_null(results: Sequence[TaskResult]) -> None:
     """Raise if a score is null."""
     nulls = [
-        (result, cell)
-        for result in results
-        for cell in result.scores
-        if cell not in result.present
+        (result, cell) for result in results for cell in result.scores if cell not in result.present
     ]
     if nulls:
         result, (split, subset) = nulls[0]
@@ -223,12 +220,11 @@ def _common_cells(results: Sequence[TaskResult], missing: str) -> set[tuple[str,
     common = set.intersection(*(result.present for result in scored))
     if not common and missing == "error":
         first = scored[0]
-        other = next(result for result in scored if not result.present & first.present)\
-            if any(not result.present & first.present for result in scored) else scored[-1]
+        other = min(scored[1:], key=lambda result: len(result.present & first.present))
         raise ValueError(
-            f"{other.path}: the runs have no split and subset of {other.task!r} in common: "
+            f"{other.path}: not all runs have a split and subset of {other.task!r} in common: "
             f"{first.run} has {_shown(first.present)}, {other.run} has {_shown(other.present)}; "
-            "leave one out, or give missing='skip' to leave the task out"
+            "leave a run out, or give missing='skip' to leave out the task"
         )
     return common
 

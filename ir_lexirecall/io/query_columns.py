@@ -89,17 +89,16 @@ def is_row_label(table: Table, column: str) -> bool:
     return kind in (Kind.INTEGER, Kind.TEXT, Kind.EMPTY)
 
 
-def is_row_count(table: Table, column: str, numbers: Sequence[Any]) -> bool:
+def is_row_count(table: Table, column: str) -> bool:
     """Return whether a column of a table with a column per run counts its rows: `rank`, 1, 2, ..."""
-    return column.lower() in _ROW_NUMBERS and len(table) > 1 and _counts_rows(numbers, in_order=True)
+    is_count = _counts_rows(table.columns[column], in_order=True)
+    return column.lower() in _ROW_NUMBERS and len(table) > 1 and is_count
 
 
 # -- roles -----------------------------------------------------------------------------------------
 
 
-def roles_of(
-    tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]
-) -> list[Roles]:
+def roles_of(tables: Sequence[Table], query: str | None, is_one_run: Sequence[bool]) -> list[Roles]:
     """Return what the columns of tables hold that are compared with each other.
 
     Args:
@@ -160,14 +159,17 @@ def query_column_named(table: Table, column: str) -> str:
 def known_query_column(table: Table, one_run: bool) -> str | None:
     """Return the column that names queries by a known name; None without one."""
     run = table.named(RUN_NAMES)
-    columns = [table.named([name]) for name in (*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES)]
-    columns += [task_column(table, one_run), table.named(["name"])]
-    for column in columns:
+    for column in (known_item_column(table), task_column(table, one_run), table.named(["name"])):
         if column is not None and column != run:
             return column
     labels = [name for name in table.columns if _ROW_LABELS.fullmatch(name)]
     named = [name for name in labels if table.kind(name) is Kind.TEXT]
     return named[0] if len(named) == 1 else None
+
+
+def known_item_column(table: Table) -> str | None:
+    """Return the column that names queries or items, not tasks, by a known name."""
+    return table.named((*QUERY_NAMES, *ITEM_NAMES, *TEXT_NAMES))
 
 
 def task_column(table: Table, one_run: bool) -> str | None:
@@ -193,9 +195,7 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     Raises:
         ValueError: there is no such column, or there are several; the message lists them.
     """
-    shared = [
-        name for name in tables[0].columns if all(name in table.columns for table in tables)
-    ]
+    shared = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
     groups = [
         (table, rows)
         for table, one_run in zip(tables, is_one_run, strict=True)
@@ -206,15 +206,15 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
         not one_run and run_column(table, None) is None
         for table, one_run in zip(tables, is_one_run, strict=True)
     )
-    sure = [
-        name for name in unique if _is_common(name, groups) and _is_no_value(name, tables, is_wide)
-    ]
+    common = [name for name in unique if _is_common(name, groups)]
+    sure = [name for name in common if _is_no_value(name, tables, groups, is_wide)]
     labels = [name for name in sure if _ROW_LABELS.fullmatch(name)]
-    if len(labels) == 1:
-        return labels[0]
-    if len(sure) == 1:
-        return sure[0]
-    raise ValueError(_no_id_column(tables[0], sure or unique))
+    columns = [name for name in sure if name not in labels]
+    # Numbers of rows tell rows of one table apart, but say nothing about those of another one.
+    candidates = labels if is_wide and labels else columns
+    if len(candidates) == 1:
+        return candidates[0]
+    raise ValueError(_no_id_column(tables[0], columns or unique))
 
 
 def rows_of_runs(table: Table, one_run: bool) -> list[NDArray[Any]]:
@@ -250,16 +250,23 @@ def _is_common(name: str, groups: Sequence[tuple[Table, NDArray[Any]]]) -> bool:
     return 2 * len(common) >= len(union)
 
 
-def _is_no_value(name: str, tables: Sequence[Table], is_wide: bool) -> bool:
+def _is_no_value(
+    name: str,
+    tables: Sequence[Table],
+    groups: Sequence[tuple[Table, NDArray[Any]]],
+    is_wide: bool,
+) -> bool:
     """Return whether the ids of a column can be neither values nor numbers of rows."""
     if is_measure(name) or known(name) is not None:
         return False
     if all(table.kind(name) is Kind.TEXT for table in tables):
         return True
-    counts = any(_counts_rows(table.columns[name], in_order=False) for table in tables)
-    if counts and (_ROW_LABELS.fullmatch(name) or name.lower() in _ROW_NUMBERS):
-        return False
-    if not is_wide or _ROW_LABELS.fullmatch(name):
+    is_label = _ROW_LABELS.fullmatch(name) is not None
+    if is_label or name.lower() in _ROW_NUMBERS:
+        ids = [table.columns[name][rows] for table, rows in groups]
+        if any(_counts_rows(values, in_order=False) for values in ids):
+            return False
+    if not is_wide or is_label:
         return True
     return all(_is_unlike_others(name, table) for table in tables)
 
@@ -274,7 +281,7 @@ def _is_unlike_others(name: str, table: Table) -> bool:
     )
 
 
-def _counts_rows(values: Sequence[Any], *, in_order: bool) -> bool:
+def _counts_rows(values: Iterable[Any], *, in_order: bool) -> bool:
     """Return whether values are 0 to n - 1, or 1 to n, perhaps in another order."""
     if kind_of(texts(values)) is not Kind.INTEGER:
         return False
@@ -341,10 +348,17 @@ def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
     """
     n_values = {name: len(set(column)) for name, column in columns.items()}
     by_name = [name for name in columns if name.lower() in REPEAT_NAMES]
-    by_size = [name for name in columns if n_values[name] <= 2 * most]
+    by_size = [
+        name
+        for name, column in columns.items()
+        if n_values[name] <= min(2 * most, max(most, len(column) - 1))
+    ]
     for name in (*by_name, *sorted(by_size, key=n_values.__getitem__)):
-        examples = shown_names(list(dict.fromkeys(columns[name])), 3)
-        choice = f"the rows differ in {name} ({examples}): keep those of one"
+        values = list(dict.fromkeys(columns[name]))
+        choice = (
+            f"the rows differ in {name} ({shown_names(values, 3)}): keep those of one, "
+            f"such as {name} == {values[0]!r}"
+        )
         if name.lower() in TASK_NAMES:
             return f"{choice}, or give them to benchmark as several collections"
         return f"{choice}, or average over {name}" if name.lower() in _AVERAGED else choice

@@ -10,7 +10,20 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats
 
 _SUMMARY_WORDS = frozenset(
-    "aggregate all amean average averaged avg macro mean means overall summary total".split()
+    [
+        "aggregate",
+        "all",
+        "amean",
+        "average",
+        "averaged",
+        "avg",
+        "macro",
+        "mean",
+        "means",
+        "overall",
+        "summary",
+        "total",
+    ]
 )
 _SURE = 1e-6
 """A row under an ordinary name is a summary if chance makes it one with at most this probability."""
@@ -68,7 +81,9 @@ def _is_mean(row: Floats, others: Floats, *, or_sum: bool) -> bool:
         for value, of_cell in zip(row.ravel(), others.reshape(row.size, -1), strict=True)
         if not np.isnan(value)
     ]
-    if not pairs or any(len(rest) == 0 for _, rest in pairs):
+    if not pairs or not all(
+        len(rest) and np.isfinite(value) and np.isfinite(rest).all() for value, rest in pairs
+    ):
         return False
     unit = _unit(np.array([value for value, _ in pairs]))
     return all(

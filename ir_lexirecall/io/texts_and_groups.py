@@ -20,8 +20,8 @@ from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.id_forms import form_hint
-from ir_lexirecall.io.lines import as_float, csv_rows
 from ir_lexirecall.io.frames import Table, table_of_frame
+from ir_lexirecall.io.lines import as_float, csv_rows
 from ir_lexirecall.io.query_columns import QUERY_NAMES, TASK_NAMES
 from ir_lexirecall.io.value_cells import id_text, texts
 
@@ -442,7 +442,9 @@ def read_groups(
         if query_id is None:
             raise ValueError(f"{source.location(row)}: there is no query")
         if name is None:
-            raise ValueError(f"{source.location(row)}: query {query_id!r} has no group; give it one")
+            raise ValueError(
+                f"{source.location(row)}: query {query_id!r} has no group; give it one"
+            )
         if group.setdefault(query_id, name) != name:
             raise ValueError(
                 f"{source.location(row)}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one"

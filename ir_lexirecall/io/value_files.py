@@ -59,9 +59,7 @@ class FieldOrder:
     run: int | None
 
 
-def content_of_file(
-    path: str | os.PathLike[str], query: str | None = None
-) -> Cells | Table:
+def content_of_file(path: str | os.PathLike[str], query: str | None = None) -> Cells | Table:
     """Return the values in a file, as a table if its columns have names.
 
     Values over all queries are left out of formats whose rule it is to write them.

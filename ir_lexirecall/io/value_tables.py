@@ -20,9 +20,16 @@ from ir_lexirecall.io.query_columns import (
     advice_on_repeats,
     is_row_count,
     is_unique_in_runs,
+    known_item_column,
 )
-from ir_lexirecall.io.value_cells import Cells, id_text, is_measure, is_missing, is_text_measure, texts
-
+from ir_lexirecall.io.value_cells import (
+    Cells,
+    id_text,
+    is_measure,
+    is_missing,
+    is_text_measure,
+    texts,
+)
 
 Texts: TypeAlias = NDArray[Any]
 
@@ -101,9 +108,7 @@ def check_ids(table: Table, roles: Roles) -> None:
         raise ValueError(f"{table.location(ids.index(None))}: there is no {roles.query}")
 
 
-def value_columns(
-    table: Table, roles: Roles, measures: Sequence[str] | None
-) -> dict[str, Floats]:
+def value_columns(table: Table, roles: Roles, measures: Sequence[str] | None) -> dict[str, Floats]:
     """Return the columns of values by name: those asked for, if they are there, else all.
 
     Raises:
@@ -165,9 +170,7 @@ def cells_by_measure(table: Table, roles: Roles, columns: dict[str, Floats]) -> 
 
 def cells_by_run(table: Table, roles: Roles, columns: dict[str, Floats], measure: str) -> Cells:
     """Return the values of a table with a column per run; a count of its rows is no run."""
-    runs = {
-        name: column for name, column in columns.items() if not is_row_count(table, name, column)
-    }
+    runs = {name: column for name, column in columns.items() if not is_row_count(table, name)}
     names = np.repeat(texts(runs), len(table))
     return _stacked(table, roles, runs, names, np.full(len(names), measure, dtype=object))
 
@@ -217,7 +220,10 @@ def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] |
         ValueError: a row names no collection.
     """
     column = table.named(TASK_NAMES)
-    if column is None or column == query or is_unique_in_runs(table, column):
+    if column is None or column == query:
+        return None
+    has_queries = query is not None or known_item_column(table) is not None
+    if not has_queries and is_unique_in_runs(table, column):
         return None
     rows: dict[str | None, list[int]] = {}
     for row, collection in enumerate(map(id_text, table.columns[column])):

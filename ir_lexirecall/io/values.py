@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import (
     and_more,
     check_choice,
@@ -97,9 +97,9 @@ class ValueTable:
         values = grid.values[[grid.measures.index(name) for name in wanted]]
         check_measures_of_runs(values, names, grid.runs, source)
         check_ranges(cells, grid, wanted, summaries)
-        incomplete = np.isnan(values).any(axis=(0, 1))
+        incomplete: Bools = np.asarray(np.isnan(values).any(axis=(0, 1)))
         if incomplete.all():
-            raise ValueError(_no_complete_query(values, names, grid, source))
+            raise ValueError(_no_complete_query(values, grid, source))
         if missing == "error":
             check_complete(values, names, grid, source)
         complete = [query for query, gap in zip(grid.query_ids, incomplete, strict=True) if not gap]
@@ -164,8 +164,7 @@ class ValueTable:
                 self,
                 query_ids=[task],
                 values={name: x[:, [q]] for name, x in self.values.items()},
-                skipped=(),
-                doubtful=(),
+                doubtful=tuple({task} & set(self.doubtful)),
                 missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
             )
             for q, task in enumerate(self.query_ids)
@@ -197,7 +196,7 @@ class Grid:
     runs: list[str]
     query_ids: list[str]
     values: Floats
-    is_last: NDArray[np.bool_]
+    is_last: Bools
 
     @classmethod
     def from_cells(cls, cells: Cells) -> Self:
@@ -257,7 +256,7 @@ def check_measures_of_runs(
     values: Floats, measures: Sequence[str], runs: Sequence[str], source: str
 ) -> None:
     """Raise if a run has no value of a measure at all."""
-    absent = np.isnan(values).all(axis=2)
+    absent: Bools = np.asarray(np.isnan(values).all(axis=2))
     if not absent.any():
         return
     common = [name for name, row in zip(measures, absent, strict=True) if not row.any()]
@@ -309,9 +308,7 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
         )
     ends = (("least", low), ("most", high))
     limits = [f"{word} {end:.6g}" for word, end in ends if np.isfinite(end)]
-    return (
-        f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
-    )
+    return f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
 
 
 def check_complete(values: Floats, measures: Sequence[str], grid: Grid, source: str) -> None:
@@ -328,21 +325,13 @@ def check_complete(values: Floats, measures: Sequence[str], grid: Grid, source: 
     )
 
 
-def _no_complete_query(
-    values: Floats, measures: Sequence[str], grid: Grid, source: str
-) -> str:
+def _no_complete_query(values: Floats, grid: Grid, source: str) -> str:
     """Return the message on values of which no query has all, with two runs that do not meet."""
-    present = ~np.isnan(values)
-    first = {
-        run: shown(grid.query_ids[int(present[:, s].any(axis=0).argmax())])
-        for s, run in enumerate(grid.runs)
-    }
-    examples = [f"the first query of run {run!r} is {query}" for run, query in first.items()]
-    message = f"{source}: no query has all values; do all runs name the same queries?"
-    if len(set(first.values())) > 1:
-        different = [examples[0], next(e for e, q in zip(examples, first.values(), strict=True) if q != first[grid.runs[0]])]
-        message += f" {' and '.join(different)}"
-    return message
+    has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
+    first = [shown(grid.query_ids[int(row.argmax())]) for row in has_value if row.any()]
+    other = next((query for query in first if query != first[0]), None)
+    example = f" One has {first[0]}, another {other}" if other is not None else ""
+    return f"{source}: no query has all values; do all runs name the same queries?{example}"
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -371,6 +360,12 @@ class Part:
     run: str | None = None
     file_run: str | None = None
     one_run: bool | None = False
+
+    def name_of(self, cells: Cells) -> str | None:
+        """Return the name of the run of these cells, or None if they name their runs."""
+        if self.run is not None:
+            return self.run
+        return self.file_run if all(run is None for run in cells.run) else None
 
 
 @entry
@@ -437,15 +432,9 @@ def read_values(
         table = values if wanted is None else values.selected(wanted)
         return table.with_costs(smaller_is_better)
     parts = parts_of(values, wanted, query)
-    results = [result for part in parts if isinstance(part.content, list) for result in part.content]
-    cells = cells_of_parts([part for part in parts if not isinstance(part.content, list)], wanted, query)
-    missing_cells: list[MissingCell] = []
-    if results:
-        of_results, missing_cells = cells_of_results(results, missing)
-        cells.append(of_results)
+    cells, missing_cells = cells_of_parts(parts, wanted, query, missing)
     table = ValueTable.from_cells(cells, wanted, missing, source_name(values))
-    if missing_cells:
-        table = replace(table, missing_cells=tuple(missing_cells))
+    table = replace(table, missing_cells=tuple(missing_cells))
     return table.with_costs(smaller_is_better)
 
 
@@ -463,9 +452,7 @@ def source_name(values: Any) -> str:
     return values.name if isinstance(values, Table) else "values"
 
 
-def parts_of(
-    values: ValuesLike, measures: Sequence[str] | None, query: str | None
-) -> list[Part]:
+def parts_of(values: ValuesLike, measures: Sequence[str] | None, query: str | None) -> list[Part]:
     """Return the parts of a source of values: files, runs, or a table.
 
     Raises:
@@ -478,22 +465,18 @@ def parts_of(
     table = values if isinstance(values, Table) else table_of_frame(values)
     if table is not None:
         return [Part(table)]
-    is_paths = isinstance(values, Sequence) and all(
-        isinstance(item, (str, os.PathLike)) for item in values
-    )
-    if not is_paths or not values:
+    paths = list(values) if isinstance(values, Sequence) else []
+    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
         raise ValueError(
             f"values of type {type(values).__name__} cannot be read: give a frame with run, "
             "query_id and a column per measure, a mapping of runs to frames, or files"
         )
-    if any(os.path.isdir(path) for path in values):
-        return [part for path in values for part in parts_of_path(path, measures, query)]
-    return parts_of_files(values, query)
+    if any(os.path.isdir(path) for path in paths):
+        return [part for path in paths for part in parts_of_path(path, measures, query)]
+    return parts_of_files(paths, query)
 
 
-def part_of_run(
-    run: str, source: Any, measures: Sequence[str] | None, query: str | None
-) -> Part:
+def part_of_run(run: str, source: Any, measures: Sequence[str] | None, query: str | None) -> Part:
     """Return the values of one run.
 
     Raises:
@@ -544,14 +527,13 @@ def parts_of_files(paths: Sequence[str | os.PathLike[str]], query: str | None) -
     another file has two of them, too (one is the column of queries).
     """
     contents = [content_of_file(path, query) for path in paths]
-    columns: Counter[str] = Counter()
-    for content in contents:
-        if is_of_one_run(content):
-            columns.update(content.columns)
+    tables = [content for content in contents if is_of_one_run(content)]
+    n_tables = Counter(name for table in tables for name in table.columns)
     parts = []
     for path, content in zip(paths, contents, strict=True):
-        shared = [name for name in content.columns if columns[name] > 1] if is_of_one_run(content) else []
-        parts.append(Part(content, file_run=run_name(path), one_run=len(shared) > 1 or None))
+        columns = content.columns if is_of_one_run(content) else ()
+        has_shared = sum(n_tables[name] > 1 for name in columns) > 1
+        parts.append(Part(content, file_run=run_name(path), one_run=has_shared or None))
     return parts
 
 
@@ -561,42 +543,59 @@ def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
 
 
 def cells_of_parts(
-    parts: Sequence[Part], measures: Sequence[str] | None, query: str | None
-) -> list[Cells]:
-    """Return the values of parts, each with its run.
+    parts: Sequence[Part], measures: Sequence[str] | None, query: str | None, missing: str
+) -> tuple[list[Cells], list[MissingCell]]:
+    """Return the values of parts, each with its run, and the cells of MTEB that a run lacks.
 
     Raises:
         ValueError: two files have the same name, a run has no values, or a table cannot be read.
     """
-    tables = [replace(part, content=with_index(part.content)) for part in parts if isinstance(part.content, Table)]
-    roles = iter(roles_of([part.content for part in tables], query, [bool(part.one_run) for part in tables]))
+    parts = with_cells_of_tables(parts, measures, query)
+    several: list[Cells] = []
+    results: list[TaskResult] = []
     by_file: list[str] = []
-    several = []
     for part in parts:
-        if isinstance(part.content, Table):
-            cells = cells_of_table(with_index(part.content), next(roles), one_run=part.one_run, measures=measures)
-        else:
-            cells = part.content
-        name = part.run
-        if name is None and part.file_run is not None and all(run is None for run in cells.run):
-            name = part.file_run
+        if isinstance(part.content, list):
+            results += part.content
+            continue
+        assert isinstance(part.content, Cells)
+        if part.run is not None and not len(part.content):
+            raise ValueError(f"values of run {part.run!r}: there are none; leave it out")
+        name = part.name_of(part.content)
+        if name is not None and part.run is None:
             by_file.append(name)
-        several.append(cells if name is None else cells.of_run(name))
+        several.append(part.content if name is None else part.content.of_run(name))
     if twice := repeated(by_file):
         raise ValueError(
             f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
         )
-    check_runs_have_values(parts, several)
+    if not results:
+        return several, []
+    of_results, missing_cells = cells_of_results(results, missing)
+    return [*several, of_results], missing_cells
+
+
+def with_cells_of_tables(
+    parts: Sequence[Part], measures: Sequence[str] | None, query: str | None
+) -> list[Part]:
+    """Return parts whose tables are cells; the columns of queries are found for all together.
+
+    Raises:
+        ValueError: a table cannot be read, or `query` is given and there is no table.
+    """
+    tables = [with_index(part.content) for part in parts if isinstance(part.content, Table)]
+    is_one_run = [bool(part.one_run) for part in parts if isinstance(part.content, Table)]
+    if query is not None and not tables:
+        raise ValueError(f"there is no table with a column {query!r}; leave query= out")
+    pairs = iter(zip(tables, roles_of(tables, query, is_one_run), strict=True))
+    several = []
+    for part in parts:
+        if isinstance(part.content, Table):
+            table, roles = next(pairs)
+            cells = cells_of_table(table, roles, one_run=part.one_run, measures=measures)
+            part = replace(part, content=cells)
+        several.append(part)
     return several
-
-
-def check_runs_have_values(parts: Sequence[Part], cells: Sequence[Cells]) -> None:
-    """Raise if a run that the user named has no values."""
-    empty = [part.run for part, of_part in zip(parts, cells, strict=True) if part.run is not None and not len(of_part)]
-    if empty:
-        raise ValueError(
-            f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out"
-        )
 
 
 @entry

@@ -10,6 +10,8 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
+from ir_lexirecall.io.mteb_results import MissingCell
+from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import ENOUGH
 from ir_lexirecall.present.findings import (
     ASIDE,
@@ -41,6 +43,7 @@ from ir_lexirecall.significance import (
     smallest_p,
 )
 
+_MOST_CELLS = 3  # that a note names
 _TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"  # it is kept in .66 (10 queries), .93 (25)
 OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
@@ -88,9 +91,8 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
     if result.unit == "task":
         sample = "tests and intervals take these tasks as a sample of tasks"
         yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
-    if result.given is not None and (skipped := result.given.skipped):
-        lack = f"{count(len(skipped), result.unit)} ({listed(list(skipped), 3)}) {'lacks' if len(skipped) == 1 else 'lack'}"
-        yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
+    if result.given is not None:
+        yield from notes_on_rows(result.given, result.unit)
     if (
         preferences is not None
         and preferences.query_ids
@@ -133,6 +135,42 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
                 )
     if result.scored is not None:
         yield from run_caveats(result.scored.with_measures(result.measures))
+
+
+def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
+    """Yield notes on rows of values that were left out, or that may be no queries.
+
+    Args:
+        table: the values.
+        unit: what its rows are: ``"query"`` or ``"task"``.
+    """
+    if table.skipped:
+        n, names = len(table.skipped), listed(list(table.skipped), 3)
+        lack = f"{count(n, unit)} ({names}) {'lacks' if n == 1 else 'lack'}"
+        yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
+    if table.summaries:
+        names = listed([repr(name) for name in table.summaries], 3)
+        hold = "holds" if len(table.summaries) == 1 else "hold"
+        yield Note(f"{names} {hold} the means of the other rows: left out.", ASIDE)
+    for name in table.doubtful[:3]:
+        yield Note(f"{name!r} counts as a {unit}: its values are not the means of the others.")
+    if table.missing_cells:
+        yield Note(_note_on_cells(table.missing_cells), DOUBTFUL)
+
+
+def _note_on_cells(cells: Sequence[MissingCell]) -> str:
+    """Return the sentence on cells of MTEB's tasks that some run lacks."""
+    shown = [
+        f"{cell.task} {cell.split} {cell.subset}, not of {listed(list(cell.runs), 2)}"
+        for cell in cells[:_MOST_CELLS]
+    ]
+    more = f"; and {len(cells) - _MOST_CELLS} more" if len(cells) > _MOST_CELLS else ""
+    n = len(cells)
+    lack = f"{n} {'cell' if n == 1 else 'cells'} (task, split, subset) that some run lacks"
+    return (
+        f"{lack} {'is' if n == 1 else 'are'} left out: {'; '.join(shown)}{more}. "
+        "The value of a task is the mean over the cells that all runs have."
+    )
 
 
 def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:

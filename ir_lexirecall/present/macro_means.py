@@ -13,7 +13,13 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.pair_tests import best_first
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats, skewness_notes
+from ir_lexirecall.present.caveats import (
+    RARE,
+    caveats_on_data,
+    comparison_caveats,
+    notes_on_rows,
+    skewness_notes,
+)
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import (
     BROKEN,
@@ -78,6 +84,9 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     if result.per_task:
         over = "tests and intervals are over collections, and know nothing of the queries within"
         yield Note(f"A value per collection: {over}.")
+        for comparison in result.values():
+            if comparison.given is not None:
+                yield from notes_on_rows(comparison.given, "task")
         yield from few
         return
     if small := ", ".join(name for name, number in queries.items() if number < 25):

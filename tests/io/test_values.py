@@ -385,13 +385,13 @@ def test_mixed_measures_are_refused() -> None:
         ('run,query_id,AP\na,"q,0.5\n', "line 2: a quotation mark is not closed"),
         (
             "run,query_id,text\na,q,good\n",
-            r"it has run, query_id, text, with 'good' .*line 2, column 'text'.; write numbers as 0.5",
+            r"no column holds numbers: 'text' has 'good' .*line 2.; write numbers as 0.5, or as 0",
         ),
         ("a,b,c\n1,2,3\n", "line 1: expected a header with query_id"),
         ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', cannot be told"),
         ('{"run": "a"}\n{"run": \n', "line 2: taken for JSON, but Expecting value"),
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
-        ("run;query_id;AP\na;q;0,5\n", "with '0,5' .*line 2, column 'AP'.; write numbers as 0.5"),
+        ("run;query_id;AP\na;q;0,5\n", "'AP' has '0,5' .*line 2.; write numbers as 0.5"),
         ("{}", "there are no values in it"),
         (
             '{"q": {"AP": 1' + "0" * 400 + "}}",
@@ -435,7 +435,7 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
         ),
         (
             {"mteb_dataset_name": "T", "test": {"ndcg": 1}},
-            "no files of values in it, nor results of MTEB",
+            "model/revision/T.json: written by MTEB before version 1.11; load it",
         ),
         (None, "no files of values in it, nor results of MTEB"),
     ],

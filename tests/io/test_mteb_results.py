@@ -1,0 +1,148 @@
+"""MTEB's results: a task is compared on the splits and subsets that all models have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli
+from ir_lexirecall.io.values import read_values
+
+Scores = dict[str, dict[str, "float | None"]]
+
+
+def write(folder: Path, model: str, task: str, scores: Scores) -> None:
+    path = folder / model / "revision" / f"{task}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {
+        split: [{"hf_subset": subset, "main_score": value} for subset, value in subsets.items()]
+        for split, subsets in scores.items()
+    }
+    path.write_text(json.dumps({"task_name": task, "scores": content}))
+
+
+def tasks(folder: Path, a: Scores, b: Scores) -> Path:
+    """Two models with one task of these scores, and with others."""
+    for model, scores in (("a", a), ("b", b)):
+        write(folder, model, "T", scores)
+        for i in range(3):
+            write(folder, model, f"U{i}", {"test": {"default": 0.25 + i / 8}})
+    return folder
+
+
+def values_of(folder: Path, **options: Any) -> dict[str, list[float]]:
+    table = read_values(folder, **options)
+    by_task = table.values["main_score"].T.tolist()
+    return dict(zip(table.query_ids, by_task, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected", "missing"),
+    [
+        ({"test": {"x": 0.9, "y": 0.5}}, {"test": {"x": 0.9}}, [0.9, 0.9], [("test", "y", ("b",))]),
+        ({"test": {"x": 0.9}}, {"test": {"x": 0.5, "y": 0.1}}, [0.9, 0.5], [("test", "y", ("a",))]),
+        (
+            {"dev": {"x": 0.2}, "test": {"x": 0.9}},
+            {"dev": {"x": 0.3}},
+            [0.2, 0.3],
+            [("test", "x", ("b",))],
+        ),
+        ({"test": {"x": 0.5, "y": 0.75}}, {"test": {"y": 0.5, "x": 0.25}}, [0.625, 0.375], []),
+    ],
+)
+def test_a_task_is_the_mean_over_what_both_have(
+    a: Scores, b: Scores, expected: list[float], missing: list[Any], tmp_path: Path
+) -> None:
+    folder = tasks(tmp_path, a, b)
+    assert values_of(folder)["T"] == expected
+    found = read_values(folder).missing_cells
+    assert [(cell.split, cell.subset, cell.runs) for cell in found] == missing
+    assert {cell.task for cell in found} <= {"T"}
+
+
+def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.9, "y": 0.5}}, {"test": {"x": 0.9}})
+    said = "1 cell (task, split, subset) that some run lacks is left out: T test y, not of b."
+    assert said in irl.compare(values=folder).summary()
+    assert said in irl.benchmark(values=folder).summary()
+    assert said in irl.report(irl.compare(values=folder), tmp_path / "p.html").read_text()
+    assert cli.main(["compare", "--values", str(folder)]) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_models_in_folders_of_their_own_are_compared_on_common_cells(tmp_path: Path) -> None:
+    write(tmp_path / "one", "a", "T", {"test": {"x": 0.9, "y": 0.5}})
+    write(tmp_path / "two", "b", "T", {"test": {"x": 0.9}})
+    table = read_values([tmp_path / "one", tmp_path / "two"])
+    assert table.values["main_score"].tolist() == [[0.9], [0.9]]
+
+
+def test_nothing_in_common_is_an_error_or_skipped(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"dev": {"x": 0.9}}, {"test": {"x": 0.8}})
+    with pytest.raises(
+        ValueError,
+        match=r"^read_values: .*T.json: not all runs have a split and subset of 'T' in common: "
+        r"a has dev x, b has test x; leave a run out, or give missing='skip'",
+    ):
+        read_values(folder)
+    table = read_values(folder, missing="skip")
+    assert (table.skipped, len(table.query_ids)) == (("T",), 3)
+
+
+def test_null_follows_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    alone = tasks(tmp_path / "alone", {"test": {"x": None}}, {"test": {"x": 0.8}})
+    some = tasks(tmp_path / "some", {"test": {"x": None, "y": 0.5}}, {"test": {"x": 0.8, "y": 0.5}})
+    for folder in (alone, some):
+        with pytest.raises(
+            ValueError,
+            match=r"the main_score of run 'a' for 'T' .test, x. is null; add it, or give",
+        ):
+            read_values(folder)
+    assert read_values(alone, missing="skip").skipped == ("T",)
+    assert values_of(some, missing="skip")["T"] == [0.5, 0.5]
+    assert cli.main(["compare", "--values", str(alone)]) == 1
+    assert "is null; add it, or give --missing skip" in capsys.readouterr().err
+    assert cli.main(["compare", "--values", str(alone), "--missing", "skip"]) == 0
+    assert "1 task (T) lacks a value of some run: left out." in capsys.readouterr().out
+    assert cli.main(["benchmark", str(alone), "--values", "--missing", "skip"]) == 0
+    assert "1 task (T) lacks a value of some run: left out." in capsys.readouterr().out
+
+
+def test_a_task_that_a_model_lacks_follows_missing(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
+    (folder / "b" / "revision" / "T.json").unlink()
+    with pytest.raises(ValueError, match="the main_score of run 'b' for query 'T' is missing"):
+        read_values(folder)
+    assert read_values(folder, missing="skip").skipped == ("T",)
+
+
+def test_files_of_before_version_1_11_are_named(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
+    old = {"mteb_dataset_name": "Old", "mteb_version": "1.1.1", "test": {"ndcg_at_10": 0.5}}
+    for model in "ab":
+        (folder / model / "revision" / "Old.json").write_text(json.dumps(old))
+    with pytest.raises(
+        ValueError, match=r"a/revision/Old.json: written by MTEB before version 1.11 .and 1 other"
+    ):
+        read_values(folder)
+
+
+def test_a_task_in_two_revisions_is_refused(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
+    other = folder / "a" / "older" / "T.json"
+    other.parent.mkdir()
+    other.write_bytes((folder / "a" / "revision" / "T.json").read_bytes())
+    with pytest.raises(ValueError, match=r"the task 'T' of run 'a' is also in .*T.json; keep one"):
+        read_values(folder)
+
+
+def test_one_file_of_a_result_is_answered_with_what_to_give(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, {"test": {"x": 0.9}}, {"test": {"x": 0.8}})
+    with pytest.raises(
+        ValueError, match=r"T.json: a result of MTEB; give the folder of the results"
+    ):
+        read_values(folder / "a" / "revision" / "T.json")

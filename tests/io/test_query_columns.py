@@ -1,0 +1,298 @@
+"""Which column names the queries: rows are never paired by their number, in any form of values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli
+from ir_lexirecall.io.values import read_collections, read_values
+
+N = 12
+ACC = [0.0, 1.0, 0.5] * 4
+WORDS = [f"item {i * 7 % N}" for i in range(N)]
+
+
+def frame(column: str = "doc_id", ids: list[Any] | None = None, **more: Any) -> pd.DataFrame:
+    return pd.DataFrame({column: list(range(N)) if ids is None else ids, "acc": ACC, **more})
+
+
+def turned(table: pd.DataFrame) -> pd.DataFrame:
+    """The same rows in another order."""
+    return table.sample(frac=1, random_state=1).reset_index(drop=True)
+
+
+def json_lines(table: pd.DataFrame, path: Path) -> Any:
+    table.to_json(path.with_suffix(".jsonl"), orient="records", lines=True)
+    return path.with_suffix(".jsonl")
+
+
+def json_list(table: pd.DataFrame, path: Path) -> Any:
+    table.to_json(path.with_suffix(".json"), orient="records")
+    return path.with_suffix(".json")
+
+
+def csv(table: pd.DataFrame, path: Path) -> Any:
+    table.to_csv(path.with_suffix(".csv"), index=False)
+    return path.with_suffix(".csv")
+
+
+def tsv(table: pd.DataFrame, path: Path) -> Any:
+    table.to_csv(path.with_suffix(".tsv"), index=False, sep="\t")
+    return path.with_suffix(".tsv")
+
+
+def parquet(table: pd.DataFrame, path: Path) -> Any:
+    table.to_parquet(path.with_suffix(".parquet"))
+    return path.with_suffix(".parquet")
+
+
+FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "JSON lines": json_lines,
+    "JSON": json_list,
+    "CSV": csv,
+    "TSV": tsv,
+    "Parquet": parquet,
+    "pandas": lambda table, path: table,
+    "named index": lambda table, path: table.set_index(table.columns[0]),
+    "Polars": lambda table, path: pl.DataFrame(table),
+    "Arrow": lambda table, path: pa.Table.from_pandas(table, preserve_index=False),
+}
+FORM = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+def equal_item_by_item(values: Any, **options: Any) -> None:
+    table = read_values(values, **options)
+    assert len(table.query_ids) == N
+    for x in table.values.values():
+        np.testing.assert_array_equal(x[0], x[1])
+
+
+@FORM
+@pytest.mark.parametrize(
+    "column",
+    ["doc_id", "instance_id", "sample_id", "question_id", "id", "idx", "uid", "qid", "Query_ID"],
+)
+def test_a_known_name_pairs_rows_in_any_order(
+    form: Callable[..., Any], column: str, tmp_path: Path
+) -> None:
+    a = frame(column)
+    equal_item_by_item({"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")})
+
+
+@FORM
+@pytest.mark.parametrize("ids", [WORDS, [400 + i for i in range(N)], [f"{i:03}" for i in range(N)]])
+def test_the_only_column_of_ids_pairs_rows(
+    form: Callable[..., Any], ids: list[Any], tmp_path: Path
+) -> None:
+    a = frame("problem", ids, latency=[0.25 * i for i in range(N)], split=["test"] * N)
+    equal_item_by_item({"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")})
+
+
+@FORM
+def test_the_user_names_the_column(form: Callable[..., Any], tmp_path: Path) -> None:
+    a = frame("n", other=WORDS)
+    b = turned(a).assign(other=WORDS)
+    parts = {"a": form(a, tmp_path / "a"), "b": form(b, tmp_path / "b")}
+    equal_item_by_item(parts, query="n")
+    with pytest.raises(
+        ValueError, match=r"read_values: .*has no column 'm'.*: it has n, acc, other"
+    ):
+        read_values(parts, query="m")
+
+
+@FORM
+def test_two_columns_that_could_be_ids_are_refused(
+    form: Callable[..., Any], tmp_path: Path
+) -> None:
+    a = frame("problem", WORDS, answer=[f"answer {i}" for i in range(N)])
+    parts = {"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")}
+    with pytest.raises(
+        ValueError,
+        match="no column that names queries, such as query_id: it has problem, acc, answer; "
+        "if one of problem, answer does, say so: query='problem'",
+    ):
+        read_values(parts)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"acc": ACC}),
+        pd.DataFrame({"acc": np.linspace(0, 1, N)}),  # a score is no id, although it is unique
+        pd.DataFrame({"index": range(N), "acc": ACC}),
+        pd.DataFrame({"Unnamed: 0": range(1, N + 1), "acc": ACC}),
+        pd.DataFrame({"rank": range(1, N + 1), "acc": ACC}),
+        pd.DataFrame({"tokens": range(10, 10 + N), "acc": ACC}),  # in b, other numbers
+        pd.DataFrame({"acc": ACC}, index=range(N)[::-1]),
+        pd.DataFrame({"acc": ACC}, index=range(10, 10 + N)).iloc[::-1],  # as after df.iloc[10:]
+        pd.DataFrame({"index": range(10, 10 + N), "acc": ACC}),
+        pd.DataFrame({"answer": [f"{i}" * 3 + "x" for i in range(N)], "acc": ACC}),
+    ],
+)
+@pytest.mark.parametrize("form", [FORMS["pandas"], FORMS["CSV"], FORMS["JSON lines"]])
+def test_rows_are_not_paired_by_their_number(
+    form: Callable[..., Any], table: pd.DataFrame, tmp_path: Path
+) -> None:
+    other = table.copy()
+    if "tokens" in other:
+        other["tokens"] += 1
+    if "answer" in other:
+        other["answer"] = [f"{text}?" for text in other["answer"]]
+    if form is not FORMS["pandas"]:
+        table, other = table.reset_index(drop=True), other.reset_index(drop=True)
+    parts = {"a": form(table, tmp_path / "a"), "b": form(other, tmp_path / "b")}
+    with pytest.raises(ValueError, match=r"(no column that names queries|expected a header)"):
+        read_values(parts)
+
+
+def test_an_index_that_was_filtered_is_no_id_where_a_column_is() -> None:
+    a = frame("problem", WORDS)
+    b = turned(a)
+    parts = {"a": a.iloc[[0, 2, 5, 7]], "b": b[b["problem"].isin(a["problem"][[0, 2, 5, 7]])]}
+    parts["b"].index = parts["a"].index[::-1]
+    table = read_values(parts)
+    assert sorted(table.query_ids) == sorted(a["problem"][[0, 2, 5, 7]])
+    np.testing.assert_array_equal(*table.values["acc"])
+
+
+def test_one_missing_row_shifts_nothing(tmp_path: Path) -> None:
+    a = frame("problem", WORDS)
+    parts = {"a": a, "b": turned(a.drop(index=3))}
+    with pytest.raises(ValueError, match="of run 'b' for query 'item 9' is missing; add it"):
+        read_values(parts)
+    table = read_values(parts, missing="skip")
+    assert table.skipped == ("item 9",)
+    np.testing.assert_array_equal(*table.values["acc"])
+
+
+@pytest.mark.parametrize("columns", [["sample_id", "model", "accuracy"], ["problem", "run", "acc"]])
+@pytest.mark.parametrize("form", [form for name, form in FORMS.items() if name != "named index"])
+def test_one_long_table_of_all_runs(
+    form: Callable[..., Any], columns: list[str], tmp_path: Path
+) -> None:
+    item, run, measure = columns
+    a = frame(item, WORDS).rename(columns={"acc": measure})
+    table = pd.concat([a.assign(**{run: "a"}), turned(a).assign(**{run: "b"})])
+    equal_item_by_item(form(table.reset_index(drop=True), tmp_path / "all"))
+
+
+def test_texts_that_repeat_are_no_rows() -> None:
+    a = pd.DataFrame({"question": ["why?", "why?", "how?"], "faithfulness": [0.1, 0.2, 0.3]})
+    with pytest.raises(
+        ValueError,
+        match=r"row 2, .*of run 'a' for query 'why.' is given twice .first: .*row 1.*keep",
+    ):
+        read_values({"a": a, "b": a})
+    with pytest.raises(ValueError, match="if item names the queries, say so: query='item'"):
+        read_values({"a": a.assign(item=["x", "y", "z"]), "b": a.assign(item=["x", "y", "z"])})
+
+
+REPEATS = {
+    "filter": (["strict", "flexible"], "keep those of one, such as filter == 'strict'$"),
+    "epoch": ([1, 2], "keep those of one, such as epoch == '1', or average over epoch"),
+    "seed": ([13, 14], "or average over seed"),
+    "prompt_style": (["plain", "chain"], "keep those of one, such as prompt_style == 'plain'"),
+    "dataset": (["x", "y"], "or give them to benchmark as several collections"),
+}
+
+
+@FORM
+@pytest.mark.parametrize("name", REPEATS)
+def test_a_query_that_occurs_twice_is_refused_with_what_tells_its_rows_apart(
+    form: Callable[..., Any], name: str, tmp_path: Path
+) -> None:
+    values, cure = REPEATS[name]
+    a = pd.concat([frame(resps=WORDS).assign(**{name: value}) for value in values])
+    a = a.reset_index(drop=True)
+    with pytest.raises(
+        ValueError,
+        match=rf"the acc of run 'a' for query '0' is given twice .*rows differ in {name} .*{cure}",
+    ):
+        read_values({"a": form(a, tmp_path / "a"), "b": form(a, tmp_path / "b")})
+
+
+def test_columns_of_runs_need_ids_too(tmp_path: Path) -> None:
+    """A column of integers could be a run, unless all others hold fractions, or 0 and 1."""
+    wide = pd.DataFrame({"topic no": [301, 302, 305], "a": [0.5, 0.25, 1], "b": [0, 0.5, 0.75]})
+    table = read_values(csv(wide, tmp_path / "wide"))
+    assert (table.runs, table.query_ids) == (["a", "b"], ["301", "302", "305"])
+    counts = pd.DataFrame({"x": [12, 9, 10], "a": [3, 3, 4], "b": [5, 1, 1]})
+    with pytest.raises(ValueError, match="if x does, say so: query='x'"):
+        read_values(counts)
+    assert read_values(counts, query="x").runs == ["a", "b"]
+    with pytest.raises(ValueError, match="no column that names queries"):
+        read_values(pd.DataFrame({"sys1": [0.5, 0.25], "sys2": [0.75, 0.5]}))
+
+
+def test_collections_have_query_columns_of_their_own() -> None:
+    rows = frame("problem", WORDS).assign(run="a")
+    table = pd.concat([rows, turned(rows).assign(run="b")])
+    both = pd.concat([table.assign(collection="x"), table.assign(collection="y")])
+    for found in (read_collections(both), read_collections(both, query="problem")):
+        assert list(found) == ["x", "y"]
+        np.testing.assert_array_equal(*found["y"].values["acc"])
+    result = irl.benchmark(values=both.rename(columns={"problem": "n"}), query="n")
+    assert len(result["x"].query_ids) == N
+
+
+def test_groups_and_predicted_values_use_the_same_column() -> None:
+    a = frame("n", other=WORDS)
+    values = {"a": a, "b": turned(a).assign(other=WORDS)}
+    groups = {str(i): "even" if i % 2 == 0 else "odd" for i in range(N)}
+    result = irl.compare(values=values, by="acc", query="n", groups=groups)
+    assert set(result.group_table()["ties"]) == {N // 2}
+    sharpened = irl.compare(values=values, by="acc", query="n", predicted=values)
+    assert sharpened.predicted is not None
+    assert len(sharpened.predicted.query_ids) == N
+
+
+@pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
+def test_query_is_about_values(function: Callable[..., Any]) -> None:
+    qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+    with pytest.raises(ValueError, match=f"{function.__name__}: query names a column of values="):
+        function(qrels, {"a": run, "b": run}, query="q")
+    with pytest.raises(ValueError, match="there is no table with a column 'n'; leave query= out"):
+        read_values({"a": {"q": {"AP": 0.5}}}, query="n")
+
+
+def run(*words: str) -> int:
+    return cli.main(list(words))
+
+
+def test_the_commands_take_the_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = frame("n", other=WORDS)
+    files = [
+        str(json_lines(a, tmp_path / "a")),
+        str(json_lines(turned(a).assign(other=WORDS), tmp_path / "b")),
+    ]
+    words = ["compare", "--values", *files, "-m", "acc", "--format", "json"]
+    assert run(*words, "--query-column", "n") == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["wins"], row["losses"], row["ties"]) == (0, 0, N)
+    assert run(*words, "--query-column", "m") == 1
+    assert "compare: " in (said := capsys.readouterr().err)
+    assert "has no column 'm'" in said
+    both = pd.concat([a.assign(run="a", task="x"), turned(a).assign(run="b", task="x")])
+    path = str(csv(both.rename(columns={"other": "text"}), tmp_path / "both"))
+    assert run("benchmark", path, "--values", "--query-column", "n", "-m", "acc") == 0
+    assert run("compare", "q.txt", "a.run", "b.run", "--query-column", "n") == 1
+    assert "--query-column names a column of --values" in capsys.readouterr().err
+
+
+def test_the_commands_say_how_to_name_the_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = frame("problem", WORDS, answer=[f"answer {i}" for i in range(N)])
+    files = [str(csv(a, tmp_path / name)) for name in "ab"]
+    assert run("compare", "--values", *files) == 1
+    assert "does, say so: --query-column 'problem'" in capsys.readouterr().err

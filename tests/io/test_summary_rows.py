@@ -1,0 +1,167 @@
+"""Rows that hold means of the others, and labels of rows, are no data; every other row is a query."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli
+from ir_lexirecall.io.values import read_collections, read_values
+
+VALUES = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "a": [0.5, 0.4, 0.1], "b": [0.6, 0.7, 0.3]})
+
+
+def with_row(name: str, a: float, b: float, before: bool = False) -> pd.DataFrame:
+    row = pd.DataFrame({"query_id": [name], "a": [a], "b": [b]})
+    return pd.concat([row, VALUES] if before else [VALUES, row], ignore_index=True)
+
+
+def as_measures(wide: pd.DataFrame) -> pd.DataFrame:
+    """A row per run and query."""
+    return wide.melt("query_id", var_name="run", value_name="AP")
+
+
+def as_rows(wide: pd.DataFrame) -> pd.DataFrame:
+    return as_measures(wide).rename(columns={"AP": "value"}).assign(measure="AP")
+
+
+def by_run(wide: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {run: wide[["query_id", run]].rename(columns={run: "AP"}) for run in ("a", "b")}
+
+
+SHAPES = pytest.mark.parametrize("shape", [lambda wide: wide, as_measures, as_rows, by_run])
+NAMES = [
+    "Average", "average", "mean", "Mean", "avg", "AVG", "all", "ALL", "Overall", "overall", "total",
+    "macro", "Mean (Task)", "amean", "macro-avg", "Average (3 queries)", "MEAN_OF_ALL",
+]  # fmt: skip
+
+
+@SHAPES
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("digits", [1, 4, 16])
+def test_means_below_a_table_are_no_query(
+    name: str, digits: int, shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    table = read_values(shape(with_row(name, round(1 / 3, digits), round(1.6 / 3, digits))))
+    assert table.query_ids == ["q1", "q2", "q3"]
+    assert table.summaries == (name,)
+
+
+@SHAPES
+@pytest.mark.parametrize("name", ["all", "Average", "overall", "q4"])
+@pytest.mark.parametrize("values", [(0.2, 0.9), (1.0, 1.0), (0.3333, 0.6), (0.0, 0.0)])
+def test_a_query_by_the_name_of_a_summary_stays(
+    name: str, values: tuple[float, float], shape: Callable[[pd.DataFrame], Any]
+) -> None:
+    table = read_values(shape(with_row(name, *values)))
+    assert sorted(table.query_ids) == sorted([name, "q1", "q2", "q3"])
+    assert table.summaries == ()
+    assert table.doubtful == ((name,) if name != "q4" else ())
+
+
+def test_a_query_that_is_the_mean_by_chance_stays() -> None:
+    level = pd.DataFrame({"query_id": [f"q{i}" for i in range(5)], "a": 0.5, "b": 0.25})
+    assert len(read_values(level).query_ids) == 5
+    middle = pd.DataFrame({"query_id": ["q1", "q2", "q3"], "a": [0.0, 1.0, 0.5], "b": [0, 1, 0.5]})
+    assert len(read_values(middle).query_ids) == 3
+    two = pd.DataFrame({"query_id": ["q1", "q2"], "a": [0.5, 0.5], "b": [0.25, 0.25]})
+    assert len(read_values(two).query_ids) == 2
+
+
+def test_a_last_row_of_means_is_known_by_its_values_where_these_are_precise() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((20, 3)), columns=list("abc"))
+    table.insert(0, "query_id", [f"q{i:02}" for i in range(20)])
+    table.loc[20] = ["Mittel", *table[["a", "b", "c"]].mean()]
+    assert read_values(table).summaries == ("Mittel",)
+    assert read_values(table.round(4)).summaries == ("Mittel",)
+    first = table.iloc[[20, *range(20)]]
+    assert read_values(first).summaries == ()  # not the last row
+
+
+def test_sums_of_counts_are_no_query_either() -> None:
+    rows = {"q1": {"AP": 0.25, "num_ret": 10.0}, "q2": {"AP": 0.75, "num_ret": 7.0}}
+    total = {**rows, "all": {"AP": 0.5, "num_ret": 17.0}}
+    assert read_values({"a": total, "b": total}).query_ids == ["q1", "q2"]
+
+
+def test_missing_values_do_not_hide_a_summary() -> None:
+    table = with_row("Average", 1 / 3, 0.45)
+    table.loc[1, "b"] = None
+    found = read_values(table, missing="skip")
+    assert (found.summaries, found.skipped) == (("Average",), ("q2",))
+
+
+def test_the_output_says_what_was_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide = with_row("Average", 0.3333, 0.5333)
+    said = "'Average' holds the means of the other rows: left out."
+    result = irl.compare(values=wide)
+    assert said in result.summary()
+    assert said in html.unescape(irl.report(result, tmp_path / "page.html").read_text())
+    wide.to_csv(tmp_path / "v.csv", index=False)
+    assert cli.main(["compare", "--values", str(tmp_path / "v.csv")]) == 0
+    assert said in capsys.readouterr().out
+    board = wide.rename(columns={"query_id": "task"})
+    assert said in irl.benchmark(values=board, by="nDCG@10").summary()
+    both = pd.concat([wide.assign(collection=name) for name in "xy"])
+    assert all(len(table.query_ids) == 3 for table in read_collections(both).values())
+    stays = irl.compare(values=with_row("all", 0.2, 0.9)).summary()
+    assert "'all' counts as a query: its values are not the means of the others." in stays
+
+
+# -- labels of rows --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "level_0", "rank", "Index"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_numbers_of_rows_are_no_run(name: str, start: int, tmp_path: Path) -> None:
+    table = VALUES.copy()
+    table.insert(0, name, range(start, start + 3))
+    table.to_csv(tmp_path / "v.csv", index=False)
+    for source in (table, pl.DataFrame(table.to_dict("list")), tmp_path / "v.csv"):
+        found = read_values(source)
+        assert (found.runs, len(found.query_ids)) == (["a", "b"], 3)
+        irl.compare(values=source).table()
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "level_0"])
+@pytest.mark.parametrize("labels", [[0, 2, 5, 0, 2, 5], [5, 4, 3, 2, 1, 0]])
+def test_numbers_of_rows_are_no_measure(name: str, labels: list[int], tmp_path: Path) -> None:
+    table = as_measures(VALUES)
+    table.insert(0, name, labels)
+    table.to_csv(tmp_path / "v.csv", index=False)
+    for source in (table, tmp_path / "v.csv"):
+        found = read_values(source)
+        assert (found.runs, found.measures) == (["a", "b"], ["AP"])
+
+
+def test_names_of_rows_are_ids(tmp_path: Path) -> None:
+    """What `to_csv` and `reset_index` make of an index of queries that has no name."""
+    frame = VALUES.set_index("query_id").rename_axis(None)
+    frame.to_csv(tmp_path / "v.csv")
+    for source in (frame, frame.reset_index(), tmp_path / "v.csv", pd.read_csv(tmp_path / "v.csv")):
+        assert read_values(source).query_ids == ["q1", "q2", "q3"]
+    topics = frame.set_axis([301, 302, 303])
+    topics.to_csv(tmp_path / "t.csv")
+    for source in (topics, tmp_path / "t.csv"):
+        assert read_values(source).query_ids == ["301", "302", "303"]
+
+
+def test_an_index_with_a_name_is_a_column() -> None:
+    frame = VALUES.set_index("query_id", drop=False)
+    assert read_values(frame).query_ids == ["q1", "q2", "q3"]
+    frame.index = frame.index[::-1]
+    with pytest.raises(
+        ValueError, match="'query_id' names an index and another column; rename one"
+    ):
+        read_values(frame)
