@@ -51,7 +51,7 @@ from ir_lexirecall.comparison.compared import MarginLike
 from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.columns import id_string
+from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.texts_and_groups import GroupsLike
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
@@ -450,7 +450,7 @@ def _by_user(
     """Item lists by the string that their user's key fields make."""
     by_user: dict[str, ItemList] = {}
     for key, items in lists:
-        user = "/".join(id_string(getattr(key, field)) for field in user_key)
+        user = "/".join(id_of(getattr(key, field)) for field in user_key)
         if user in by_user:
             raise ValueError(
                 f"{owner}: there are two lists for user {user!r} ({', '.join(user_key)}); keep one"

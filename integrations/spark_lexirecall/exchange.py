@@ -19,7 +19,7 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
-from ir_lexirecall.io.lines import RUN_COLUMNS
+from ir_lexirecall.io.names import RUN_COLUMNS
 from ir_lexirecall.measures import RBU
 from ir_lexirecall.measures.rbu import ONE_ASPECT
 from ir_lexirecall.measures.scoring import check_judgments

@@ -205,7 +205,7 @@ def _trec_lines(
         per_query = (scored.judgments.query_ids, values) if options.by_query else None
         # A run has the tag that it has in TREC's format; its name where it is in another one, or a pipe.
         fields = first_line(path).split() if os.path.isfile(path) and not is_parquet(path) else []
-        tag = fields[-1] if len(fields) == 6 else run
+        tag = fields[5] if len(fields) >= 6 else run  # trec_eval ignores what follows it
         text += trec_eval_lines(means, per_query, run=tag, places=options.places) + "\n"
     return text
 

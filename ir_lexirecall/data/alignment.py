@@ -26,7 +26,7 @@ from ir_lexirecall.io.columns import (
     run_table,
 )
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import RUN_COLUMNS
+from ir_lexirecall.io.names import RUN_COLUMNS
 from ir_lexirecall.io.readers import run_batches
 
 RunLike: TypeAlias = TableLike

@@ -18,9 +18,11 @@ from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
-from ir_lexirecall.data.qrels import ASPECT_COLUMNS, AspectRows, read_qrels
+from ir_lexirecall.data.qrels import AspectRows, read_qrels
 from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder, order_of_version
-from ir_lexirecall.io.columns import TableLike, float_of, id_pairs, id_string, is_file
+from ir_lexirecall.io.cells import id_of, number_of
+from ir_lexirecall.io.columns import TableLike, id_pairs, is_file
+from ir_lexirecall.io.names import ASPECT_COLUMNS
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars,
@@ -158,7 +160,7 @@ class Judgments(Memoised):
                     )
             with naming("exclude"):
                 taken_out = {
-                    id_string(query_id): [id_string(doc) for doc in docs]
+                    id_of(query_id): [id_of(doc) for doc in docs]
                     for query_id, docs in exclude.items()
                 }
         elif exclude is not None:
@@ -172,7 +174,7 @@ class Judgments(Memoised):
             judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
             judgments = replace(judgments, only_relevant=True)
         elif wanted is not None:
-            judgments = judgments.restricted_to(map(id_string, wanted))
+            judgments = judgments.restricted_to(map(id_of, wanted))
         version = options["trec_eval"]
         return replace(
             judgments,
@@ -520,7 +522,7 @@ class Judgments(Memoised):
             return values.cast(pl.Float64).to_numpy()[line]
         items = values.to_list()
         picked = [items[i] for i in line.tolist()]
-        numbers = [float_of(value) for value in picked]
+        numbers = [number_of(value) for value in picked]
         odd = [n for n, number in enumerate(numbers) if number is None]
         if bad := [n for n in odd if isinstance(picked[n], str) or str(picked[n]) not in _MISSING]:
             query_id, doc_id = self._ids_of_line(bad[0])

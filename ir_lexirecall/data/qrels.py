@@ -13,23 +13,19 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.columns import (
     changes,
     few_columns,
-    id_string,
     nested_dicts,
     packed_numbers,
     qrel_columns,
     readable,
 )
-from ir_lexirecall.io.lines import QREL_COLUMNS
+from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS
 from ir_lexirecall.io.relevant_documents import with_grades
 
 _SMALL = 2**17  # lines that one thread sorts
-ASPECT_COLUMNS = (
-    "subtopic_id",
-    "iteration",
-)  # where rows name their aspect; the first one there counts
 
 
 @dataclass(frozen=True)
@@ -148,9 +144,7 @@ def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
     query_ids = list(query_id[np.flatnonzero(new_query)])
     query = (np.cumsum(new_query) - 1)[new_doc]
     empty = (
-        [id_string(q) for q, docs in qrels.items() if not docs]
-        if isinstance(qrels, Mapping)
-        else []
+        [id_of(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
     )
     if empty:
         judged, query_ids = query_ids, sorted({*query_ids, *empty})

@@ -14,7 +14,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.qrels import AspectRows
-from ir_lexirecall.io.columns import id_string
+from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import (
@@ -234,7 +234,7 @@ def _texts(ids: Iterable[Any]) -> list[str]:
     try:
         "".join(texts)  # the quickest way to learn that all are strings
     except TypeError:
-        return [id_string(doc) for doc in texts]
+        return [id_of(doc) for doc in texts]
     return texts
 
 

@@ -8,14 +8,13 @@ checked numbers; small ones become plain lists, without a query engine.
 from __future__ import annotations
 
 import contextlib
-import numbers
 import os
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, islice, pairwise
-from math import inf, nan
+from math import nan
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -28,8 +27,14 @@ from ir_lexirecall._util.errors import and_more, check_text, is_number, naming, 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
+from ir_lexirecall.io.cells import grade_of, id_of, number_of, number_or_text
 from ir_lexirecall.io.files import STDIN, parts_of
-from ir_lexirecall.io.lines import PYTERRIER, QREL_COLUMNS, RUN_COLUMNS, as_float, renaming
+from ir_lexirecall.io.names import (
+    grades_may_be_scores,
+    our_names,
+    renaming,
+)
+from ir_lexirecall.io.schemas import QRELS, RUN, Schema
 
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or an object that holds
@@ -43,14 +48,6 @@ _TRECTOOLS = {"query": "query_id", "docid": "doc_id", "rel": "relevance", "score
 _CHECKED = 3  # rankings in which hits are looked for
 _TOP_K = "ir_lexirecall.io.columns.top_k"
 _FEW_ROWS = 4096  # of a table that is read without a query engine
-_OTHER_NAMES = {
-    **PYTERRIER,
-    "query-id": "query_id",  # BEIR
-    "corpus-id": "doc_id",
-    "q_id": "query_id",  # ranx
-}
-"""What other programs call the columns of runs and qrels."""
-_GRADES_ARE_SCORES = ("query-id", "q_id")  # whose tables call the grades of qrels scores
 RISING = "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of which the smaller is better)"
 """What to say of a run of which ``scores_rise_with_ranks`` is true."""
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
@@ -75,13 +72,18 @@ def is_file(source: Any) -> bool:
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
-    """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, finite), in input order.
+    """Return any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, finite), in input order.
 
-    ``first_row`` is the number of its first row, where it is a part of a larger one.
+    Args:
+        run: the run, or a part of a larger one.
+        first_row: the number of its first row.
     """
-    table = _table(run, "run", RUN_COLUMNS, readers.read_run)
+    table = _table(run, RUN, readers.read_run)
     columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
-    return pl.DataFrame({**columns, "score": _numbers(table["score"], "run", columns)})
+    if "score" in table:
+        return pl.DataFrame({**columns, "score": _numbers(table["score"], "run", columns)})
+    ranks = _numbers(table["rank"], "run", columns).to_numpy()
+    return pl.DataFrame({**columns, "score": -ranks})
 
 
 def scores_rise_with_ranks(run: Any) -> bool:
@@ -95,14 +97,15 @@ def scores_rise_with_ranks(run: Any) -> bool:
     if isinstance(run, (str, os.PathLike)):
         rows = readers.first_ranks(os.fspath(run))
     elif isinstance(run, pl.DataFrame) or hasattr(run, "itertuples"):
-        names = {_OTHER_NAMES.get(name, name): name for name in map(str, run.columns)}
+        columns = [*map(str, run.columns)]
+        names = dict(zip(our_names(columns), columns, strict=True))
         if set(readers.RANKED_SCORES) <= names.keys() and len(names) == len(run.columns):
             first = run.head(readers.LOOKED_AT)
             rows = [
                 *zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)
             ]
     rises = steps = 0
-    numbers = ((query, as_float(rank), as_float(score)) for query, rank, score in rows)
+    numbers = ((query, number_or_text(rank), number_or_text(score)) for query, rank, score in rows)
     for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
         if query == next_query and not (
             rank is None or score is None or next_rank is None or next_score is None
@@ -113,99 +116,150 @@ def scores_rise_with_ranks(run: Any) -> bool:
 
 
 def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
-    """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is, unchecked."""
-    table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels, everything=True)
+    """Return any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and further ones, unchecked."""
+    table = _table(qrels, QRELS, readers.read_qrels)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
-    return {**table, **columns, "relevance": _numbers(table["relevance"], "qrels", columns)}
+    grades = _numbers(table["relevance"], "qrels", columns, grade_of)
+    return {**table, **columns, "relevance": grades}
 
 
 def qrel_table(qrels: TableLike) -> pl.DataFrame:
+    """Return any qrels as a table, see ``qrel_columns``."""
     return pl.DataFrame(qrel_columns(qrels))
 
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
-    """The ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
-    table = _table(readable(data, what), what, ("query_id", "doc_id"), readers.read_run)
+    """Return the ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
+    schema = Schema(what, ("query_id", "doc_id"), frozenset())
+    table = _table(readable(data, what), schema, readers.read_run)
     columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
     return list(zip(*columns, strict=True))
 
 
-def _table(
-    data: Any, what: str, needed: tuple[str, ...], read_path: Any, *, everything: bool = False
-) -> dict[str, pl.Series]:
-    """``data`` as a table whose values are still unchecked: the columns that are needed, or ``everything`` that it has."""
-    columns: Iterable[tuple[str, Any]] | None = None
+def _table(data: Any, schema: Schema, read_path: Any) -> dict[str, pl.Series]:
+    """Return the columns that the schema needs, and further ones if it keeps them; their values are unchecked.
+
+    A run that has ranks and no scores gives its ranks.
+
+    Raises:
+        ValueError: the data cannot be read, or lacks a needed column or has it twice.
+    """
     if isinstance(data, (str, os.PathLike)):
         data = read_path(os.fspath(data))
-    elif isinstance(data, pl.LazyFrame) and engine.computes():
+    columns = _columns_of(data, schema)
+    names = [check_text(name, f"{schema.what}: names of columns") for name, _ in columns]
+    renamed = _renamed(names, columns, schema)
+    needed = schema.needed
+    if schema.what == "run" and "score" not in renamed and "rank" in renamed:
+        needed = tuple("rank" if name == "score" else name for name in needed)
+    kept = set(renamed if schema.further else needed)
+    _check_columns(names, renamed, needed, kept, schema)
+    pairs = zip(renamed, columns, strict=True)
+    return {name: _series(name, values) for name, (_, values) in pairs if name in kept}
+
+
+def _columns_of(data: Any, schema: Schema) -> list[tuple[str, Any]]:
+    """Return the names and values of the columns of a table, a dict of dicts or rows.
+
+    Raises:
+        ValueError: the data is none of these.
+    """
+    if isinstance(data, pl.LazyFrame) and engine.computes():
         data = data.collect()
+    columns: Iterable[tuple[str, Any]] | None = None
     if isinstance(data, pl.DataFrame):
         columns = data.to_dict().items()
     elif isinstance(data, Mapping):
-        nested = with_string_keys(data, what)
-        columns = [
-            ("query_id", list(chain.from_iterable([q] * len(docs) for q, docs in nested.items()))),
-            ("doc_id", list(chain.from_iterable(nested.values()))),
-            (needed[-1], list(chain.from_iterable(docs.values() for docs in nested.values()))),
-        ]
+        columns = _columns_of_dicts(with_string_keys(data, schema.what), schema)
     elif hasattr(data, "itertuples"):
         columns = [(str(label), data.iloc[:, i]) for i, label in enumerate(data.columns)]
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
-        if engine.computes():
-            with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
-                columns = pl.DataFrame(data).to_dict().items()
-        elif hasattr(data, "column_names"):
-            columns = [(name, data.column(name).to_pylist()) for name in data.column_names]
+        columns = _columns_of_arrow(data)
     elif isinstance(data, Iterable) and not hasattr(data, "dtype"):
-        columns = _fields(data, what, needed).items()
+        columns = _fields(data, schema.what, schema.needed).items()
     if columns is None:
-        one_column = (
-            ", a single column," if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1 else ""
-        )
-        where = "" if engine.computes() else f" {engine.where()}"
+        raise ValueError(_not_a_table(data, schema))
+    return list(columns)
+
+
+def _columns_of_dicts(
+    nested: Mapping[str, Mapping[str, Any]], schema: Schema
+) -> list[tuple[str, list[Any]]]:
+    """Return the columns of ``{query: {document: number}}``."""
+    query_ids = chain.from_iterable([query_id] * len(docs) for query_id, docs in nested.items())
+    return [
+        ("query_id", list(query_ids)),
+        ("doc_id", list(chain.from_iterable(nested.values()))),
+        (schema.needed[-1], list(chain.from_iterable(docs.values() for docs in nested.values()))),
+    ]
+
+
+def _columns_of_arrow(data: Any) -> list[tuple[str, Any]] | None:
+    """Return the columns of what speaks Arrow's interface; None if it cannot be read."""
+    if engine.computes():
+        with contextlib.suppress(TypeError, ValueError, pl.exceptions.PolarsError):
+            return list(pl.DataFrame(data).to_dict().items())
+    elif hasattr(data, "column_names"):
+        return [(name, data.column(name).to_pylist()) for name in data.column_names]
+    return None
+
+
+def _not_a_table(data: Any, schema: Schema) -> str:
+    """Return what to say of data that is not a table."""
+    is_column = hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1
+    kind = f"{type(data).__name__}{', a single column,' if is_column else ''}"
+    where = "" if engine.computes() else f" {engine.where()}"
+    return (
+        f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with columns "
+        f"{', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
+    )
+
+
+def _renamed(names: Sequence[str], columns: Sequence[tuple[str, Any]], schema: Schema) -> list[str]:
+    """Return our names of columns that the schema needs; the others keep theirs."""
+    renamed = [
+        ours if ours in schema.needed else name
+        for name, ours in zip(names, our_names(names), strict=True)
+    ]
+    if "relevance" not in schema.needed or not grades_may_be_scores(names):
+        return renamed
+    scores = next(values for name, values in columns if name == "score")
+    if _are_whole(_series("score", scores)):  # with fractions among the scores, it is a run
+        return ["relevance" if name == "score" else name for name in renamed]
+    return renamed
+
+
+def _are_whole(numbers: pl.Series) -> bool:
+    """Return whether all are whole numbers."""
+    if not numbers.dtype.is_float():
+        return numbers.dtype.is_integer()
+    values = numbers.to_numpy()
+    return bool((values == values.round()).all())
+
+
+def _check_columns(
+    names: Sequence[str],
+    renamed: Sequence[str],
+    needed: Sequence[str],
+    kept: set[str],
+    schema: Schema,
+) -> None:
+    """Raise if a kept column occurs twice, or a needed one is missing."""
+    counts = Counter(names)
+    ours = dict(zip(names, renamed, strict=True))
+    twice = [name for name, count in counts.items() if count > 1 and ours[name] in kept]
+    if twice:
         raise ValueError(
-            f"{what} of type {type(data).__name__}{one_column} cannot be read{where}: give a path, a DataFrame with columns "
-            f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
+            f"{schema.what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one"
         )
-    columns = list(columns)
-    names = [check_text(name, f"{what}: names of columns") for name, _ in columns]
-    ours = {
-        name: our
-        for name in names
-        if (our := _OTHER_NAMES.get(name)) in needed and our not in names
-    }
-    known = {*names, *ours.values()}
-    if (
-        "relevance" in needed
-        and "relevance" not in known
-        and not known.isdisjoint(_GRADES_ARE_SCORES)
-    ):
-        for score in [_series("score", values) for name, values in columns if name == "score"]:
-            values = score.to_numpy() if score.dtype.is_float() else None
-            # With fractions among the scores, it is a run.
-            if score.dtype.is_integer() if values is None else (values == values.round()).all():
-                ours["score"] = "relevance"
-    renamed = [ours.get(name, name) for name in names]
-    kept = set(renamed if everything else needed)
-    if twice := [
-        name for name, count in Counter(names).items() if count > 1 and ours.get(name, name) in kept
-    ]:
+    missing = [name for name in needed if name not in renamed]
+    if missing:
+        has_grades = "relevance" in names or "label" in names
+        look = _LOOKS.get((needed[-1], missing[-1], has_grades, "score" in names), "")
         raise ValueError(
-            f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one"
+            f"{schema.what} lacks the column {missing[0]!r}: it has {shown_names(names)}"
+            f"{renaming(names) or look}"
         )
-    if missing := [name for name in needed if name not in renamed]:
-        hint = _LOOKS.get(
-            (needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names),
-            "",
-        )
-        raise ValueError(
-            f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{renaming(names) or hint}"
-        )
-    return {
-        our: _series(our, values)
-        for our, (_, values) in zip(renamed, columns, strict=True)
-        if our in kept
-    }
 
 
 def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -294,24 +348,34 @@ def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
     texts = []
     for row, value in enumerate(values.to_list(), start=first_row):
         try:
-            texts.append(id_string(value))
+            texts.append(id_of(value))
         except ValueError as error:
             raise ValueError(f"{what}: row {row} has no usable {values.name}: {error}") from None
     return pl.Series(values.name, texts, dtype=pl.String)
 
 
-def _numbers(values: pl.Series, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:
-    """Scores or grades as float64; everything that is not a finite number is refused."""
+def _numbers(
+    values: pl.Series,
+    what: str,
+    ids: Mapping[str, pl.Series],
+    parse: Callable[[Any], float | None] = number_of,
+) -> pl.Series:
+    """Return scores or grades as float64.
+
+    Raises:
+        ValueError: a value is not a finite number.
+    """
     name, column = values.name, values
     if not values.dtype.is_numeric():
-        column = pl.Series(name, list(map(float_of, values.to_list())), dtype=pl.Float64)
+        column = pl.Series(name, [parse(value) for value in values.to_list()], dtype=pl.Float64)
     column = column.cast(pl.Float64)
     bad = ~np.isfinite(column.to_numpy())
     if bad.any():
         first = int(bad.argmax())
         raise ValueError(
-            f"{what}: the {name} of document {ids['doc_id'][first]!r} for query {ids['query_id'][first]!r} is "
-            f"{shown(values[first])}, not a finite number{and_more(int(bad.sum()) - 1)}"
+            f"{what}: the {name} of document {ids['doc_id'][first]!r} for query "
+            f"{ids['query_id'][first]!r} is {shown(values[first])}, not a finite number"
+            f"{and_more(int(bad.sum()) - 1)}"
         )
     return column
 
@@ -455,35 +519,6 @@ def top_k(
 # -- small ones as plain lists ------------------------------------------------------------------------------------
 
 
-def float_of(value: Any) -> float | None:
-    """A number, or a decimal, as a float, infinite if it is beyond all floats; None of anything else.
-
-    >>> float_of(3), float_of(-(10**400)), float_of("3"), float_of(True)
-    (3.0, -inf, None, None)
-    """
-    try:
-        return float(value) if is_number(value) or isinstance(value, Decimal) else None
-    except OverflowError:  # an integer of more than 1,000 bits
-        return inf if value > 0 else -inf
-    except ValueError:  # a decimal that signals that it is none
-        return nan
-
-
-def id_string(value: Any) -> str:
-    """A query or document id as a string; an integer means its decimal string.
-
-    >>> id_string(7), id_string("d7")
-    ('7', 'd7')
-    """
-    if isinstance(value, str):
-        return check_text(str(value), "ids")
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    raise ValueError(
-        f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})"
-    )
-
-
 def with_string_keys(
     outer: Mapping[Any, Mapping[Any, Any]], what: str
 ) -> Mapping[str, Mapping[str, Any]]:
@@ -508,8 +543,7 @@ def with_string_keys(
         pass
     with naming(what):
         copy = {
-            id_string(q): {id_string(d): value for d, value in docs.items()}
-            for q, docs in outer.items()
+            id_of(q): {id_of(d): value for d, value in docs.items()} for q, docs in outer.items()
         }
     if len(copy) < len(outer) or any(
         len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)
@@ -561,7 +595,7 @@ def few_columns(
     else:
         return None
     wanted = {*needed, *texts}
-    renamed = [PYTERRIER.get(name, name) if name not in wanted else name for name in names]
+    renamed = our_names(names)
     if len(renamed) != len(wanted) or set(renamed) != wanted:
         return None
     columns = dict(zip(renamed, lists or [data[name].tolist() for name in names], strict=True))
@@ -583,7 +617,7 @@ def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
     for row in rows:
         kinds = list(map(type, row))
         if kinds.count(float) < len(row) and not set(kinds) <= {float, int}:
-            row = [nan if (number := float_of(value)) is None else number for value in row]
+            row = [nan if (number := number_of(value)) is None else number for value in row]
         try:
             packed.append(struct.pack(f"{len(row)}d", *row))
         except (OverflowError, struct.error):

@@ -261,7 +261,17 @@ def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> byte
 
 
 def blocks_of_file(path: str) -> Iterator[bytes]:
-    """A text file's content in blocks of whole lines (no longer than ``LONGEST``), without a byte order mark."""
+    """Yield a text file's content in blocks of whole lines, the last of which gets an end if it has none."""
+    for block in raw_blocks(path):
+        yield block if block.endswith(b"\n") else block + b"\n"
+
+
+def raw_blocks(path: str) -> Iterator[bytes]:
+    """Yield a text file's content in blocks of whole lines, without a byte order mark.
+
+    Raises:
+        ValueError: a line is longer than ``LONGEST``, or the file cannot be read.
+    """
     with _open(path) as stream:
         block = _read(stream, path, _BLOCK)
         if block.startswith(_BYTE_ORDER_MARK):
@@ -271,21 +281,27 @@ def blocks_of_file(path: str) -> Iterator[bytes]:
                 return
             if not block.endswith(b"\n"):
                 block += _read(stream, path, LONGEST + 1, line=True)
-            if not block.endswith(b"\n"):
-                block += b"\n"
-            end = 0
-            while end < len(block):
-                start, end = end, block.rfind(b"\n", end, end + LONGEST + 1) + 1
-                if not end:
-                    line = 1 + block.count(b"\n", 0, start)
-                    line += sum(
-                        earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number)
-                    )
-                    raise ValueError(
-                        f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?"
-                    )
+            _check_lengths(path, number, block)
             yield block
             block = _read(stream, path, _BLOCK)
+
+
+def _check_lengths(path: str, number: int, block: bytes) -> None:
+    """Raise if a line of the file's block ``number`` is too long for a text."""
+    whole = block if block.endswith(b"\n") else block + b"\n"
+    end = 0
+    while end < len(whole):
+        start, end = end, whole.rfind(b"\n", end, end + LONGEST + 1) + 1
+        if not end:
+            earlier = islice(raw_blocks(path), number)
+            line = 1 + whole.count(b"\n", 0, start) + sum(map(_count_lines, earlier))
+            raise ValueError(
+                f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?"
+            )
+
+
+def _count_lines(block: bytes) -> int:
+    return block.count(b"\n")
 
 
 @contextlib.contextmanager

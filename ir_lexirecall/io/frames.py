@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated, shown, shown_names
-from ir_lexirecall.io.lines import as_float, stacked
+from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.readers import parquet_batches
 from ir_lexirecall.io.value_cells import is_missing, texts, value_of
 

@@ -1,8 +1,8 @@
-"""Blocks of text as columns: lines of fields between blanks, as TREC's formats have them, and tables (CSV, TSV) with a header.
+"""Blocks of text as columns: lines of fields between blanks, and tables (CSV, TSV) with a header.
 
-A file is read a few million bytes at a time. Regular text (single blanks, no quotes within quotes) goes straight to a columnar
-parser; what that does not take is normalised, then read value by value: the slow way, which knows every rule, names the line that
-breaks one, and serves where Polars cannot compute.
+A file is read a few million bytes at a time. Regular text (single blanks, no quotes within quotes)
+goes straight to a columnar parser. What that does not take is read value by value: the slow way,
+which knows every rule, names the line that breaks one, and serves where Polars cannot compute.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -21,38 +19,35 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import and_more, is_number, shown
+from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.files import blocks_of_file, first_line, kind_of_file
+from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
+from ir_lexirecall.io.checks import check_names, check_not_cut
+from ir_lexirecall.io.files import first_line, kind_of_file, raw_blocks
+from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
+from ir_lexirecall.io.schemas import Cut, Schema
 
-RUN_COLUMNS = ("query_id", "doc_id", "score")
-QREL_COLUMNS = ("query_id", "doc_id", "relevance")
-PYTERRIER = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
-"""PyTerrier's names of columns, and ours."""
-_RECOMMENDERS = {
-    "user": "query_id",
-    "user_id": "query_id",
-    "item": "doc_id",
-    "item_id": "doc_id",
-    "rating": "relevance",
-}
-TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))
-"""Columns whose values are texts, whatever they look like."""
-
-
-Place = Callable[[int], str]
+Location = Callable[[int], str]
 """From the number of a line in a block to what messages call it."""
 _WHITE = bytes.maketrans(b"\t\r\v\f", b"    ")
 _ON_TOP = re.compile(
     rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*+"
 )  # empty lines and comments, ir-metadata among them
 _COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
-_SEPARATORS: dict[str, tuple[str, str | None]] = {".csv": (",", '"'), ".tsv": ("\t", None)}
-_REGULAR_QUOTES = re.compile(rb'(?<![^,\n])"[^"\n]*"(?![^,\r\n])')
+_SEPARATORS = {".csv": (",", ";", "\t"), ".tsv": ("\t", ",", ";")}
+_ANY_SEPARATOR = (",", "\t", ";")
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_REGULAR_QUOTES = {
+    separator: re.compile(
+        rb'(?<![^%(part)s\n])"[^"\n]*"(?![^%(part)s\r\n])' % {b"part": separator.encode()}
+    )
+    for separator in (",", ";", "\t")
+}
 _EMPTY_LINE = re.compile(rb"\n[ \t\v\f]*(?=\n)")
+_RUN_WIDTH, _QRELS_WIDTH = 6, 4
 _LOOKS = {
-    (6, 4): "; this looks like a run, not qrels",
-    (4, 6): "; this looks like qrels, not a run",
+    (_RUN_WIDTH, _QRELS_WIDTH): "; this looks like a run, not qrels",
+    (_QRELS_WIDTH, _RUN_WIDTH): "; this looks like qrels, not a run",
 }
 _FAULTS = {  # by how the messages of the standard library's ``csv`` begin
     "unexpected end": "a quotation mark is not closed",
@@ -61,58 +56,8 @@ _FAULTS = {  # by how the messages of the standard library's ``csv`` begin
 }
 
 
-def our_names(names: Sequence[str]) -> list[str]:
-    """The names of a table's columns, PyTerrier's as ours.
-
-    >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
-    (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
-    """
-    return [
-        ours if (ours := PYTERRIER.get(name, name)) == name or ours not in names else name
-        for name in names
-    ]
-
-
-def renaming(names: Sequence[str]) -> str:
-    """A hint at what columns should be called here that recommender systems call otherwise; empty for others.
-
-    >>> renaming(["user", "item", "rating"])
-    '; rename user to query_id, item to doc_id, rating to relevance'
-    """
-    known = [f"{name} to {_RECOMMENDERS[name]}" for name in names if name in _RECOMMENDERS]
-    return f"; rename {', '.join(known)}" if len(known) > 1 else ""
-
-
-def number(text: str) -> float | None:
-    """A number in decimal notation, ``inf`` and ``nan`` among them; None where a text is none.
-
-    >>> number("1e-3"), number("1_000"), number("x")
-    (0.001, None, None)
-    """
-    if not text.isascii() or "_" in text or text != text.strip():
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def as_float(value: Any) -> float | None:
-    """A number, or the text of one, as a float; None for anything else, and for integers that no float holds.
-
-    >>> as_float(3), as_float("0.5"), as_float(True), as_float(10**400)
-    (3.0, 0.5, None, None)
-    """
-    if isinstance(value, str):
-        return number(value)
-    try:
-        return float(value) if is_number(value) or isinstance(value, Decimal) else None
-    except OverflowError:
-        return None
-
-
 def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Tables of the same columns below each other."""
+    """Return tables of the same columns below each other."""
     if len(tables) == 1:
         return tables[0]
     if engine.computes():
@@ -124,105 +69,145 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse a header that names a wanted column twice."""
-    if twice := [name for name, count in Counter(names).items() if count > 1 and name in wanted]:
-        raise ValueError(f"{path}: the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
-
-
-def _place(path: str, number: int, skipped: bytes, line: int) -> str:
-    """What messages call a line of block ``number`` of the file, of which the first bytes were skipped."""
+def _location(path: str, number: int, skipped: bytes, line: int) -> str:
+    """Return what messages call a line of a file's block, of which the first bytes were skipped."""
     # Lines are counted only where one must be named.
-    before = skipped.count(b"\n") + sum(
-        earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number)
-    )
+    earlier = islice(raw_blocks(path), number)
+    before = skipped.count(b"\n") + sum(block.count(b"\n") for block in earlier)
     return f"{path}, line {before + line}"
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """How the lines of a file hold columns.
 
     Attributes:
         names: of all columns.
-        needed: those with a value in every line: a text, or a number.
-        wanted: those that are asked for.
-        separator: what stands between them; a blank for any white space.
+        schema: which of them must have values, and which are numbers.
+        wanted: the columns to return.
+        separator: what stands between them; a blank means any white space.
         quote: what may stand around a value.
     """
 
     names: Sequence[str]
-    needed: Sequence[str]
+    schema: Schema
     wanted: Sequence[str]
     separator: str = " "
     quote: str | None = None
 
-    def kind(self, name: str) -> Any:
-        """The type of a column."""
-        return pl.Float64 if name in self.needed and name not in TEXTS else pl.String
+    @property
+    def by_blanks(self) -> bool:
+        """Whether any white space separates."""
+        return self.separator == " "
+
+    def dtype(self, name: str) -> Any:
+        """Return the type of a column."""
+        return pl.Float64 if name in self.schema.numbers else pl.String
 
     def batches(self, path: str, *, header: bool) -> Iterator[pl.DataFrame]:
-        """The columns of a file, with a header line or without, some million rows at a time; of an empty file once."""
-        blocks = blocks_of_file(path)
-        for number, block in enumerate(chain([next(blocks, b"")], blocks)):
-            skipped = 0
-            if number == 0 and (on_top := _ON_TOP.match(block)):
-                skipped = on_top.end()
-                skipped = block.find(b"\n", skipped) + 1 or len(block) if header else skipped
-            rows = block[skipped:]
-            # What is regular in quotation marks are whole fields without these and without line breaks.
-            is_regular = (
-                not self.quote or b'"' not in rows or b'"' not in _REGULAR_QUOTES.sub(b"", rows)
-            )
-            if not is_regular:
-                rows = b"".join([rows, *blocks])
-            if self.separator == " ":
-                rows = _without_comments(rows)
-            table = None
-            with contextlib.suppress(UnicodeDecodeError):
-                if is_regular and engine.computes() and (rows.isascii() or rows.decode("utf-8")):
-                    table = self.regular(rows)
-            yield (
-                self.checked(rows, partial(_place, path, number, block[:skipped]))
-                if table is None
-                else table
-            )
+        """Yield a file's columns, some million rows at a time; once for an empty file.
 
-    def regular(self, rows: bytes) -> pl.DataFrame | None:
-        """The columns of regular lines; None if a line is not regular, lacks a needed value, or a value is not a number."""
-        if self.separator == " ":
-            last = len(self.names) - 1
-            places = [i for i, name in enumerate(self.names) if name in self.wanted or i == last]
-            for lines in _as_single_blanks(rows):
-                table = self.parsed(lines, columns=places)
-                # A missing field reads as null. Where no line lacks the last one, the number of blanks says that none has a further one.
-                if table is None or any(column.null_count() for column in table):
-                    continue
-                blank = np.frombuffer(lines, dtype=np.uint8) == ord(" ")
-                if np.count_nonzero(blank) == len(table) * last and not np.any(
-                    blank[1:] & blank[:-1]
-                ):
-                    return self.named(table)
-            return None
+        Args:
+            path: the file.
+            header: whether its first line names the columns.
+
+        Raises:
+            ValueError: see ``checked``; or the last number may be cut.
+        """
+        blocks = raw_blocks(path)
+        for number, block in enumerate(chain([next(blocks, b"")], blocks)):
+            skipped = _length_on_top(block, header=header) if number == 0 else 0
+            rows, is_regular = block[skipped:], True
+            if self.quote and not self._has_regular_quotes(rows):
+                rows, is_regular = b"".join([rows, *blocks]), False
+            location = partial(_location, path, number, block[:skipped])
+            if rows and not rows.endswith(b"\n"):
+                self._check_end(path, rows, location)
+                rows += b"\n"
+            if self.by_blanks:
+                rows = _without_comments(rows)
+            table = self._fast(rows) if is_regular and engine.computes() else None
+            yield self.checked(rows, location) if table is None else table
+
+    def _has_regular_quotes(self, rows: bytes) -> bool:
+        """Return whether quotation marks stand around whole fields, without line breaks in them."""
+        if b'"' not in rows:
+            return True
+        return b'"' not in _REGULAR_QUOTES[self.separator].sub(b"", rows)
+
+    def _check_end(self, path: str, rows: bytes, location: Location) -> None:
+        """Raise if the last line, which has no end of line, may be cut within its last number."""
+        cut = self.schema.cut
+        fields = rows.rpartition(b"\n")[2].split(None if self.by_blanks else self._part)
+        if self.names[-1] not in self.schema.numbers or len(fields) != len(self.names):
+            return
+        texts = self._last_fields(rows)
+        if cut is Cut.IF_LONGER:  # any grade of the file may show it
+            earlier = {text for block in raw_blocks(path) for text in self._last_fields(block)}
+            texts = [*sorted(earlier), texts[-1]]
+        line = rows.count(b"\n") + 1
+        check_not_cut(texts, cut, lambda: location(line), _label_of(self.names[-1]))
+
+    @property
+    def _part(self) -> bytes:
+        return self.separator.encode()
+
+    def _last_fields(self, rows: bytes) -> list[str]:
+        """Return the last field of each line that is not empty."""
+        lines = [line.rstrip() for line in rows.split(b"\n")]
+        part = None if self.by_blanks else self._part
+        fields = [line.rsplit(part, 1)[-1] for line in lines if line]
+        return [field.decode("utf-8", "replace").strip(" \t") for field in fields]
+
+    # -- the fast way ------------------------------------------------------------------------------
+
+    def _fast(self, rows: bytes) -> pl.DataFrame | None:
+        """Return the columns of regular lines in UTF-8; None for others."""
+        if not rows.isascii():
+            try:
+                rows.decode("utf-8")
+            except UnicodeDecodeError:
+                return None
+        return self._regular_lines(rows) if self.by_blanks else self._regular_table(rows)
+
+    def _regular_lines(self, rows: bytes) -> pl.DataFrame | None:
+        """Return the columns of lines with a blank between fields; None if a line is not regular."""
+        last = len(self.names) - 1
+        columns = [i for i, name in enumerate(self.names) if name in self.wanted or i == last]
+        for lines in _as_single_blanks(rows):
+            table = self._parsed(lines, columns=columns)
+            # A missing field reads as null. If no line lacks the last one, the number of blanks
+            # says that no line has a further one.
+            if table is None or any(column.null_count() for column in table):
+                continue
+            blank = np.frombuffer(lines, dtype=np.uint8) == ord(" ")
+            has_doubled = np.any(blank[1:] & blank[:-1])
+            if np.count_nonzero(blank) == len(table) * last and not has_doubled:
+                return self._named(table)
+        return None
+
+    def _regular_table(self, rows: bytes) -> pl.DataFrame | None:
+        """Return the columns of rows below a header; None if a row is not regular."""
         if b"\r" in rows:
             rows = rows.replace(b"\r\n", b"\n")
         if b"\r" in rows:
             return None
         rows = _EMPTY_LINE.sub(b"", b"\n" + rows).removeprefix(b"\n")
         quote = self.quote if b'"' in rows else None
-        if (table := self.parsed(rows, quote)) is None:
+        if (table := self._parsed(rows, quote)) is None:
             return None
-        table = self.named(table)
-        if any(table[name].null_count() for name in self.needed if name in self.wanted):
+        table = self._named(table)
+        if any(table[name].null_count() for name in self.schema.needed if name in self.wanted):
             return None
-        empty = quote and any((values == "").any() for values in table if values.dtype == pl.String)
-        return None if empty else table
+        texts = [values for values in table if values.dtype == pl.String]
+        has_empty = quote is not None and any((values == "").any() for values in texts)
+        return None if has_empty else table
 
-    def parsed(
+    def _parsed(
         self, block: bytes, quote: str | None = None, columns: list[int] | None = None
     ) -> pl.DataFrame | None:
-        """What Polars reads in a block, or in some columns of it, which are called by their places; None where it does not."""
-        schema = {str(i): self.kind(name) for i, name in enumerate(self.names)}
+        """Return what Polars reads in a block, its columns called by their numbers; None if it fails."""
+        schema = {str(i): self.dtype(name) for i, name in enumerate(self.names)}
         if not block:
             return pl.DataFrame(schema=schema)
         try:
@@ -237,91 +222,191 @@ class _Layout:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
 
-    def named(self, table: pl.DataFrame) -> pl.DataFrame:
+    def _named(self, table: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame({name: table[str(self.names.index(name))] for name in self.wanted})
 
-    def checked(self, block: bytes, place: Place) -> pl.DataFrame:
-        """The columns of any lines, value by value.
+    # -- the slow way ------------------------------------------------------------------------------
 
-        In a table, an empty field is a missing value, missing fields at the end are empty, and empty lines do not count. In CSV a
-        field may stand in quotation marks, doubled within, and have separators and line breaks.
+    def checked(self, block: bytes, location: Location) -> pl.DataFrame:
+        """Return the columns of any lines, read value by value.
+
+        In a table, an empty field is a missing value, missing fields at the end are empty, and
+        empty lines do not count. In CSV a field may stand in quotation marks, doubled within, and
+        have separators and line breaks.
 
         Raises:
-            ValueError: a line has a wrong number of fields or is not UTF-8, or a needed value is missing or not a number.
+            ValueError: a line has a wrong number of fields or is not UTF-8, or a needed value is
+                missing or not a number.
         """
-        try:
-            text = block.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = 1 + block.count(b"\n", 0, error.start)
-            raise ValueError(f"{place(line)}: not UTF-8 ({error.reason})") from None
-        width = len(self.names)
-        records: Iterator[tuple[int, list[str]]]
-        if self.separator == " ":  # only ASCII's blanks separate
-            several = enumerate(block.split(b"\n"), start=1)
-            records = (
-                (n, [part.decode() for part in line.split()]) for n, line in several if line.strip()
-            )
-        elif self.quote is None:
-            lines = enumerate((line.rstrip("\r") for line in text.split("\n")), start=1)
-            records = (
-                (n, line.split(self.separator)) for n, line in lines if line.strip(" \t\v\f")
-            )
-        else:
-            records = csv_rows(text, place, self.separator, strip=False)
         rows: list[list[str]] = []
-        numbers: list[int] = []
-        for n, fields in records:
-            if len(fields) > width or (len(fields) < width and self.separator == " "):
-                hint = _LOOKS.get((len(fields), width), "") if self.separator == " " else ""
-                raise ValueError(
-                    f"{place(n)}: {len(fields)} fields where {width} are expected{hint}"
-                )
-            rows.append(fields + [""] * (width - len(fields)))
-            numbers.append(n)
-        columns: dict[str, list[Any]] = {
-            name: [row[i] for row in rows] for i, name in enumerate(self.names)
-        }
-        needed = [name for name in self.needed if name in columns]
-        for name in needed:
-            if "" in columns[name]:
-                raise ValueError(f"{place(numbers[columns[name].index('')])}: there is no {name}")
-        for name, texts in columns.items():
-            if name not in needed:
-                columns[name] = [text or None for text in texts]
-            elif name not in TEXTS:
-                texts = [text.strip(" \t") for text in texts]
-                values = columns[name] = [number(text) for text in texts]
-                if None in values:
-                    i, ids = values.index(None), {"doc_id": "of document", "query_id": "for query"}
-                    subject = "".join(
-                        f" {word} {shown(columns[key][i])}"
-                        for key, word in ids.items()
-                        if key in needed
-                    )
-                    raise ValueError(
-                        f"{place(numbers[i])}: the {name}{subject} is {shown(texts[i])}, not a number"
-                        f"{and_more(values.count(None) - 1)}"
-                    )
-        return pl.DataFrame(
-            {name: pl.Series(name, columns[name], dtype=self.kind(name)) for name in self.wanted}
-        )
+        lines: list[int] = []
+        for line, fields in self._records(block, location):
+            rows.append(self._complete(fields, partial(location, line)))
+            lines.append(line)
+        texts = {name: [row[i] for row in rows] for i, name in enumerate(self.names)}
+        self._check_needed(texts, lines, location)
+        columns = {}
+        for name in self.wanted:
+            values: list[Any] = [text or None for text in texts[name]]
+            if name in self.schema.numbers:
+                values = self._numbers(name, texts, lines, location)
+            columns[name] = pl.Series(name, values, dtype=self.dtype(name))
+        for name in self.schema.numbers - {*self.wanted}:
+            if name in texts:
+                self._numbers(name, texts, lines, location)
+        return pl.DataFrame(columns)
+
+    def _records(self, block: bytes, location: Location) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number and the fields of each line that is not empty."""
+        text = _decoded(block, location)
+        if self.by_blanks:  # only ASCII's blanks separate
+            for number, line in enumerate(block.split(b"\n"), start=1):
+                if line.strip():
+                    yield number, [part.decode() for part in line.split()]
+        elif self.quote is None:
+            for number, row in enumerate(text.split("\n"), start=1):
+                if row.strip(" \t\v\f\r"):
+                    yield number, row.rstrip("\r").split(self.separator)
+        else:
+            yield from csv_rows(text, location, self.separator, strip=False)
+
+    def _complete(self, fields: list[str], location: Callable[[], str]) -> list[str]:
+        """Return one text for each column, empty where a table's row lacks fields at its end.
+
+        Raises:
+            ValueError: there are too many fields, or too few between blanks.
+        """
+        width = len(self.names)
+        if len(fields) == width:
+            return fields
+        if len(fields) < width and not self.by_blanks:
+            return fields + [""] * (width - len(fields))
+        message = f"{location()}: {len(fields)} fields where {width} are expected"
+        if len(fields) < width or not self.by_blanks:
+            raise ValueError(message + self._width_hint(fields))
+        if not (self.schema.open_ended and width == _RUN_WIDTH):
+            raise ValueError(message + self._width_hint(fields))
+        if reason := _shifted(fields):
+            raise ValueError(f"{message}; {reason}")
+        return fields[:width]
+
+    def _width_hint(self, fields: Sequence[str]) -> str:
+        """Return what a line with a wrong number of fields may be."""
+        width = len(self.names)
+        if not self.by_blanks:
+            separator = _SEPARATOR_NAMES[self.separator]
+            quoting = (
+                "; put a text that contains the separator in quotation marks" if self.quote else ""
+            )
+            return f" (separated by {separator}){quoting}"
+        if (len(fields), width) == (3, _RUN_WIDTH):
+            return (
+                "; three columns are read below a header line with query_id, doc_id and score "
+                "(or rank)"
+            )
+        if (len(fields), width) == (3, _QRELS_WIDTH):
+            return (
+                "; three columns are read below a header line with query_id, doc_id and relevance"
+            )
+        return _LOOKS.get((len(fields), width), "")
+
+    def _check_needed(
+        self, texts: Mapping[str, list[str]], lines: Sequence[int], location: Location
+    ) -> None:
+        """Raise if a needed value is empty."""
+        for name in self.schema.needed:
+            may_lack = self.schema.gaps and name in self.schema.numbers
+            if not may_lack and "" in texts.get(name, ()):
+                row = texts[name].index("")
+                raise ValueError(f"{location(lines[row])}: there is no {name}")
+
+    def _numbers(
+        self,
+        name: str,
+        texts: Mapping[str, list[str]],
+        lines: Sequence[int],
+        location: Location,
+    ) -> list[float | None]:
+        """Return the numbers of a column, None for an empty text that may be missing."""
+        parse = grade_of_text if self.schema.truth_values else number_of_text
+        column = [text.strip(" \t") for text in texts[name]]
+        numbers = [parse(text) for text in column]
+        wrong = [
+            i for i, n in enumerate(numbers) if n is None and (column[i] or not self.schema.gaps)
+        ]
+        if wrong:
+            row = wrong[0]
+            subject = "".join(
+                f" {word} {shown(texts[key][row])}"
+                for key, word in (("doc_id", "of document"), ("query_id", "for query"))
+                if key in self.schema.needed and key in texts
+            )
+            raise ValueError(
+                f"{location(lines[row])}: the {name}{subject} is {shown(column[row])}, not a number"
+                f"{and_more(len(wrong) - 1)}{number_hint(column[row])}"
+            )
+        return numbers
 
 
-# -- lines of fields ---------------------------------------------------------------------------------------
+def _label_of(name: str) -> str:
+    """Return what messages call a number of a column."""
+    return {"relevance": "grade"}.get(name, name)
 
 
-def read_lines(path: str, fields: Sequence[str], *, header: bool = False) -> pl.DataFrame:
-    """Lines of fields, after a header line or without; ids are text, the others numbers."""
-    return stacked([*_Layout(fields, fields, fields).batches(path, header=header)])
+def _length_on_top(block: bytes, *, header: bool) -> int:
+    """Return how many bytes the empty lines, comments and header on top of a file have."""
+    match = _ON_TOP.match(block)
+    length = match.end() if match else 0
+    return block.find(b"\n", length) + 1 or len(block) if header else length
 
 
-def line_batches(path: str, fields: Sequence[str], wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """The wanted columns of a file's lines, some million rows at a time."""
-    return _Layout(fields, fields, wanted).batches(path, header=False)
+def _decoded(block: bytes, location: Location) -> str:
+    """Return a block as text.
+
+    Raises:
+        ValueError: it is not UTF-8.
+    """
+    try:
+        return block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = 1 + block.count(b"\n", 0, error.start)
+        raise ValueError(f"{location(line)}: not UTF-8 ({error.reason})") from None
+
+
+def _shifted(fields: Sequence[str]) -> str:
+    """Return why a run's line with more than six fields cannot have a blank in its tag; empty if it can.
+
+    trec_eval ignores what follows the tag. A blank in an id shifts rank and score to the right.
+    """
+    _, _, _, rank, score, tag, *_ = fields
+    if not re.fullmatch(r"[+-]?\d+", rank):
+        return f"field 4, the rank, is {shown(rank)}: is there a blank in an id?"
+    if number_of_text(score) is None:
+        return f"field 5, the score, is {shown(score)}: is there a blank in an id?"
+    if number_of_text(tag) is not None:
+        return f"field 6, the tag, is the number {tag}: is there a blank in an id?"
+    return ""
+
+
+# -- lines of fields -------------------------------------------------------------------------------
+
+
+def read_lines(
+    path: str, fields: Sequence[str], schema: Schema, *, header: bool = False
+) -> pl.DataFrame:
+    """Return lines of fields, below a header line or without one."""
+    return stacked([*Layout(fields, schema, fields).batches(path, header=header)])
+
+
+def line_batches(
+    path: str, fields: Sequence[str], schema: Schema, *, header: bool = False
+) -> Iterator[pl.DataFrame]:
+    """Yield the needed columns of a file's lines, some million rows at a time."""
+    return Layout(fields, schema, schema.needed).batches(path, header=header)
 
 
 def _as_single_blanks(block: bytes) -> Iterator[bytes]:
-    """The block as it is, if it may be regular; with blanks for other white space; with single blanks and no empty lines."""
+    """Yield the block as it is, if it may be regular; with blanks for other white space; with single blanks only."""
     if not any(blank in block for blank in (b"\t", b"\r", b"\v", b"\f")):
         yield block
     block = block.translate(_WHITE)
@@ -331,7 +416,7 @@ def _as_single_blanks(block: bytes) -> Iterator[bytes]:
 
 
 def _without_comments(block: bytes) -> bytes:
-    """The block, with empty lines for comments (trec_eval 10's: the first character of a line that is no blank is ``#``)."""
+    """Return the block with empty lines for comments, whose first character that is not a blank is ``#``."""
     if b"#" not in block:
         return block
     letters = np.frombuffer(block, dtype=np.uint8)
@@ -341,57 +426,105 @@ def _without_comments(block: bytes) -> bytes:
     return _COMMENT.sub(b"", block)
 
 
-# -- tables with a header ----------------------------------------------------------------------------------
+# -- tables with a header --------------------------------------------------------------------------
 
 
-def has_header(path: str, needed: Sequence[str]) -> bool:
-    """Whether a file is a table with a header line; one with commas and no blanks must have one, and a .csv file."""
-    kind, line = kind_of_file(path), first_line(path).strip()
-    names, *_ = header_of(path)
-    found = {*our_names(names)}
-    if "query_id" in found and (kind in _SEPARATORS or found.issuperset(needed)):
+@dataclass(frozen=True)
+class Header:
+    """The first line of a table.
+
+    Attributes:
+        names: its names of columns, as they are written.
+        separator: what stands between them.
+        quote: what may stand around a value.
+    """
+
+    names: list[str]
+    separator: str
+    quote: str | None
+
+    def columns(self, schema: Schema) -> list[str]:
+        """Return our names of the columns; where qrels call grades scores, also of these."""
+        names = our_names(self.names)
+        if schema.what == "qrels" and grades_may_be_scores(self.names):
+            return ["relevance" if name == "score" else name for name in names]
+        return names
+
+
+def header_of(path: str) -> Header:
+    """Return the first line's columns, split by the separator that makes one a query's.
+
+    Without one, the separator is what the file's ending says, or the first one that the line has.
+    """
+    row = first_line(path).rstrip("\r\n")
+    separators = _SEPARATORS.get(kind_of_file(path), _ANY_SEPARATOR)
+    headers = [_split(row, separator) for separator in separators]
+    with_query = [header for header in headers if "query_id" in our_names(header.names)]
+    split = [header for header in headers if len(header.names) > 1]
+    return next(iter([*with_query, *split, headers[0]]))
+
+
+def _split(row: str, separator: str) -> Header:
+    """Return the fields of a header line."""
+    if separator == "\t":
+        return Header(row.split(separator), separator, None)
+    with contextlib.suppress(csv.Error):
+        names = next(csv.reader([row], delimiter=separator, strict=True), [])
+        return Header(names, separator, '"')
+    return Header(row.split(separator), separator, '"')
+
+
+def has_header(path: str, schema: Schema) -> bool:
+    """Return whether a file is a table with a header line.
+
+    Raises:
+        ValueError: it must have one and has none: a .csv file, or a line with commas or semicolons
+            and without blanks.
+    """
+    ending, line, header = kind_of_file(path), first_line(path).strip(), header_of(path)
+    names = {*header.columns(schema)}
+    if "query_id" in names and (ending in _SEPARATORS or names.issuperset(schema.needed)):
         return True
-    if "," in line and (kind == ".csv" or len(line.split()) == 1):
+    has_parts = header.separator != "\t" and len(header.names) > 1
+    if has_parts and (ending == ".csv" or len(line.split()) == 1):
         raise ValueError(
-            f"{path}, line 1: a CSV file needs a header line with {', '.join(needed)}; this one is {line[:200]!r}"
-            f"{renaming(names)}"
+            f"{path}, line 1: a CSV file needs a header line with {', '.join(schema.needed)}; "
+            f"this one is {line[:200]!r}{renaming(header.names)}"
         )
     return False
 
 
-def header_of(path: str) -> tuple[list[str], str, str | None]:
-    """The first line's names of columns, what separates these, and what may quote them: by the file's ending, else by that line."""
-    row = first_line(path).rstrip("\r\n")
-    separator, quote = (
-        _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in row else ".tsv"]
-    )
-    if quote:
-        with contextlib.suppress(csv.Error):
-            return next(csv.reader([row], delimiter=separator, strict=True), []), separator, quote
-    return row.split(separator), separator, quote
+def table_batches(
+    path: str, schema: Schema, header: Header | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yield a CSV or TSV file with a header line, some million rows at a time.
 
-
-def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iterator[pl.DataFrame]:
-    """A CSV or TSV file with a header line, some million rows at a time: the needed columns that it has, or all.
-
-    Ids are text and what else is needed numbers; further columns are texts, None where they are empty.
+    The columns are those that the schema needs, or all of them if it keeps further ones or the
+    file lacks one that it needs. Further columns are texts, None where they are empty.
     """
-    header, separator, quote = header_of(path)
-    names = our_names(header)
-    wanted = names if everything or not set(needed) <= set(names) else needed
+    header = header_of(path) if header is None else header
+    names = header.columns(schema)
+    has_all = {*schema.needed} <= {*names}
+    wanted = schema.needed if has_all and not schema.further else names
     check_names(path, names, wanted)
-    yield from _Layout(names, needed, wanted, separator, quote).batches(path, header=True)
+    layout = Layout(names, schema, wanted, header.separator, header.quote)
+    yield from layout.batches(path, header=True)
 
 
 def csv_rows(
-    text: str, place: Place, separator: str = ",", *, strip: bool = True, **options: Any
+    text: str, location: Location, separator: str = ",", *, strip: bool = True, **options: Any
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV text that are not empty, each with the number of its first line.
+    """Yield the rows of a CSV text that are not empty, each with the number of its first line.
 
     Args:
-        place: what messages call a line.
+        text: the text.
+        location: what messages call a line.
+        separator: what stands between fields.
         strip: take blanks around fields away; rows without anything else are empty, too.
         options: of ``csv.reader``.
+
+    Raises:
+        ValueError: a quotation mark is not closed, or something follows a closing one.
     """
     lines = text.split("\n")
     limit = csv.field_size_limit()  # of the whole program, which gets it back
@@ -403,18 +536,21 @@ def csv_rows(
         csv.field_size_limit(max(limit, len(text)))  # the text is in memory anyway
         for row in reader:
             fields = [field.strip() for field in row] if strip else row
-            if (
-                any(fields)
+            written = (
+                fields
                 if strip
-                else any(line.strip(" \t\v\f\r") for line in lines[start : reader.line_num])
-            ):
+                else [line.strip(" \t\v\f\r") for line in lines[start : reader.line_num]]
+            )
+            if any(written):
                 yield start + 1, fields
             start = reader.line_num
     except csv.Error as error:
-        fault = next(
-            (words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)),
-            str(error),
-        )
-        raise ValueError(f"{place(start + 1)}: {fault}") from None
+        raise ValueError(f"{location(start + 1)}: {_fault(error)}") from None
     finally:
         csv.field_size_limit(limit)
+
+
+def _fault(error: csv.Error) -> str:
+    """Return what is wrong with a CSV text, in words for its author."""
+    matches = [words for theirs, words in _FAULTS.items() if str(error).startswith(theirs)]
+    return matches[0] if matches else str(error)

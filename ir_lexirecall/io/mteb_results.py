@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ir_lexirecall._util.errors import and_more
+from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import parsed_json, text_of_file
-from ir_lexirecall.io.lines import as_float
 from ir_lexirecall.io.value_cells import Cells
 
 MAIN_SCORE = "main_score"

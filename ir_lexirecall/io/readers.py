@@ -11,7 +11,9 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,22 @@ from ir_lexirecall._util.errors import and_more, entry, is_integer, is_number, n
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import files, lines, search_engines
-from ir_lexirecall.io.lines import QREL_COLUMNS, RUN_COLUMNS, TEXTS
+from ir_lexirecall.io.cells import grade_of, id_of, number_of
+from ir_lexirecall.io.checks import check_names
+from ir_lexirecall.io.names import (
+    ASPECT_COLUMNS,
+    QREL_COLUMNS,
+    RECORD_ALIASES,
+    RUN_COLUMNS,
+    TEXTS,
+    our_names,
+)
 from ir_lexirecall.io.relevant_documents import with_grades
+from ir_lexirecall.io.schemas import POOL, QRELS, RANKED_RUN, RANKS_AND_SCORES, RUN
 
 _RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
-_RANKED = ("query_id", "doc_id", "position")
+_RANKED = ("query_id", "doc_id", "rank")
 RANKED_SCORES = ("query_id", "rank", "score")
 _BEIR = ("query-id", "corpus-id", "score")
 _ROWS = 2**21  # of a Parquet file at a time
@@ -50,14 +62,18 @@ _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
 
 def run_batches(path: str) -> Iterator[pl.DataFrame]:
-    """A run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
+    """Yield a run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
 
     Args:
-        path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
-            (Parquet, CSV, TSV); JSON: predictions of MTEB with a single subset and split, lines of predictions
-            as sentence-transformers writes them, or a dict of dicts; lines ``query document rank`` (MS MARCO, Pyserini); or a
-            folder of Parquet files, or a pattern (``runs/bm25-*.parquet``) whose files are parts of one run. Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``,
-            standard input, are copied to a temporary file first.
+        path: a TREC run (``query Q0 document rank score tag``, any white space; what follows the tag
+            is part of it), or a table with those columns by name (Parquet, CSV, TSV; separated by
+            semicolons, too), where ranks may stand for scores; JSON: predictions of MTEB with a
+            single subset and split, lines of predictions as sentence-transformers writes them,
+            records with a query, a document and a score, or a dict of dicts; lines ``query document
+            rank`` (MS MARCO, Pyserini); or a folder of Parquet files, or a pattern
+            (``runs/bm25-*.parquet``) whose files are parts of one run. Text files may be compressed
+            (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``, standard input, are copied to a
+            temporary file first.
 
     Raises:
         ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
@@ -66,118 +82,167 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
         with files.rereadable(part) as file:
             if files.is_parquet(file):
                 yield from parquet_batches(file, RUN_COLUMNS)
-                continue
-            line = files.first_line(file)
-            fields = line.split()
-            if is_json(line):
+            elif is_json(files.first_line(file)):
                 yield _json_run(file)
-            elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
-                table = lines.read_lines(file, _RANKED)
-                ranks: dict[str, list[float]] = {}
-                for query_id, rank in zip(
-                    table["query_id"].to_list(), table["position"].to_list(), strict=True
-                ):
-                    ranks.setdefault(query_id, []).append(rank)
-                for query_id, of_query in ranks.items():
-                    if sorted(of_query) != [*range(1, len(of_query) + 1)]:
-                        raise ValueError(
-                            f"{file}: taken for lines of query, document and rank, but the ranks of query {query_id!r} are not "
-                            "1, 2, 3, ...; a TREC run has six fields: query Q0 document rank score tag"
-                        )
-                yield table.select("query_id", "doc_id", score=-table["position"])
-            elif lines.has_header(file, RUN_COLUMNS):
-                yield from lines.table_batches(file, RUN_COLUMNS, everything=False)
             else:
-                yield from lines.line_batches(file, _RUN_FIELDS, RUN_COLUMNS)
+                yield from map(_scored, _text_batches(file))
+
+
+def _text_batches(file: str) -> Iterator[pl.DataFrame]:
+    """Yield the needed columns of a text file that holds a run, with scores or ranks."""
+    fields = files.first_line(file).split()
+    if len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
+        return iter([_ranked_lines(file)])
+    if {*RANKED_RUN.needed} <= {*lines.header_of(file).columns(RANKED_RUN)} and not _has_scores(
+        file
+    ):
+        return lines.table_batches(file, RANKED_RUN)
+    if lines.has_header(file, RUN):
+        return lines.table_batches(file, RUN)
+    for schema in (RUN, RANKED_RUN):
+        if {*schema.needed} <= {*our_names(fields)}:  # a header between blanks
+            return lines.line_batches(file, our_names(fields), schema, header=True)
+    return lines.line_batches(file, _RUN_FIELDS, RUN)
+
+
+def _has_scores(file: str) -> bool:
+    return "score" in lines.header_of(file).names
+
+
+def _ranked_lines(file: str) -> pl.DataFrame:
+    """Return lines of query, document and rank.
+
+    Raises:
+        ValueError: the ranks of a query are not 1, 2, 3, ...
+    """
+    table = lines.read_lines(file, _RANKED, RANKED_RUN)
+    ranks: dict[str, list[float]] = {}
+    for query_id, rank in zip(table["query_id"].to_list(), table["rank"].to_list(), strict=True):
+        ranks.setdefault(query_id, []).append(rank)
+    for query_id, of_query in ranks.items():
+        if sorted(of_query) != [*range(1, len(of_query) + 1)]:
+            raise ValueError(
+                f"{file}: taken for lines of query, document and rank, but the ranks of query "
+                f"{query_id!r} are not 1, 2, 3, ...; a TREC run has six fields: query Q0 document "
+                "rank score tag"
+            )
+    return table
+
+
+def _scored(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a run's columns, with negative ranks as scores where there are ranks only."""
+    if "score" in table.columns or "rank" not in table.columns:
+        return table
+    ranks = table["rank"].to_numpy()
+    return pl.DataFrame({"query_id": table["query_id"], "doc_id": table["doc_id"], "score": -ranks})
 
 
 def read_run(path: str) -> pl.DataFrame:
-    """A whole run, see ``run_batches``."""
+    """Return a whole run, see ``run_batches``."""
     return lines.stacked([*run_batches(path)])
 
 
 def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
-    """Query, rank and score of the first rows of a run that has ranks beside its scores; none of Parquet, or where there are no ranks."""
-    if (
-        not os.path.isfile(files.content_path(path))
-        or files.is_parquet(path)
-        or is_json(files.first_line(path))
-    ):
+    """Return query, rank and score of a run's first rows; none of Parquet, or if it has no ranks."""
+    is_text = os.path.isfile(files.content_path(path)) and not files.is_parquet(path)
+    if not is_text or is_json(files.first_line(path)):
         return []
-    if not lines.has_header(path, RUN_COLUMNS):
-        rows = map(
-            str.split, files.first_text(path, 2**16).split("\n")[:-1]
-        )  # the last line may be cut
-        return [(row[0], row[3], row[4]) for row in rows if len(row) == len(_RUN_FIELDS)]
-    if not set(RANKED_SCORES) <= set(lines.our_names(lines.header_of(path)[0])):
+    if not lines.has_header(path, RUN):
+        whole_lines = files.first_text(path, 2**16).split("\n")[:-1]  # the last one may be cut
+        rows = map(str.split, whole_lines)
+        return [(row[0], row[3], row[4]) for row in rows if len(row) >= len(_RUN_FIELDS)]
+    if not set(RANKED_SCORES) <= set(lines.header_of(path).columns(RANKS_AND_SCORES)):
         return []
-    table = next(lines.table_batches(path, RANKED_SCORES, everything=False))
+    table = next(lines.table_batches(path, RANKS_AND_SCORES))
     return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
 
 
 def read_qrels(path: str) -> pl.DataFrame:
-    """Qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a header, BEIR's TSV, or JSON.
+    """Return qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a header, BEIR's TSV, or JSON.
 
     Args:
-        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``, a folder of Parquet files, or a
-            pattern whose files are parts of one. A text file whose first line names ``query_id``, ``doc_id`` and ``relevance``
-            has a header; further columns are subtopics, weights or aspects.
+        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``,
+            ``.jsonl``, a folder of Parquet files, or a pattern whose files are parts of one. A text
+            file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a header;
+            further columns are subtopics, weights or aspects.
 
     Raises:
-        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
+        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
+            number; with the line.
     """
     if parts := files.parts_of(path):
         return lines.stacked([read_qrels(part) for part in parts])
     with files.rereadable(path) as file:
         if files.is_parquet(file):
-            table = lines.stacked([*parquet_batches(file)])
-        else:
-            line = files.first_line(file)
-            if is_json(line):
-                content = files.parsed_json(files.text_of_file(file), file)
-                with naming(file):
-                    found = search_engines.qrels_in(content)
-                    if found is None:
-                        found = with_grades(content)
-                return _table_of_dicts(found, file, "qrels")
-            if search_engines.is_judgment_list(line):
-                return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
-            fields = tuple(line.split())
-            if fields == _BEIR:
-                return lines.read_lines(file, QREL_COLUMNS, header=True)
-            if lines.has_header(file, QREL_COLUMNS):
-                table = lines.stacked([*lines.table_batches(file, QREL_COLUMNS, everything=True)])
-                for i, texts in enumerate(
-                    table
-                ):  # further columns whose texts are all numbers become numbers
-                    if texts.dtype == pl.String and texts.name not in TEXTS:
-                        numbers = texts.cast(pl.Float64, strict=False)
-                        if numbers.null_count() == texts.null_count():
-                            table.replace_column(i, numbers)
-            else:
-                if header := set(QREL_COLUMNS) <= set(fields):
-                    lines.check_names(file, fields, fields)
-                table = lines.read_lines(file, fields if header else _QREL_FIELDS, header=header)
-                if table.columns[-1] == "relevance" and len(table):
-                    with open(files.content_path(file), "rb") as stream:
-                        stream.seek(max(0, os.path.getsize(files.content_path(file)) - 64))
-                        end = stream.read()
-                    grades = table["relevance"].to_numpy()
-                    last = f"{grades[-1]:g}"
-                    cut = end.endswith((f" {last}".encode(), f"\t{last}".encode()))
-                    several = map("{:g}".format, np.unique(grades) if cut else ())
-                    if longer := [
-                        grade for grade in several if grade != last and grade.startswith(last)
-                    ]:
-                        raise ValueError(
-                            f"{file}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; "
-                            "write it again, or end its last line"
-                        )
-    return (
-        table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True)))
-        if set(_BEIR) <= set(table.columns)
-        else table
-    )
+            return _with_our_grades(lines.stacked([*parquet_batches(file)]))
+        line = files.first_line(file)
+        if is_json(line):
+            return _json_qrels(file)
+        if search_engines.is_judgment_list(line):
+            return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
+        return _text_qrels(file, tuple(line.split()))
+
+
+def _text_qrels(file: str, fields: tuple[str, ...]) -> pl.DataFrame:
+    """Return the qrels of a text file, whose first line has these fields between blanks."""
+    if fields == _BEIR:
+        return lines.read_lines(file, QREL_COLUMNS, QRELS, header=True)
+    if lines.has_header(file, QRELS):
+        return _with_numbers(lines.stacked([*lines.table_batches(file, QRELS)]))
+    if set(QREL_COLUMNS) <= set(fields):
+        check_names(file, fields, fields)
+        numbers = frozenset(fields) - TEXTS
+        schema = replace(QRELS, needed=fields, numbers=numbers)
+        return lines.read_lines(file, fields, schema, header=True)
+    return lines.read_lines(file, _QREL_FIELDS, QRELS)
+
+
+def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
+    """Return the graded rows of a table to judge in, and the number of rows without a grade.
+
+    Args:
+        path: a file such as ``write_pool_csv`` writes and people fill in.
+
+    Returns:
+        Its ``query_id``, ``doc_id`` and ``relevance``, and its aspects if it has some; None if the
+        file is not a table of judgments with a header line.
+
+    Raises:
+        ValueError: a row has too many fields, lacks an id, or has a grade that is not a number.
+    """
+    if not os.path.isfile(path) or files.is_parquet(path):
+        return None
+    line = files.first_line(path)
+    if is_json(line) or search_engines.is_judgment_list(line) or not lines.has_header(path, POOL):
+        return None
+    header = lines.header_of(path).columns(POOL)
+    if not set(QREL_COLUMNS) <= set(header):
+        return None
+    table = lines.stacked([*lines.table_batches(path, replace(POOL, further=True))])
+    has_grade = ~np.isnan(table["relevance"].to_numpy())
+    graded = [
+        pl.Series(name, [*compress(table[name].to_list(), has_grade)], dtype=table.schema[name])
+        for name in (*QREL_COLUMNS, *ASPECT_COLUMNS)
+        if name in header
+    ]
+    return pl.DataFrame(graded), int((~has_grade).sum())
+
+
+def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with numbers for further columns whose texts are all numbers."""
+    for i, texts in enumerate(table):
+        if texts.dtype == pl.String and texts.name not in TEXTS:
+            numbers = texts.cast(pl.Float64, strict=False)
+            if numbers.null_count() == texts.null_count():
+                table.replace_column(i, numbers)
+    return table
+
+
+def _with_our_grades(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with our names where it has BEIR's, which call grades scores."""
+    if set(_BEIR) <= set(table.columns):
+        return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True)))
+    return table
 
 
 # -- JSON ------------------------------------------------------------------------------------------
@@ -190,41 +255,145 @@ def is_json(first_line: str) -> bool:
 
 
 def _json_run(path: str) -> pl.DataFrame:
+    """Return the run that a JSON file holds: what programs write, records, or a dict of dicts."""
     records = files.json_values(files.text_of_file(path), path)
     content = records[0][1]
-    read = next(
-        (read for knows, read in RECORDS if knows(content)),
-        predictions if len(records) > 1 else None,
-    )
-    if read is not None:
-        return _table_of_dicts(read(records, path), path, "run")
-    if (
-        isinstance(content, dict) and {"details", "metric_score"} <= content.keys()
-    ):  # a response of _rank_eval
-        with naming(path):
+    readers = [read for recognises, read in RECORDS if recognises(content)]
+    if readers:
+        return _table_of_dicts(readers[0](records, path), path, "run")
+    if _is_flat(content):
+        return _scored(_table_of_records(records, path, "run"))
+    if len(records) > 1:
+        return _table_of_dicts(predictions(records, path), path, "run")
+    if isinstance(content, dict) and {"details", "metric_score"} <= content.keys():
+        with naming(path):  # a response of _rank_eval
             return _table_of_dicts(search_engines.read_rank_eval(content).run, path, "run")
+    return _table_of_dicts(*_of_mteb(content, path), "run")
+
+
+def _of_mteb(content: Any, path: str) -> tuple[Any, str]:
+    """Return the run below the single subset and split of MTEB's predictions, and what messages call it.
+
+    Content of another kind is returned as it is.
+    """
     inside = content  # MTEB's predictions have queries below subsets and splits
     for _ in range(3):
         inside = next(iter(inside.values()), None) if isinstance(inside, dict) else None
-    if isinstance(content, dict) and (_MTEB in content or isinstance(inside, dict)):
-        splits = {
-            name: part for name, part in content.items() if name != _MTEB and isinstance(part, dict)
-        }
-        there = {
-            f"{name}/{split}": run for name, part in splits.items() for split, run in part.items()
-        }
-        if len(there) != 1:
+    if not isinstance(content, dict) or (_MTEB not in content and not isinstance(inside, dict)):
+        return content, path
+    runs = {
+        f"{name}/{split}": run
+        for name, splits in content.items()
+        if name != _MTEB and isinstance(splits, dict)
+        for split, run in splits.items()
+    }
+    if len(runs) != 1:
+        raise ValueError(
+            f"{path}: expected predictions of MTEB for one subset and split, it has "
+            f"{', '.join(runs) or 'nothing'}; give one of them: json.load(open(path))[subset][split]"
+        )
+    [(name, run)] = runs.items()
+    return run, f"{path} ({name})"
+
+
+def _json_qrels(path: str) -> pl.DataFrame:
+    """Return the qrels that a JSON file holds: what search engines write, records, or a dict of dicts."""
+    records = files.json_values(files.text_of_file(path), path)
+    content = records[0][1]
+    if _is_flat(content):
+        return _table_of_records(records, path, "qrels")
+    if len(records) > 1:
+        line, content = records[1]
+        raise ValueError(
+            f"{path}, line {line}: a second JSON value; qrels as JSON lines are objects with "
+            f"query_id, doc_id and relevance, not {shown(records[0][1])}"
+        )
+    with naming(path):
+        ratings = search_engines.qrels_in(content)
+        grades = with_grades(content) if ratings is None else ratings
+    return _table_of_dicts(grades, path, "qrels")
+
+
+# -- records: a JSON object for each row ------------------------------------------------------------
+
+
+def _is_flat(content: Any) -> bool:
+    """Return whether a JSON value is a row, or a list of rows: with a query and a document each."""
+    row = content[0] if isinstance(content, list) and content else content
+    if not isinstance(row, dict):
+        return False
+    names = our_names([*row], RECORD_ALIASES)
+    of_row = dict(zip(names, row.values(), strict=True))
+    ids = [of_row.get("query_id"), of_row.get("doc_id")]
+    return all(isinstance(value, (str, int)) for value in ids)
+
+
+def _table_of_records(records: list[tuple[int, Any]], path: str, what: str) -> pl.DataFrame:
+    """Return rows of JSON lines, or of a list of objects, as a table.
+
+    Raises:
+        ValueError: a row is not an object, or lacks a query, a document or a number; with its line.
+    """
+    rows = [(f"{path}, line {line}", row) for line, row in records]
+    if len(records) == 1 and isinstance(records[0][1], list):
+        rows = [(f"{path}, record {n}", row) for n, row in enumerate(records[0][1], start=1)]
+    first = rows[0][1]
+    names = dict(zip(first, our_names([*first], RECORD_ALIASES), strict=True))
+    value, parse = "relevance", grade_of
+    if what == "run":
+        value, parse = ("score" if "score" in names.values() else "rank"), number_of
+    elif "relevance" not in names.values() and "score" in names:
+        names["score"] = "relevance"
+    columns: dict[str, list[Any]] = {name: [] for name in names.values()}
+    for location, row in rows:
+        if not isinstance(row, dict):
             raise ValueError(
-                f"{path}: expected predictions of MTEB for one subset and split, it has {', '.join(there) or 'nothing'}; give "
-                "one of them: json.load(open(path))[subset][split]"
+                f"{location}: expected an object as in the first row, got {shown(row)}"
             )
-        [(name, content)] = there.items()
-        path = f"{path} ({name})"
-    return _table_of_dicts(content, path, "run")
+        cells = {str(names.get(name, name)): cell for name, cell in row.items()}
+        _check_record(cells, value, parse, location)
+        for name, column in columns.items():
+            column.append(cells.get(name))
+    columns["query_id"] = [id_of(query_id) for query_id in columns["query_id"]]
+    columns["doc_id"] = [id_of(doc_id) for doc_id in columns["doc_id"]]
+    columns[value] = [parse(cell) for cell in columns[value]]
+    return pl.DataFrame([_column(name, values) for name, values in columns.items()])
+
+
+def _check_record(
+    cells: Mapping[str, Any], value: str, parse: Callable[[Any], float | None], location: str
+) -> None:
+    """Raise if a row lacks a column, or has no id or number in one."""
+    lacking = [name for name in ("query_id", "doc_id", value) if name not in cells]
+    if lacking:
+        raise ValueError(
+            f"{location}: there is no {lacking[0]}; it has {', '.join(map(str, cells)) or 'nothing'}"
+        )
+    for name in ("query_id", "doc_id"):
+        _json_id(cells[name], name, location)
+    if parse(cells[value]) is None:
+        raise ValueError(
+            f"{location}: the {value} of document {cells['doc_id']!r} for query "
+            f"{cells['query_id']!r} is {shown(cells[value])}, not a number"
+        )
+
+
+def _column(name: str, values: list[Any]) -> pl.Series:
+    """Return values as a column, of objects if they are of several types."""
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, OverflowError):
+        return pl.Series(name, values, dtype=pl.Object)
 
 
 def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
+    """Return ``{query: {document: number}}`` as a table.
+
+    Raises:
+        ValueError: it is something else, or a value is not a number.
+    """
     value, column = ("grade", "relevance") if what == "qrels" else ("score", "score")
+    parse = grade_of if what == "qrels" else number_of
     expected = f"expected {{query_id: {{doc_id: {value}}}}}"
     if not isinstance(content, dict):
         raise ValueError(
@@ -236,15 +405,16 @@ def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
             raise ValueError(
                 f"{path}: taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}"
             )
-        if odd := [doc_id for doc_id, number in docs.items() if not is_number(number)]:
+        values = [parse(number) for number in docs.values()]
+        if None in values:
+            doc_id = [*docs][values.index(None)]
             raise ValueError(
-                f"{path}: the {value} of document {odd[0]!r} for query {query_id!r} is {shown(docs[odd[0]])}, not a number"
-                f"{and_more(len(odd) - 1)}"
+                f"{path}: the {value} of document {doc_id!r} for query {query_id!r} is "
+                f"{shown(docs[doc_id])}, not a number{and_more(values.count(None) - 1)}"
             )
-        for name, values in zip(
-            columns, ([query_id] * len(docs), docs, map(float, docs.values())), strict=True
-        ):
-            columns[name] += values
+        columns["query_id"] += [query_id] * len(docs)
+        columns["doc_id"] += docs
+        columns[column] += values
     return pl.DataFrame(
         columns, schema={"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
     )
@@ -453,7 +623,7 @@ def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator
         with reader.ParquetFile(content) as file:
             names = file.schema_arrow.names
             wanted = columns if columns and set(columns) <= set(names) else names
-            lines.check_names(path, names, wanted)
+            check_names(path, names, wanted)
             rows = 0
             for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
                 batch.validate(full=True)
@@ -477,14 +647,8 @@ def _of_arrow(table: Any) -> pl.DataFrame:
         engine.computes()
     ):  # without what programs noted beside the columns: Polars panics where that is no text
         return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
-    columns = {}
-    for name, column in zip(table.schema.names, table.columns, strict=True):
-        values = column.to_pylist()
-        try:
-            columns[name] = pl.Series(name, values, strict=True)
-        except (TypeError, OverflowError):
-            columns[name] = pl.Series(name, values, dtype=pl.Object)
-    return pl.DataFrame(columns)
+    named = zip(table.schema.names, table.columns, strict=True)
+    return pl.DataFrame([_column(name, column.to_pylist()) for name, column in named])
 
 
 def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> pl.DataFrame:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, is_integer, repeated, shown, shown_names
+from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import first_line, parsed_json, rereadable, text_of_file
-from ir_lexirecall.io.lines import as_float, csv_rows
+from ir_lexirecall.io.lines import csv_rows
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""

@@ -17,11 +17,12 @@ from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io import files
+from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
-from ir_lexirecall.io.lines import as_float, csv_rows
+from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.query_columns import QUERY_NAMES, TASK_NAMES
 from ir_lexirecall.io.value_cells import id_text, texts
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, is_integer, shown
-from ir_lexirecall.io.lines import as_float
+from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.measure_names import equivalent
 
 SUMMARY = ("all", "amean", "overall")

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import shown
+from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.files import is_parquet, json_values, kind_of_file, rereadable, text_of_file
 from ir_lexirecall.io.frames import Table
-from ir_lexirecall.io.lines import RUN_COLUMNS, csv_rows, number, our_names
+from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.mteb_results import is_mteb
+from ir_lexirecall.io.names import RUN_COLUMNS, our_names
 from ir_lexirecall.io.query_columns import (
     ITEM_NAMES,
     QUERY_NAMES,

@@ -25,6 +25,8 @@ from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
+from ir_lexirecall.io.lines import stacked
+from ir_lexirecall.io.readers import read_pool
 from ir_lexirecall.io.texts_and_groups import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
@@ -205,7 +207,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     (['a', 'b'], [1.0, 2.0])
     """
     name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
-    added = Judgments.from_qrels(_graded(more))
+    added = _judgments_of(more)
     if judgments.table is not None or added.table is not None:
         warn(f"{name}: merged judgments keep one grade for each document; subtopics are left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
@@ -216,7 +218,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
             f"{judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
         )
     with naming(name):
-        both = Judgments.from_qrels(pl.concat([_rows(judgments), _rows(added)]))
+        both = Judgments.from_qrels(stacked([_rows(judgments), _rows(added)]))
     # Queries without any judged document stay.
     query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[
         both.query
@@ -247,7 +249,7 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     >>> agreed.values.tolist(), differ.values.tolist()
     ([['q', 'd', 1], ['q', 'f', 1]], [['q', 'e', 0, 2]])
     """
-    judged = [Judgments.from_qrels(_graded(source)) for source in (a, b)]
+    judged = [_judgments_of(source) for source in (a, b)]
     first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in judged)
     if {*first["query_id"]}.isdisjoint(second["query_id"]):
         of_a, of_b = judged[0].query_ids, judged[1].query_ids
@@ -274,34 +276,37 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
 
 
 def _rows(judgments: Judgments) -> pl.DataFrame:
-    """The judged documents and their grades, a row each."""
-    query_id = pl.Series(judgments.query_ids, dtype=pl.String).gather(judgments.query)
+    """Return the judged documents and their grades, a row each."""
+    query_ids = [judgments.query_ids[q] for q in judgments.query.tolist()]
     return pl.DataFrame(
-        {"query_id": query_id, "doc_id": judgments.doc_id, "relevance": judgments.grade}
+        {"query_id": query_ids, "doc_id": judgments.doc_ids, "relevance": judgments.grade},
+        schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
     )
+
+
+def _judgments_of(source: QrelsLike) -> Judgments:
+    """Return judgments in any form, or those that were filled into a table to judge in."""
+    graded = _graded(source)
+    if isinstance(source, (str, os.PathLike)) and graded is not source:
+        with naming(os.fspath(source)):
+            return Judgments.from_qrels(graded)
+    return Judgments.from_qrels(graded)
 
 
 def _graded(source: QrelsLike) -> QrelsLike:
-    """The rows with a grade of what ``write_pool_csv`` wrote to be filled in; any other judgments as they are."""
+    """Return the graded rows of a table to judge in; other judgments as they are.
+
+    Raises:
+        ValueError: no row has a grade, or the table has a fault.
+    """
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
-    if not path.lower().endswith(".csv") or not os.path.isfile(path):
+    pool = read_pool(path)
+    if pool is None:
         return source
-    columns = ["query_id", "doc_id", "relevance"]
-    with naming(path):
-        try:
-            table = pl.read_csv(path, columns=columns, infer_schema=False)
-        except (
-            pl.exceptions.PolarsError
-        ):  # another CSV file, of which the reader of qrels knows more
-            return source
-        known = table.filter(pl.col("relevance").str.strip_chars().fill_null("") != "")
-        if not len(known):
-            raise ValueError("no document in it has a grade; fill in the column 'relevance'")
-    if left := len(table) - len(known):
-        warn(f"{path}: {left} of {len(table)} documents have no grade yet and are left out")
-    numbers = known.with_columns(
-        pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False)
-    )
-    return (
-        known if numbers["relevance"].null_count() else numbers
-    )  # the reader of qrels says which is none
+    graded, n_without = pool
+    if not len(graded):
+        raise ValueError(f"{path}: no document in it has a grade; fill in the column 'relevance'")
+    if n_without:
+        n_rows = len(graded) + n_without
+        warn(f"{path}: {n_without} of {n_rows} documents have no grade yet and are left out")
+    return graded

@@ -197,7 +197,7 @@ def test_standard_measures_take_fractional_grades() -> None:
 # -- columns, ids, formats -----------------------------------------------------------------------------
 
 
-RUN_COLUMNS = {"query_id": ["q1"], "doc_id": ["d1"], "score": [1.0], "rank": [1]}
+RUN_COLUMNS = {"query_id": ["q1"], "doc_id": ["d1"], "score": [1.0], "tag": ["t"]}
 QRELS_COLUMNS = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "iteration": ["0"]}
 PYTERRIERS = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
 
@@ -598,7 +598,9 @@ def test_columns_that_no_measure_needs_are_not_checked() -> None:
 RUN_LINE, QRELS_LINE = "q1 Q0 d1 1 2.5 tag\n", "q1 0 d1 1\n"
 RUN_FIELDS = {
     "q1 Q0 d2 2 1.5": 5,
-    "q1 Q0 d2 2 1.5 my tag": 7,
+    "q1 Q0 my d2 2 1.5 tag": 7,
+    "q1 Q0 d 2 2 1.5 tag": 7,
+    "q 1 Q0 d2 2 1.5 tag": 7,
     "q1": 1,
     "q1\tQ0\td2\t2\t\ttag": 5,
     "q1  d2 2 1.5 tag": 5,

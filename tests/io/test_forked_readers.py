@@ -17,6 +17,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall._util import engine
 from ir_lexirecall.io import files
+from ir_lexirecall.judging.files import merged
 
 QRELS = [(f"q{q}", f"d{d}", (q + d) % 3) for q in range(6) for d in range(9)]
 RUN = [(f"q{q}", f"d{d}", 0.5 + (q * d) % 7) for q in range(6) for d in range(9)]
@@ -58,6 +59,9 @@ CASES: dict[str, Callable[[Path], str]] = {
         )
         .table()
         .to_csv()
+    ),
+    "merged": lambda folder: repr(
+        merged(irl.load(str(folder / "qrels.txt")), folder / "qrels.csv").grade.tolist()
     ),
 }
 

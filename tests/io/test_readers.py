@@ -252,7 +252,7 @@ def test_comments_may_stand_above_the_header_of_a_table(tmp_path: Path) -> None:
 def test_quotation_marks_in_comments_do_not_make_a_table_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(lines._Layout, "checked")  # which reads value by value
+    monkeypatch.delattr(lines.Layout, "checked")  # which reads value by value
     (tmp_path / "run.csv").write_text('# tag: "x" or "y\nquery_id,doc_id,score\nq1,"d1",2.0\n')
     assert readers.read_run(str(tmp_path / "run.csv")).rows() == [("q1", "d1", 2.0)]
 

@@ -1,0 +1,102 @@
+"""One value of a table: how a number and an id are read, from a text or from an object."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from decimal import Decimal
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.errors import check_text, is_number, shown
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_TRUTH_VALUES = {"true": 1.0, "false": 0.0}
+
+
+def number_of_text(text: str) -> float | None:
+    """Return a number in decimal notation, ``inf`` and ``nan`` among them; None if the text is not one.
+
+    >>> number_of_text("1e-3"), number_of_text("1_000"), number_of_text("x")
+    (0.001, None, None)
+    """
+    if not text.isascii() or "_" in text or text != text.strip():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def number_or_text(value: Any) -> float | None:
+    """Return a number, or the text of one, as a float; None for other values and for integers that no float holds.
+
+    >>> number_or_text(3), number_or_text("0.5"), number_or_text(True), number_or_text(10**400)
+    (3.0, 0.5, None, None)
+    """
+    if isinstance(value, str):
+        return number_of_text(value)
+    number = number_of(value)
+    return None if number is None or (isinstance(value, int) and abs(number) == inf) else number
+
+
+def number_of(value: Any) -> float | None:
+    """Return a number, or a decimal, as a float, infinite if it is beyond all floats; None for other values.
+
+    >>> number_of(3), number_of(-(10**400)), number_of("3"), number_of(True)
+    (3.0, -inf, None, None)
+    """
+    try:
+        return float(value) if is_number(value) or isinstance(value, Decimal) else None
+    except OverflowError:  # an integer of more than 1,000 bits
+        return inf if value > 0 else -inf
+    except ValueError:  # a decimal that signals that it is not a number
+        return nan
+
+
+def grade_of(value: Any) -> float | None:
+    """Return a grade as a float: a number, or 1 for True and 0 for False; None for other values.
+
+    >>> grade_of(2), grade_of(True), grade_of(np.False_), grade_of("2")
+    (2.0, 1.0, 0.0, None)
+    """
+    return float(value) if isinstance(value, (bool, np.bool_)) else number_of(value)
+
+
+def grade_of_text(text: str) -> float | None:
+    """Return the grade that a text says: a number, or 1 for ``True`` and 0 for ``False``.
+
+    >>> grade_of_text("2"), grade_of_text("TRUE"), grade_of_text("false"), grade_of_text("yes")
+    (2.0, 1.0, 0.0, None)
+    """
+    number = number_of_text(text)
+    return _TRUTH_VALUES.get(text.lower()) if number is None else number
+
+
+def number_hint(text: str) -> str:
+    """Return what to do about a text that would be a number in another country; empty for others.
+
+    >>> number_hint("0,5"), number_hint("high")
+    ('; write decimals with a point', '')
+    """
+    return "; write decimals with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
+
+
+def id_of(value: Any) -> str:
+    """Return a query or document id as a text; an integer means its decimal digits.
+
+    Raises:
+        ValueError: it is neither a text nor an integer.
+
+    >>> id_of(7), id_of("d7")
+    ('7', 'd7')
+    """
+    if isinstance(value, str):
+        return check_text(str(value), "ids")
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    raise ValueError(
+        f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})"
+    )

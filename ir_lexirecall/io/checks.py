@@ -1,0 +1,76 @@
+"""Checks that all readers of tables share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from ir_lexirecall._util.errors import and_more
+from ir_lexirecall.io.cells import number_of_text
+from ir_lexirecall.io.schemas import Cut
+
+
+def check_names(path: str, names: Sequence[str], wanted: Iterable[str]) -> None:
+    """Raise if a header names a wanted column twice."""
+    wanted = {*wanted}
+    twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
+    if twice:
+        raise ValueError(f"{path}: the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
+
+
+def check_not_cut(
+    numbers: Sequence[str], cut: Cut, location: Callable[[], str], value: str = "number"
+) -> None:
+    """Raise if the last number of a file without a last end of line may have lost its end.
+
+    Args:
+        numbers: the texts of the last column, in the file's order.
+        cut: the rule of the column.
+        location: what messages call the file or its last line.
+        value: what messages call such a number.
+    """
+    if not numbers or cut is Cut.NEVER or number_of_text(numbers[-1]) is None:
+        return
+    last, others = numbers[-1], [text for text in numbers[:-1] if number_of_text(text) is not None]
+    longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
+    if longer is not None:
+        raise ValueError(
+            f"{location()}: the file ends with the {value} {last}, without an end of line: was it "
+            f"cut? Others are {longer}; write it again, or end its last line"
+        )
+
+
+def _longer(last: str, others: Sequence[str], *, by_shape: bool) -> str | None:
+    """Return another number that shows that the last one may be cut; None if there is none.
+
+    Grades are few, so one that begins another grade may be its beginning. Scores are many: a cut
+    one has fewer decimals than all others. In a ranking, the last integer is not cut if a digit
+    more would exceed the score before it, as in 10, 9, ..., 2, 1.
+    """
+    begun = next((text for text in others if _begins(text, last)), None)
+    if not by_shape or not others:
+        return begun
+    previous = others[-1]
+    if _decimals(last) < min(map(_decimals, others)) or last.endswith("."):
+        return previous
+    lost_exponent = "e" in previous.lower() and _float(last) > _float(previous)
+    if lost_exponent:
+        return previous
+    is_positive_integer = last.lstrip("+").isdigit()
+    if is_positive_integer:
+        return begun if 10 * _float(last) <= _float(previous) else None
+    return begun if last.startswith("-") else None
+
+
+def _begins(text: str, last: str) -> bool:
+    """Return whether a number is longer than the last one, begins with it and is another one."""
+    return text != last and text.startswith(last) and _float(text) != _float(last)
+
+
+def _decimals(text: str) -> int:
+    """Return the number of digits after the point."""
+    return len(text.lower().partition("e")[0].partition(".")[2])
+
+
+def _float(text: str) -> float:
+    return float(text)

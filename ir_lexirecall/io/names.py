@@ -1,0 +1,90 @@
+"""Names of columns: ours, what other programs call them, and what a header says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+RUN_COLUMNS = ("query_id", "doc_id", "score")
+QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+ASPECT_COLUMNS = ("subtopic_id", "iteration")
+"""Columns of qrels that name the aspect of a row; the first one there counts."""
+TEXTS = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))
+"""Columns whose values are texts, whatever they look like."""
+
+
+class Alias(NamedTuple):
+    """What another program calls one of our columns of runs and qrels."""
+
+    ours: str
+    theirs: str
+    program: str
+
+
+ALIASES = (
+    Alias("query_id", "qid", "PyTerrier"),
+    Alias("doc_id", "docno", "PyTerrier"),
+    Alias("relevance", "label", "PyTerrier"),
+    Alias("query_id", "query-id", "BEIR"),
+    Alias("doc_id", "corpus-id", "BEIR"),
+    Alias("query_id", "q_id", "ranx"),
+)
+"""Names that every reader of runs and qrels takes; a name of ours beats them, and an earlier one a later one."""
+RECORD_ALIASES = (
+    *ALIASES,
+    Alias("query_id", "topic_id", "TREC RAG"),
+    Alias("query_id", "topic", "trec_eval"),
+    Alias("query_id", "query", "search engines"),
+    Alias("doc_id", "docid", "Anserini"),
+    Alias("doc_id", "corpus_id", "sentence-transformers"),
+    Alias("doc_id", "document_id", "search engines"),
+    Alias("doc_id", "pid", "ColBERT"),
+    Alias("relevance", "rel", "trectools"),
+    Alias("relevance", "grade", "search engines"),
+    Alias("relevance", "judgment", "search engines"),
+    Alias("relevance", "judgement", "Quepid"),
+    Alias("relevance", "rating", "search engines"),
+)
+"""Names that JSON records may use besides; in tables, ``query`` is a text and ``docid`` a number of PyTerrier's index."""
+RENAME_HINTS = {
+    "user": "query_id",
+    "user_id": "query_id",
+    "item": "doc_id",
+    "item_id": "doc_id",
+    "rating": "relevance",
+}
+"""Names of recommender systems: a message offers to rename them, no reader takes them."""
+_GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
+
+
+def our_names(names: Sequence[str], aliases: Iterable[Alias] = ALIASES) -> list[str]:
+    """Return our names of a table's columns; a name that is not an alias, or whose column there is already, stays.
+
+    >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
+    (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
+    """
+    renamed = list(names)
+    for alias in aliases:
+        if alias.theirs in renamed and alias.ours not in renamed:
+            renamed = [alias.ours if name == alias.theirs else name for name in renamed]
+    return renamed
+
+
+def grades_may_be_scores(names: Sequence[str]) -> bool:
+    """Return whether qrels with these names of columns call grades scores.
+
+    >>> grades_may_be_scores(["query-id", "corpus-id", "score"]), grades_may_be_scores(["qid", "docno", "score"])
+    (True, False)
+    """
+    has_grades = "relevance" in our_names(names)
+    return "score" in names and not has_grades and not {*_GRADES_ARE_SCORES}.isdisjoint(names)
+
+
+def renaming(names: Sequence[str]) -> str:
+    """Return a hint at what columns of recommender systems should be called; empty for other columns.
+
+    >>> renaming(["user", "item", "rating"])
+    '; rename user to query_id, item to doc_id, rating to relevance'
+    """
+    renames = [f"{name} to {RENAME_HINTS[name]}" for name in names if name in RENAME_HINTS]
+    return f"; rename {', '.join(renames)}" if len(renames) > 1 else ""

@@ -1,0 +1,62 @@
+"""What each reader needs of a table: which columns, which of them are numbers, and what a file's end may look like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ir_lexirecall.io.names import QREL_COLUMNS, RUN_COLUMNS
+
+
+class Cut(Enum):
+    """When a file is refused whose last line has no end of line, and so may have lost the end of its last number."""
+
+    NEVER = "never"
+    IF_LONGER = "if the file has a longer number that begins with the last one"
+    IF_SHORTER = "if the last number is written shorter than all others, or could be a longer one of the file"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a reader needs of a table.
+
+    Attributes:
+        what: what messages call the table.
+        needed: columns with a value in every row.
+        numbers: the needed columns that are numbers; the others are texts.
+        truth_values: whether ``True`` and ``False`` are numbers, 1 and 0.
+        further: whether further columns are kept, as texts.
+        gaps: whether a number may be missing (NaN).
+        open_ended: whether further fields belong to the last column of lines without a header (a run's tag).
+        cut: when a last line without an end of line is refused.
+    """
+
+    what: str
+    needed: tuple[str, ...]
+    numbers: frozenset[str]
+    truth_values: bool = False
+    further: bool = False
+    gaps: bool = False
+    open_ended: bool = False
+    cut: Cut = Cut.NEVER
+
+
+RUN = Schema("run", RUN_COLUMNS, frozenset(("score",)), open_ended=True, cut=Cut.IF_SHORTER)
+RANKED_RUN = Schema("run", ("query_id", "doc_id", "rank"), frozenset(("rank",)), cut=Cut.IF_SHORTER)
+QRELS = Schema(
+    "qrels",
+    QREL_COLUMNS,
+    frozenset(("relevance",)),
+    truth_values=True,
+    further=True,
+    cut=Cut.IF_LONGER,
+)
+POOL = Schema(
+    "qrels",
+    QREL_COLUMNS,
+    frozenset(("relevance",)),
+    truth_values=True,
+    gaps=True,
+    cut=Cut.IF_LONGER,
+)
+RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
