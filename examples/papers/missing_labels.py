@@ -2,29 +2,36 @@
 It matters which labels are missing: lexicographic recall, and pools
 ====================================================================
 
-Diaz, Ekstrand and Mitra (TORS 2026, doi 10.1145/3728373) find lexicographic recall stable when labels are removed at random. Pools do
-not leave out at random, and that this matters is known: Zobel 1998 (doi 10.1145/290941.291014), Buckley and Voorhees 2004
-(doi 10.1145/1008992.1009000), Yilmaz and Aslam 2006 (doi 10.1145/1183614.1183633), Buettcher et al. 2007 (doi 10.1145/1277741.1277755), Bompada et al.
-2007 (SIGIR), Sakai and Kando 2008 (doi 10.1007/s10791-008-9059-7), Sakai 2009, Lu, Moffat and Culpepper 2016
-(doi 10.1007/s10791-016-9282-6). New is how deep a pool lexicographic recall needs, and what a conclusion from a shallower one is worth.
+Diaz, Ekstrand and Mitra (TORS 2026, doi 10.1145/3728373) find lexicographic recall stable when labels
+are removed at random. Pools do not remove labels at random: they lack what every run ranks low. That
+this matters is known from Zobel 1998 (doi 10.1145/290941.291014), Buckley and Voorhees 2004 (doi
+10.1145/1008992.1009000), Yilmaz and Aslam 2006 (doi 10.1145/1183614.1183633), Buettcher et al. 2007
+(doi 10.1145/1277741.1277755), Bompada et al. 2007 (SIGIR), Sakai and Kando 2008 (doi
+10.1007/s10791-008-9059-7), Sakai 2009, and Lu, Moffat and Culpepper 2016 (doi
+10.1007/s10791-016-9282-6).
 
-The study of Robust 2003, CLEF eHealth 2016 and MovieLens (five sets of labels) is **exploratory**: earlier numbers of the same data were known when it
-was planned. Its outcome is conclusions (pairs of runs with p < .01: kept, lost, turned round), then decisions on single queries; its factors are depth,
-policy and measure; queries and groups of runs are resampled together; nDCG@10 and a reverse pool are controls. From a pool of depth 10 lexicographic recall keeps
-.57 to .78 of its decisions, AP .79 to .88; of 18 simultaneous intervals of the difference (five sets, up to four depths) 4 are below 0 and 14 cannot tell. Whether it
-loses more conclusions than AP cannot be told. Of MovieLens there are twelve recommenders, judged by all held-out ratings ("deep") and by those within a pool of
-depth 100 ("pooled").
+An **exploratory** study of Robust 2003, CLEF eHealth 2016 and MovieLens (five sets of labels, 12 to 17
+runs each) suggested that lexicographic recall loses more of its decisions than AP in a shallow pool.
+Eight contrasts were then declared, before any other collection was looked at. **The confirmation mostly
+failed**: of 23 tests on TREC-8, TREC-COVID (round 5) and CLEF eHealth 2015, 4 hold, 16 fail and 3
+cannot be told. What holds on two collections is that lexicographic recall keeps more decisions than AP
+where labels are missing at random. What it loses in a shallow pool depends on the number of runs that
+formed the pool, not on the depth alone. So report the depth of the pool and how many runs formed it, and
+give bounds for unjudged documents.
 
-What the study suggests was then declared, contrast by contrast, before any other collection was looked at: ``--confirm`` tests these on a folder of one's
-own. (TREC DL 2021 passage was used to test the script: it is no collection to confirm on.) Relevance is grade 1 or more. ``--confirm`` takes every
-run for a group: where a team submitted several, what is "left out" is one run, and its sisters keep most of the team's labels. ::
+Outcomes are conclusions (pairs of runs with p < 0.01: kept, lost, or turned round) and decisions on
+single queries. Factors are depth, policy and measure. Queries and groups of runs are resampled together.
+nDCG@10 and a reverse pool are controls. Relevance is grade 1 or more. ::
 
     python examples/papers/missing_labels.py
     python examples/papers/missing_labels.py DATA --full --plots out
-    python examples/papers/missing_labels.py --confirm FOLDER
+    python examples/papers/missing_labels.py --confirm FOLDER --groups TEAMS.csv
 
-DATA is a folder with some of robust2003, clef-ehealth-2016 and movielens-small; without it, recorded numbers are shown. FOLDER has ``qrels.txt.gz``
-and ``runs/NAME.gz`` for each run, or ``runs.gz`` with all runs, told apart by their tag.
+DATA is a folder with some of robust2003, clef-ehealth-2016 and movielens-small; without it, recorded
+numbers are shown. ``--confirm`` tests the declared contrasts on a folder of your own, with
+``qrels.txt.gz`` and ``runs/NAME.gz`` for each run, or ``runs.gz`` with all runs, told apart by their
+tag. TEAMS.csv has the columns ``run`` and ``group``; without it, every run is a group of its own, and
+the contrast about runs that are left out of the pool is not tested.
 """
 
 from __future__ import annotations
@@ -33,7 +40,7 @@ import argparse
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +50,7 @@ import pandas as pd
 from label_loss import MEASURES, OUTCOMES, POLICIES, Estimate, Lost, Systems, simultaneous, study_of
 from printed import drawn, new_figure, save
 from recommenders import plain
+from scipy import stats
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.data.alignment import align
@@ -67,6 +75,7 @@ class Declared:
         direction: 1 for more, -1 for less.
         minus: the other measure; empty where lexirecall is compared with itself.
         than: policy and depth whose contrast is subtracted; none for a comparison with 0.
+        teams: whether the contrast needs to know which runs are of one team.
     """
 
     outcome: str
@@ -76,6 +85,7 @@ class Declared:
     least: float
     minus: str = "AP"
     than: tuple[str, int] | None = None
+    teams: bool = False
 
     @property
     def places(self) -> list[tuple[str, int]]:
@@ -89,7 +99,9 @@ class Declared:
         return f"{OUTCOMES[self.outcome]}, {self.policy} of depth {self.depth}: {what} is {less} than {than}, by {self.least:g} at least"
 
     def skipped(self, lost: Lost) -> str:
-        """Why it cannot be tested: the runs are not deep enough, or no label is missing."""
+        """Return why it cannot be tested: shallow runs, no missing label, or no teams; else ""."""
+        if self.teams and len(set(lost.systems.groups.values())) == len(lost.systems.runs):
+            return "every run is a group; name the teams with --groups"
         for policy, depth in self.places:
             if depth in lost.skipped:
                 return f"the runs are not deeper than {depth}"
@@ -116,13 +128,21 @@ class Declared:
         return found.side == self.direction and self.verdict(found) == "fails"
 
     def verdict(self, found: Estimate) -> str:
-        """Holds: beyond 0 with its whole interval, and large enough; fails: its whole interval is below the smallest effect that would matter."""
+        """Return the declared verdict: holds, fails, or cannot tell.
+
+        It holds if the whole interval is beyond 0 and the estimate reaches the least effect. It fails if
+        the whole interval is short of the least effect. `is_shown` asks for more.
+        """
         low, high = sorted((self.direction * found.low, self.direction * found.high))
         if not np.isfinite([low, high]).all():
             return "cannot tell"
         if low > 0 and self.direction * found.value >= self.least:
             return "holds"
         return "fails" if high < self.least else "cannot tell"
+
+    def is_shown(self, found: Estimate) -> bool:
+        """Return whether the whole interval is beyond the least effect: the mirror image of "fails"."""
+        return min(self.direction * found.low, self.direction * found.high) >= self.least
 
 
 CONFIRMED = [
@@ -131,10 +151,11 @@ CONFIRMED = [
     Declared("decided", "pool", 100, -1, 0.02),
     Declared("decided", "pool", 10, -1, 0.05, minus="", than=("pool", 30)),
     Declared("decided", "random", 10, 1, 0.02),
-    Declared("decided", "left out", 10, 1, 0.01),
+    Declared("decided", "left out", 10, 1, 0.01, teams=True),
     Declared("lost", "random", 10, -1, 0.05),
     Declared("lost", "pool", 10, 1, 0.1, than=("random", 10)),
 ]
+SEVERE = 0.2  # least share of missing labels from which "fails" says something about a measure
 
 
 # -- collections -----------------------------------------------------------------------------------
@@ -213,8 +234,8 @@ COLLECTIONS: dict[str, Callable[[Path], list[Systems]]] = {
 }
 
 
-def own(folder: Path) -> Systems:
-    """A folder with ``qrels.txt.gz``, and ``runs/NAME.gz`` or one ``runs.gz`` of several tags; every run is a group."""
+def own(folder: Path, teams: Path | None = None) -> Systems:
+    """Read ``qrels.txt.gz``, and ``runs/NAME.gz`` or one ``runs.gz`` of several tags, and the teams."""
     if not folder.is_dir():
         raise ValueError(f"{folder}: no such folder")
     if not (folder / "qrels.txt.gz").is_file():
@@ -230,9 +251,27 @@ def own(folder: Path) -> Systems:
         raise ValueError(f"{folder}: neither runs/NAME.gz nor runs.gz")
     if len(runs) < 3:
         raise ValueError(f"{folder}: at least 3 runs are needed, not {len(runs)}")
-    return Systems(
-        folder.resolve().name, "every run a group", judgments, runs, {name: name for name in runs}
-    )
+    if teams is None:
+        kind, groups = "every run a group", {name: name for name in runs}
+    else:
+        kind, groups = "groups are teams", team_of_each(teams, list(runs))
+    return Systems(folder.resolve().name, kind, judgments, runs, groups)
+
+
+def team_of_each(path: Path, runs: list[str]) -> dict[str, str]:
+    """Return the team of each run, from a CSV file with the columns ``run`` and ``group``."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    missing_columns = [column for column in ("run", "group") if column not in table]
+    if missing_columns:
+        raise ValueError(f"{path}: no column '{missing_columns[0]}'; name columns run and group")
+    twice = table["run"][table["run"].duplicated()]
+    if len(twice):
+        raise ValueError(f"{path}: run '{twice.iloc[0]}' is named twice; keep one line")
+    team = dict(zip(table["run"], table["group"], strict=True))
+    without_team = [run for run in runs if not team.get(run)]
+    if without_team:
+        raise ValueError(f"{path}: run '{without_team[0]}' has no group; add a line for it")
+    return {run: team[run] for run in runs}
 
 
 def by_tag(path: Path) -> dict[str, dict[str, dict[str, float]]]:
@@ -498,8 +537,96 @@ LIMITS = """  exploratory: these collections had been looked at; five sets of la
 # -- the confirmation ------------------------------------------------------------------------------
 
 
-NOTES = """  relevance is grade 1 or more; every run is a group: where a team submitted several, "left out" is one run, and its sisters keep the team's labels;
+NOTES = """  relevance is grade 1 or more; where every run is a group, nothing is said of runs left out of the pool
   TREC DL 2021 passage was looked at while the script was tested: it cannot confirm"""
+WITHDRAWN = "withdrawn: its groups were runs, those of the exploration were teams"
+
+
+def contrast_of(row: dict[str, Any]) -> Declared:
+    """Return the declared contrast that a recorded row belongs to."""
+    return next(contrast for contrast in CONFIRMED if str(contrast) == row["contrast"])
+
+
+def is_withdrawn(row: dict[str, Any], found: dict[str, Any]) -> bool:
+    """Return whether a row tests something else than what was declared: runs in place of teams."""
+    return contrast_of(row).teams and "every run a group" in found["told"]
+
+
+def share_missing(row: dict[str, Any], found: dict[str, Any]) -> float | None:
+    """Return the share of labels that are missing for a contrast; None if it was not recorded."""
+    contrast = contrast_of(row)
+    if contrast.policy == "left out":
+        return None
+    return found.get("missing", {}).get(str(contrast.depth))
+
+
+def counted(tables: Iterable[list[dict[str, Any]]]) -> dict[str, int]:
+    """Return how many contrasts hold, fail, cannot be told, and were skipped."""
+    counts = Counter(row["verdict"] for rows in tables for row in rows)
+    return {verdict: counts[verdict] for verdict in ("holds", "fails", "cannot tell", "skipped")}
+
+
+def count_sentence(counts: dict[str, int]) -> str:
+    """Return the counts as a clause: "4 hold, 16 fail, 3 cannot be told"."""
+    holding = "holds" if counts["holds"] == 1 else "hold"
+    failing = "fails" if counts["fails"] == 1 else "fail"
+    return (
+        f"{counts['holds']} {holding}, {counts['fails']} {failing}, "
+        f"{counts['cannot tell']} cannot be told"
+    )
+
+
+def over_collections(values: list[float]) -> Estimate:
+    """Return the mean of one contrast over collections, with its t interval."""
+    x = np.array(values)
+    half = stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x))
+    return Estimate(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
+
+
+def confirmation_sentences(record: dict[str, Any]) -> list[str]:
+    """Return what the recorded confirmation says, counted and computed from its rows."""
+    confirmed = record["confirmed"]
+    counts = counted(found["rows"] for found in confirmed.values())
+    tested = sum(counts.values()) - counts["skipped"]
+    sentences = [f"Of {tested} tests on {len(confirmed)} collections, {count_sentence(counts)}."]
+    withdrawn = sum(
+        is_withdrawn(row, found) for found in confirmed.values() for row in found["rows"]
+    )
+    if withdrawn:
+        sentences.append(
+            f"{withdrawn} of these tests are withdrawn: their groups were runs, those of the "
+            "exploration were teams."
+        )
+    teams = counted(found["teams"]["rows"] for found in confirmed.values() if "teams" in found)
+    if any(teams.values()):
+        sentences.append(f"With teams as groups, {count_sentence(teams)}.")
+    mild = [
+        name
+        for name, found in confirmed.items()
+        if max(found.get("missing", {}).values(), default=1.0) < SEVERE
+    ]
+    if mild:
+        sentences.append(
+            f"Fewer than {SEVERE:.0%} of the labels are missing on {', '.join(mild)}: failing there "
+            "says that little was taken away."
+        )
+    for contrast in CONFIRMED:
+        rows = [row for found in confirmed.values() for row in found["rows"]]
+        values = [
+            row["value"] for row in rows if row["contrast"] == str(contrast) and "value" in row
+        ]
+        if len(values) > 2 and not contrast.teams:
+            estimate = over_collections(values)
+            sentences.append(f"Over {len(values)} collections, {contrast}: {estimate}.")
+    return sentences
+
+
+def tell_pools_by_runs(rows: list[dict[str, Any]]) -> None:
+    """Print decisions kept from a pool of depth 10 that is formed by one run of each of N teams."""
+    table = pd.DataFrame(rows).rename(columns={"lexirecall": "LR", "difference": "LR - AP"})
+    columns = ["collection", "runs", "missing", "LR", "AP", "LR - AP", "least", "largest"]
+    print("\nPools of depth 10 by the number of runs (one run of each team, 8 draws of runs)")
+    print(table[columns].to_string(index=False))
 
 
 def confirm(lost: Lost) -> list[dict[str, Any]]:
@@ -524,28 +651,61 @@ def confirm(lost: Lost) -> list[dict[str, Any]]:
 
 
 def tell_confirmed(found: dict[str, Any]) -> None:
-    """Print each contrast: holds, fails or cannot tell."""
+    """Print each contrast: whether it holds, fails or cannot be told, and how many labels are missing."""
     print(f"\n{found['told']}; {of_sizes(found['sizes'])}")
     for row in found["rows"]:
-        if row["verdict"] == "skipped":
-            print(f"  skipped      {row['contrast']}: {row['why']}")
-            continue
-        small = "; too small" if row["too_small"] else ""
-        draws = (
-            "; two standard errors of the draws could change the verdict"
-            if row["depends_on_draws"]
-            else ""
+        print(f"  {row['verdict']:11}  {row['contrast']}: {told_of_row(row, found)}")
+    print(f"  {', '.join(f'{n} {verdict}' for verdict, n in counted([found['rows']]).items())}")
+    if "teams" in found:
+        teams = found["teams"]
+        print(
+            f"  With {teams['groups']} teams as groups: {count_sentence(counted([teams['rows']]))}"
         )
-        estimate = Estimate(row["value"], row["low"], row["high"])
-        print(f"  {row['verdict']:11}  {row['contrast']}: {estimate}{small}{draws}")
-    counted = Counter(row["verdict"] for row in found["rows"])
+
+
+def tell_recorded(confirmed: dict[str, Any]) -> None:
+    """Print the verdicts on the declared contrasts, a row per contrast and a column per collection."""
+    table = pd.DataFrame(index=pd.RangeIndex(1, len(CONFIRMED) + 1, name="contrast"))
+    for name, found in confirmed.items():
+        print(f"\n{found['told']}; {of_sizes(found['sizes'])}")
+        table[name] = [told_briefly(row) for row in found["rows"]]
+        shares = [share_missing(row, found) for row in found["rows"]]
+        table[f"{name}: missing"] = ["" if x is None else f"{x:.2f}" for x in shares]
+    print("\nVerdicts on the declared contrasts, by number, and the share of labels missing\n")
+    print(table.to_string())
     print(
-        "  "
-        + ", ".join(
-            f"{counted[verdict]} {verdict}"
-            for verdict in ("holds", "fails", "cannot tell", "skipped")
-        )
+        "  s: beyond 0, but surely too small; *: two standard errors of the draws could change it"
     )
+    print(f"  contrast 6 is {WITHDRAWN}")
+
+
+def told_briefly(row: dict[str, Any]) -> str:
+    """Return the verdict on a contrast and its estimate."""
+    if row["verdict"] == "skipped":
+        return "skipped"
+    marks = (", small" if row["too_small"] else "") + ("*" if row["depends_on_draws"] else "")
+    return f"{row['verdict']}{marks} {Estimate(row['value'], row['low'], row['high'])}"
+
+
+def told_of_row(row: dict[str, Any], found: dict[str, Any]) -> str:
+    """Return the estimate of a contrast and what weakens its verdict."""
+    if row["verdict"] == "skipped":
+        return str(row["why"])
+    estimate = Estimate(row["value"], row["low"], row["high"])
+    contrast = contrast_of(row)
+    remarks = [str(estimate)]
+    if row["verdict"] == "holds" and not contrast.is_shown(estimate):
+        remarks.append(f"an effect of at least {contrast.least:g} is not shown")
+    if row["too_small"]:
+        remarks.append("too small")
+    if row["depends_on_draws"]:
+        remarks.append("two standard errors of the draws could change the verdict")
+    share = share_missing(row, found)
+    if share is not None:
+        remarks.append(f"{share:.0%} of the labels missing")
+    if is_withdrawn(row, found):
+        remarks.append(WITHDRAWN)
+    return "; ".join(remarks)
 
 
 def of_sizes(sizes: dict[str, int]) -> str:
@@ -597,10 +757,16 @@ def main(arguments: list[str] | None = None) -> None:
         "--confirm", type=Path, metavar="FOLDER", help="test the declared contrasts on these runs"
     )
     parser.add_argument(
+        "--groups",
+        type=Path,
+        metavar="CSV",
+        help="with --confirm: the team of each run (run, group)",
+    )
+    parser.add_argument(
         "--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)"
     )
     parser.add_argument(
-        "--resamples", type=int, help="of the bootstrap (default: 300; 1,000 with --confirm)"
+        "--resamples", type=int, help="of the bootstrap (default: 300; 10,000 with --confirm)"
     )
     parser.add_argument("--full", action="store_true", help="20 draws of labels, 2,000 resamples")
     parser.add_argument(
@@ -611,7 +777,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     default = (
-        {"samples": 20, "n_resamples": 1000}
+        {"samples": 20, "n_resamples": 10_000}
         if options.confirm
         else {"samples": 3, "n_resamples": 300}
     )
@@ -624,11 +790,11 @@ def main(arguments: list[str] | None = None) -> None:
     record = (
         json.loads(RECORDED.read_text(encoding="utf-8"))
         if RECORDED.exists()
-        else {"explored": {}, "confirmed": {}}
+        else {"explored": {}, "confirmed": {}, "by_runs": []}
     )
     if options.confirm:
         try:
-            systems = own(options.confirm)
+            systems = own(options.confirm, options.groups)
         except ValueError as error:
             raise SystemExit(str(error)) from None
         except (OSError, EOFError) as error:  # no gzip, or part of one
@@ -639,6 +805,11 @@ def main(arguments: list[str] | None = None) -> None:
         )
         lost = study_of(systems, places=places, measures=list(measures), **sizes)
         found = {"told": systems.told(), "sizes": sizes, "rows": rounded(confirm(lost))}
+        found["missing"] = {
+            str(depth): removed
+            for (policy, depth), removed in lost.removed.items()
+            if policy == "pool"
+        }
         tell_confirmed(found)
         record["confirmed"][systems.name] = found
     elif options.data:
@@ -668,10 +839,15 @@ def main(arguments: list[str] | None = None) -> None:
     for contrast in CONFIRMED:
         print(f"  {contrast}")
     print(NOTES)
-    for found in record["confirmed"].values():
-        tell_confirmed(found)
-    if not record["confirmed"]:
+    if record["confirmed"]:
+        tell_recorded(record["confirmed"])
+        print("\nWhat the confirmation says")
+        for sentence in confirmation_sentences(record):
+            print(f"  {sentence}")
+    else:
         print("  Not run yet on any collection.")
+    if record.get("by_runs"):
+        tell_pools_by_runs(record["by_runs"])
     if drawn(options.plots):
         figure(several, options.plots)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,21 @@ import pandas as pd
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from label_loss import CONCLUSION, DEPTHS, MEASURES, POLICIES  # noqa: E402
-from missing_labels import COLLECTIONS, CONFIRMED, RECORDED, depth_for, figure  # noqa: E402
+from label_loss import CONCLUSION, DEPTHS, MEASURES, POLICIES, Estimate  # noqa: E402
+from missing_labels import (  # noqa: E402
+    COLLECTIONS,
+    CONFIRMED,
+    RECORDED,
+    SEVERE,
+    Declared,
+    count_sentence,
+    counted,
+    depth_for,
+    figure,
+    is_withdrawn,
+    over_collections,
+    share_missing,
+)
 
 from ir_lexirecall.present.tables import Column, Shown  # noqa: E402
 
@@ -30,6 +44,11 @@ SETS = {
     "CLEF eHealth 2016": "Clef",
     "MovieLens, deep": "MovieDeep",
     "MovieLens, pooled": "MoviePooled",
+}
+NAMES = {
+    "trec8-adhoc": "TREC-8",
+    "trec-covid-round5": "TREC-COVID",
+    "clef-ehealth-2015": "CLEF 2015",
 }
 WORDS: dict[Any, str] = {10: "Ten", 30: "Thirty", 100: "Hundred", 200: "TwoHundred"}
 WORDS |= {
@@ -92,12 +111,7 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
         "Confidence": r"95\%",
         "Enough": r"90\%",
     }
-    tested = len(record["confirmed"])
-    macros["ConfirmedSentence"] = (
-        f"Table~\\ref{{tab:confirmed}} has the verdicts on {tested} collections."
-        if tested
-        else "They are not tested yet."
-    )
+    macros |= confirmation_numbers(record)
     macros |= {f"Depth{WORDS[depth]}": str(depth) for depth in DEPTHS}
     for (policy, depth, measure), some in cells.groupby(["policy", "depth", "measure"]):
         for outcome in ("decided", "lost"):
@@ -125,6 +139,175 @@ def numbers(record: dict[str, Any]) -> dict[str, str]:
     turned = (pooled["turned"] * pooled["significant"]).sum() / pooled["significant"].sum()
     macros["TurnedShare"] = f"{100 * turned:.2f}\\%"
     return macros
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, for LaTeX."""
+    return f"{share:.0%}".replace("%", r"\%")
+
+
+def signed(estimate: Estimate) -> str:
+    """Return an estimate with its interval, in math mode."""
+    return f"${estimate.value:+.3f}$ $[{estimate.low:+.3f}, {estimate.high:+.3f}]$"
+
+
+def outcome_of(counts: dict[str, int]) -> str:
+    """Return how the confirmation came out, for the title."""
+    tested = counts["holds"] + counts["fails"] + counts["cannot tell"]
+    if not tested:
+        return "an exploratory study"
+    if 2 * counts["fails"] > tested:
+        return "exploratory findings and a confirmation that mostly failed"
+    if 2 * counts["holds"] > tested:
+        return "exploratory findings and a confirmation that mostly held"
+    return "exploratory findings and a confirmation that decided little"
+
+
+def confirmation_numbers(record: dict[str, Any]) -> dict[str, str]:
+    """Return the macros of the confirmation: what depends on its outcome is a sentence of its own."""
+    counts = counted(found["rows"] for found in record["confirmed"].values())
+    macros = {"ConfirmedOutcome": outcome_of(counts), "SevereShare": percent(SEVERE)}
+    if not record["confirmed"]:
+        untested = "The declared contrasts have not been tested yet."
+        return macros | dict.fromkeys(
+            ["ConfirmedAbstract", "ConfirmedResults", "ConfirmedThreats", "ConfirmedConclusion"],
+            untested,
+        )
+    return macros | {
+        "ConfirmedAbstract": " ".join(abstract_sentences(record, counts)),
+        "ConfirmedResults": " ".join(result_sentences(record, counts)),
+        "ConfirmedThreats": " ".join(threat_sentences(record)),
+        "ConfirmedConclusion": replicated_sentence(record),
+    }
+
+
+def abstract_sentences(record: dict[str, Any], counts: dict[str, int]) -> list[str]:
+    """Return how many tests hold, and the two contrasts that matter most."""
+    confirmed = record["confirmed"]
+    runs = sum(len_of(found, "runs") for found in confirmed.values())
+    tested = sum(counts.values()) - counts["skipped"]
+    shallow, random = CONFIRMED[0], CONFIRMED[4]
+    sentences = [
+        f"Of {tested} declared tests on {len(confirmed)} held-back collections ({runs} runs), "
+        f"{count_sentence(counts)}."
+    ]
+    if advantages := estimates_of(record, shallow, sign=-1):
+        sentences.append(
+            f"From a pool of depth {shallow.depth}, the advantage of AP over LR is {advantages} "
+            f"(declared: at least {shallow.least:g})."
+        )
+    if advantages := estimates_of(record, random):
+        sentences.append(
+            f"Where as many labels are missing at random, the advantage of LR over AP is {advantages} "
+            f"(declared: at least {random.least:g})."
+        )
+    return sentences
+
+
+def result_sentences(record: dict[str, Any], counts: dict[str, int]) -> list[str]:
+    """Return the verdicts by collection, with teams as groups, over collections, and by pools."""
+    confirmed = record["confirmed"]
+    sentences = [
+        f"Table~\\ref{{tab:confirmed}} has the verdicts on {len(confirmed)} collections: "
+        f"{count_sentence(counts)}."
+    ]
+    teams = counted(found["teams"]["rows"] for found in confirmed.values() if "teams" in found)
+    if any(teams.values()):
+        sentences.append(f"With teams in place of runs as groups, {count_sentence(teams)}.")
+    kept = [
+        found["cells"][f"pool {DEPTHS[0]} lexirecall"]["decided"]
+        for found in confirmed.values()
+        if "cells" in found
+    ]
+    if kept:
+        sentences.append(
+            f"From a pool of depth {DEPTHS[0]}, LR keeps ${min(kept):.2f}$ to ${max(kept):.2f}$ of "
+            "its decisions."
+        )
+    for contrast, words in ((CONFIRMED[0], "a pool of depth"), (CONFIRMED[4], "random, depth")):
+        values = [estimate.value for _, estimate in row_estimates(record, contrast).values()]
+        if len(values) > 2:
+            sentences.append(
+                f"Over collections, LR minus AP ({words} {contrast.depth}) is "
+                f"{signed(over_collections(values))}, by Student's $t$ on the collections' estimates."
+            )
+    for name, some in pd.DataFrame(record.get("by_runs", [])).groupby("collection"):
+        few, many = some.loc[some["runs"].idxmin()], some.loc[some["runs"].idxmax()]
+        sentences.append(
+            f"On {name_of(name)}, LR minus AP from a pool of the same depth is "
+            f"${few['difference']:+.3f}$ if {few['runs']} runs formed it and "
+            f"${many['difference']:+.3f}$ if {many['runs']} did (Table~\\ref{{tab:runs}})."
+        )
+    return sentences
+
+
+def threat_sentences(record: dict[str, Any]) -> list[str]:
+    """Return what weakens the confirmation: withdrawn contrasts, and few missing labels."""
+    confirmed = record["confirmed"]
+    withdrawn = sum(
+        is_withdrawn(row, found) for found in confirmed.values() for row in found["rows"]
+    )
+    mild = [
+        name_of(name)
+        for name, found in confirmed.items()
+        if max(found.get("missing", {}).values(), default=1.0) < SEVERE
+    ]
+    sentences = []
+    if withdrawn:
+        sentences.append(
+            f"{withdrawn} of the tests are withdrawn: they took runs for groups, where the exploration "
+            "had taken teams."
+        )
+    if mild:
+        sentences.append(
+            f"On {' and '.join(mild)}, less than {percent(SEVERE)} of the labels are missing at any "
+            "depth: a contrast that fails there shows that little was taken away."
+        )
+    return sentences
+
+
+def replicated_sentence(record: dict[str, Any]) -> str:
+    """Return which declared contrasts hold on more than one collection."""
+    replicated = []
+    for number, contrast in enumerate(CONFIRMED, start=1):
+        verdicts = [verdict for verdict, _ in row_estimates(record, contrast).values()]
+        if verdicts.count("holds") > 1:
+            replicated.append(f"{number} ({contrast})")
+    if not replicated:
+        return "No declared contrast holds on more than one collection."
+    if len(replicated) == 1:
+        return f"Only contrast {replicated[0]} holds on more than one collection."
+    return f"Only the contrasts {', '.join(replicated)} hold on more than one collection."
+
+
+def len_of(found: dict[str, Any], noun: str) -> int:
+    """Return a number that the line about a collection has before a noun; 0 if it has none."""
+    match = re.search(rf"(\d+) {noun}", found["told"])
+    return int(match[1]) if match else 0
+
+
+def name_of(collection: str) -> str:
+    """Return how the paper calls a collection."""
+    return NAMES.get(collection, collection)
+
+
+def estimates_of(record: dict[str, Any], contrast: Declared, sign: int = 1) -> str:
+    """Return the estimates of a contrast, collection by collection."""
+    return ", ".join(
+        f"${sign * estimate.value:+.3f}$ on {name_of(name)}"
+        for name, (_, estimate) in row_estimates(record, contrast).items()
+    )
+
+
+def row_estimates(record: dict[str, Any], contrast: Declared) -> dict[str, tuple[str, Estimate]]:
+    """Return the verdict and the estimate of a contrast on each collection that tested it."""
+    number = CONFIRMED.index(contrast)
+    rows = {name: found["rows"][number] for name, found in record["confirmed"].items()}
+    return {
+        name: (row["verdict"], Estimate(row["value"], row["low"], row["high"]))
+        for name, row in rows.items()
+        if "value" in row
+    }
 
 
 def tables(record: dict[str, Any]) -> str:
@@ -178,47 +361,90 @@ def tables(record: dict[str, Any]) -> str:
         .latex("tab:contrasts")
         .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}")
     )
+    parts += confirmation_tables(record)
+    return "\n\n".join(parts) + "\n"
+
+
+def confirmation_tables(record: dict[str, Any]) -> list[str]:
+    """Return the declared contrasts, their verdicts, and pools by the number of runs."""
     confirmed = record["confirmed"]
-    places = [str(number) for number in range(1, len(CONFIRMED) + 1)]
+    order = [str(number) for number in range(1, len(CONFIRMED) + 1)]
     columns = [
-        Column("", places, True),
+        Column("", order, True),
         Column(
             "contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED))
         ),
     ]
-    title = "The declared contrasts" + ("." if confirmed else "; they have not been tested yet.")
-    notes = [
-        "Relevance is grade 1 or more; every run is a group, so that the runs of one team are left out one by one."
-    ]
-    parts.append(
-        Shown(columns, title, notes)
-        .latex("tab:declared")
-        .replace("\\begin{tabular}", "\\scriptsize\n\\begin{tabular}")
-    )
+    notes = ["Relevance is grade 1 or more."]
+    parts = [small_table(Shown(columns, "The declared contrasts.", notes), "tab:declared")]
     if confirmed:
-        columns = [Column("", places, True)]
-        for name, found in confirmed.items():
-            estimates = [
-                f"{row['value']:+.3f} ± {row['high'] - row['value']:.3f}" if "value" in row else ""
-                for row in found["rows"]
-            ]
-            columns += [
-                Column(name, [verdict_of(row) for row in found["rows"]]),
-                Column("", estimates, True),
-            ]
-        title = "Verdicts on the declared contrasts by their numbers, with simultaneous intervals for a collection."
-        notes = [
-            "Small: beyond 0, and surely below the smallest effect that would matter. *: two standard errors of the draws of labels could "
-            "change the verdict."
+        parts.append(small_table(verdict_table(confirmed, order), "tab:confirmed"))
+    if record.get("by_runs"):
+        parts.append(small_table(runs_table(record["by_runs"]), "tab:runs"))
+    return parts
+
+
+def verdict_table(confirmed: dict[str, Any], order: list[str]) -> Shown:
+    """Return the verdicts on each collection, how many labels are missing, and those with teams."""
+    columns = [Column("", order, True)]
+    for name, found in confirmed.items():
+        columns += [
+            Column(name_of(name), [verdict_of(row) for row in found["rows"]]),
+            Column("", [estimate_of(row) for row in found["rows"]], True),
+            Column("missing", [missing_of(row, found) for row in found["rows"]], True),
         ]
-        parts.append(
-            Shown(columns, title, notes)
-            .latex("tab:confirmed")
-            .replace(
-                "\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}"
-            )
-        )
-    return "\n\n".join(parts) + "\n"
+        if "teams" in found:
+            columns.append(Column("teams", [verdict_of(row) for row in found["teams"]["rows"]]))
+    title = (
+        "Verdicts on the declared contrasts, with simultaneous intervals for a collection, the share "
+        "of labels missing, and the verdicts with teams as groups."
+    )
+    notes = [
+        "Small: beyond 0, and surely below the smallest effect that would matter. *: two standard "
+        "errors of the draws of labels could change the verdict. Contrast 6 is withdrawn where every "
+        "run is a group: in the exploration, groups were teams."
+    ]
+    return Shown(columns, title, notes)
+
+
+def runs_table(by_runs: list[dict[str, Any]]) -> Shown:
+    """Return decisions kept by the number of runs that formed the pool."""
+    table = pd.DataFrame(by_runs)
+    columns = [
+        Column("collection", [name_of(name) for name in table["collection"]]),
+        Column("runs", table["runs"].astype(str).tolist(), True),
+    ]
+    for label, column in (("missing", "missing"), ("LR", "lexirecall"), ("AP", "AP")):
+        columns.append(Column(label, [f"{value:.2f}" for value in table[column]], True))
+    spans = [
+        f"{row.difference:+.3f} ({row.least:+.3f}, {row.largest:+.3f})"
+        for row in table.itertuples(index=False)
+    ]
+    columns.append(Column("LR - AP (least, largest)", spans, True))
+    title = (
+        "Decisions kept from a pool of depth 10 that one run of each of several teams formed: means "
+        "over 8 draws of runs."
+    )
+    return Shown(columns, title)
+
+
+def small_table(table: Shown, label: str) -> str:
+    """Return a table in small print."""
+    style = "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}"
+    return table.latex(label).replace("\\begin{tabular}", style)
+
+
+def estimate_of(row: dict[str, Any]) -> str:
+    """Return an estimate and half the width of its interval; empty if the contrast was skipped."""
+    if "value" not in row:
+        return ""
+    return f"{row['value']:+.3f} ± {row['high'] - row['value']:.3f}"
+
+
+def missing_of(row: dict[str, Any], found: dict[str, Any]) -> str:
+    """Return the share of labels that are missing for a contrast; empty if it was not recorded."""
+    share = share_missing(row, found)
+    return "" if share is None else f"{share:.2f}"
 
 
 def verdict_of(row: dict[str, Any]) -> str:
