@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -13,10 +14,10 @@ from typing import Any
 import pyterrier as pt
 
 import ir_lexirecall.benchmarks as benchmarks
-from ir_lexirecall._util.errors import did_you_mean, entry, repeated
+from ir_lexirecall._util.errors import did_you_mean, entry, repeated, shown
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison.comparing import CriteriaLike
-from ir_lexirecall.data.collection import Collection, Rules, find_collection, rules_of
+from ir_lexirecall.data.collection import Rules, find_collection, rules_of
 from ir_lexirecall.data.judgments import Judgments
 
 _PREFIX = "irds:"
@@ -66,47 +67,106 @@ def Benchmark(
       criterion  run  mean
     0        AP  one   1.0
     """
-    known = inspect.signature(benchmarks.benchmark).parameters.keys() - {
-        "collections",
-        "runs",
-        "values",
-        "missing",
-    }
-    if unknown := next((name for name in options if name not in known), None):
-        raise TypeError(
-            f"pt.lexirecall.Benchmark: unexpected argument {unknown!r}{did_you_mean(unknown, known)}"
-        )
+    _check_options(options)
+    _check_experiment(experiment or {})
     data = _data_sets(collections)
-    judgments, runs = dict[str, Any](), dict[str, dict[str, str]]()
-    with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
+    judgments = {name: _judgments_of(source) for name, source in data.items()}
+    runs: dict[str, dict[str, str]] = {}
+    with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as temporary:
+        kept = Path(temporary if save_dir is None else save_dir)
         for name, source in progress_bar(progress, data.items(), total=len(data), desc="data sets"):
-            place = Path(folder if save_dir is None else save_dir) / _folder(name)
-            place.mkdir(parents=True, exist_ok=True)
             systems = _named(pipelines, source)
-            runs[name] = {system: str(place / f"{system}.res.gz") for system in systems}
-            pair = isinstance(source, (tuple, list))
-            for system, file in runs[name].items():
-                if not os.path.exists(file):
-                    topics, qrels = source if pair else (source.get_topics(), source.get_qrels())
-                    if isinstance(qrels, (Collection, Judgments)):
-                        columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-                        qrels = (
-                            Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
-                        )
-                    with tempfile.TemporaryDirectory(prefix=".partial-", dir=place) as unfinished:
-                        # PyTerrier refuses some characters in names; the file gets its name when it is whole.
-                        asked = {"names": ["run"], "save_dir": unfinished, **(experiment or {})}
-                        pt.Experiment([systems[system]], topics, qrels, ["num_q"], **asked)
-                        os.replace(Path(unfinished) / "run.res.gz", file)
-            dataset_id = _id_of(source)
-            if dataset_id is not None and type(source).__name__ == "IRDSDataset":
-                judgments[name] = find_collection(dataset_id)  # with all that is known of it
-            else:
-                rules = Rules() if dataset_id is None else rules_of(dataset_id)
-                judgments[name] = Judgments.from_qrels(
-                    source[1] if pair else source.get_qrels()
-                ).with_rules(rules)
+            runs[name] = _run_pipelines(systems, source, kept / _folder(name), experiment or {})
         return benchmarks.benchmark(judgments, runs, by, **options)
+
+
+# -- check ---------------------------------------------------------------------------------------
+
+_BY_BENCHMARK = ("collections", "runs", "values", "missing")
+"""Arguments of `ir_lexirecall.benchmark` that pipelines leave no choice of."""
+
+_FIXED = {
+    "names": "pipelines are named by pipelines=",
+    "save_dir": "give save_dir= to pt.lexirecall.Benchmark",
+    "save_format": "runs are saved in TREC's format, from which they are read again",
+    "retr_systems": "give pipelines=",
+    "topics": "give collections=",
+    "qrels": "give collections=",
+    "eval_metrics": "give by=",
+}
+"""Arguments of `pt.Experiment` that this function gives itself, and what to do instead."""
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Raise if an option is not one of `ir_lexirecall.benchmark`."""
+    parameters = inspect.signature(benchmarks.benchmark).parameters.keys() - {*_BY_BENCHMARK}
+    for name in options:
+        if name not in parameters:
+            hint = did_you_mean(name, parameters)
+            raise TypeError(f"pt.lexirecall.Benchmark: unexpected argument {name!r}{hint}")
+
+
+def _check_experiment(experiment: Mapping[str, Any]) -> None:
+    """Raise if an option is not one of `pt.Experiment`, or one that is given already."""
+    if not isinstance(experiment, Mapping):
+        raise ValueError(
+            "experiment must be a mapping of options of pt.Experiment, such as "
+            f"{{'batch_size': 100}}, not {shown(experiment)}"
+        )
+    parameters = inspect.signature(pt.Experiment).parameters
+    for name in experiment:
+        if name in _FIXED:
+            raise ValueError(f"experiment may not hold {name!r}: {_FIXED[name]}")
+        if name not in parameters or name == "kwargs":
+            hint = did_you_mean(str(name), [*parameters])
+            raise ValueError(f"experiment holds {name!r}, which pt.Experiment does not have{hint}")
+
+
+# -- run -----------------------------------------------------------------------------------------
+
+
+def _run_pipelines(
+    systems: Mapping[str, Any], source: Any, folder: Path, experiment: Mapping[str, Any]
+) -> dict[str, str]:
+    """Run pipelines on a data set, those without a saved run; return the files of all runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {name: str(folder / f"{name}.res.gz") for name in systems}
+    for name, file in files.items():
+        if not os.path.exists(file):
+            _run_pipeline(systems[name], source, file, experiment)
+    return files
+
+
+def _run_pipeline(system: Any, source: Any, file: str, experiment: Mapping[str, Any]) -> None:
+    """Run a pipeline on a data set, and save the run, whole or not at all."""
+    topics, qrels = source if _is_pair(source) else (source.get_topics(), source.get_qrels())
+    columns = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    qrels = Judgments.from_qrels(qrels).for_ir_measures().rename(columns=columns)
+    # The number of queries is all that is measured, and PyTerrier reads whole grades only.
+    qrels["label"] = (qrels["label"] > 0).astype("int64")
+    with tempfile.TemporaryDirectory(prefix=".partial-", dir=Path(file).parent) as unfinished:
+        # PyTerrier refuses some characters in names; the file gets its name when it is whole.
+        saved = {"names": ["run"], "save_dir": unfinished}
+        pt.Experiment([system], topics, qrels, ["num_q"], **saved, **experiment)
+        os.replace(Path(unfinished) / "run.res.gz", file)
+
+
+def _judgments_of(source: Any) -> Any:
+    """Return the judgments of a data set, with the rules of its collection if that is known."""
+    dataset_id = _id_of(source)
+    if dataset_id is not None and type(source).__name__ == "IRDSDataset":
+        return find_collection(dataset_id)  # with all that is known of it
+    rules = Rules() if dataset_id is None else rules_of(dataset_id)
+    qrels = source[1] if _is_pair(source) else source.get_qrels()
+    return Judgments.from_qrels(qrels).with_rules(rules)
+
+
+def _is_pair(source: Any) -> bool:
+    """Return whether a data set is a pair of topics and qrels."""
+    return isinstance(source, (tuple, list))
+
+
+# -- collections and pipelines by name -----------------------------------------------------------
 
 
 def _data_sets(collections: Any) -> dict[str, Any]:
@@ -132,6 +192,11 @@ def _data_sets(collections: Any) -> dict[str, Any]:
     data, folders = dict[str, Any](), dict[str, str]()
     for name, source in named:
         name = str(name)
+        if not _names_a_file(_folder(name)):
+            raise ValueError(
+                f"collection {name!r} cannot name a folder; give collections as a mapping of other "
+                "names to them"
+            )
         if _folder(name) in folders:
             raise ValueError(
                 f"two collections have the same name or folder, {folders[_folder(name)]}"
@@ -148,6 +213,17 @@ def _data_sets(collections: Any) -> dict[str, Any]:
     if not data:
         raise ValueError("there are no collections")
     return data
+
+
+_DRIVE = re.compile(r"[A-Za-z]:($|[\\/])")  # of Windows
+
+
+def _names_a_file(name: str) -> bool:
+    """Return whether a name can be that of a file or folder within another folder."""
+    is_path = "/" in name or "\\" in name or _DRIVE.match(name) is not None
+    is_hidden = not name.strip() or name.startswith(".")
+    is_unprintable = not name.isprintable() or " object at 0x" in name
+    return not (is_path or is_hidden or is_unprintable)
 
 
 def _folder(name: str) -> str:
@@ -181,13 +257,9 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
         raise ValueError(
             f"two pipelines have the same name, {twice}; give them as a mapping of names to pipelines"
         )
-    odd = [
-        name
-        for name in names
-        if "/" in name or os.sep in name or name.startswith(".") or " object at 0x" in name
-    ]
-    if odd:
-        raise ValueError(
-            f"{odd[0]!r} cannot name a file; give pipelines as a mapping of names to pipelines"
-        )
+    for name in names:
+        if not _names_a_file(name):
+            raise ValueError(
+                f"{name!r} cannot name a file; give pipelines as a mapping of names to pipelines"
+            )
     return dict(zip(names, (pipeline for _, pipeline in pairs), strict=True))

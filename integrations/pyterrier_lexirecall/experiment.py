@@ -1,7 +1,12 @@
-"""``pt.lexirecall.Experiment``: ``pt.Experiment`` with the numbers of a ``Comparison``, and preferences beside them.
+"""`pt.lexirecall.Experiment`: `pt.Experiment` with the numbers of a `Comparison`, and preferences.
 
-Every pipeline gets one last stage that keeps what passes; ``pt.Experiment`` runs and scores them, and what was kept is
-compared.
+It works in four steps, which are the four parts of this file:
+
+1. Check the arguments, before any system runs: `_Request`, `_Systems`.
+2. Run the systems once. A last stage in every pipeline keeps what passes; `pt.Experiment` runs and
+   scores the pipelines: `_Evaluation`, `_Keep`.
+3. Compare what was kept: `_compare_rankings`.
+4. Put the numbers of the comparison into the table of `pt.Experiment`: `_tabulate`.
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -28,18 +33,28 @@ from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.texts_and_groups import GroupsLike, TextsLike, TextSources
+from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.scoring import is_native, values
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import PREFERENCES, Preference, parse_preference
 from ir_lexirecall.significance import SignificanceTest
-from pyterrier_lexirecall.experiment_tables import averages, per_query, read_metrics
+from pyterrier_lexirecall.experiment_tables import (
+    NOTHING,
+    Against,
+    Measures,
+    averages,
+    per_query,
+    read_metrics,
+)
 
-_plain_experiment = (
-    pt.Experiment
-)  # as it is now: who likes this one better may put it in that one's place
+# Captured before any monkey-patching: users may put the `Experiment` of this module in its place.
+_plain_experiment = pt.Experiment
 
 PairedTest = Callable[[Floats, Floats], Any]
-"""A test as ``pt.Experiment`` calls it: with the values of a system and of the baseline; ``[1]`` is the p-value."""
+"""A test as `pt.Experiment` calls it, with the values of a system and of the baseline.
+
+The second element of its result is the p-value.
+"""
 
 _RANKED = ("qid", "docno", "score")  # columns of a ranking
 
@@ -71,52 +86,74 @@ def Experiment(
     return_comparison: bool = False,
     **options: Any,
 ) -> Any:
-    """Run ``pt.Experiment`` and compare the systems as ``ir_lexirecall.compare`` does, running each system once.
+    """Run `pt.Experiment`, and compare the systems as `ir_lexirecall.compare` does.
 
-    Columns: ``name``; the measures, in the order of ``eval_metrics``; with a baseline their statistics (``AP +`` and
-    ``AP -``, the queries that the system wins and loses, ``AP p-value``, and with ``correction`` ``AP reject`` and
-    ``AP p-value corrected``); then the preferences with theirs. ``pref:lexirecall`` is a system's mean preference over
-    the baseline where there is one, else over all other systems, on the queries with relevant documents. All these are
-    the numbers of the ``Comparison``, bit for bit: as ``ir_lexirecall.compare`` gives them for the same qrels, runs,
-    criteria, test and correction. What it cannot compute again (measures that read other columns than ids and scores,
-    or are not numbers for some query) stays as ``pt.Experiment`` gives it.
+    Each system runs once. The columns are:
 
-    A system that retrieves nothing that is judged, which ``ir_lexirecall.compare`` refuses, keeps its row with the means of
-    ``pt.Experiment``, under a warning: most often its ids are other ones. Nothing follows on how it ranks, so that its
-    statistics and preferences are missing (those of all systems, where it is the baseline).
+    - `name`;
+    - the measures, in the order of `eval_metrics`, and with a baseline their statistics: `AP +`
+      and `AP -` (queries that the system wins and loses), `AP p-value`, and with `correction`
+      `AP reject` and `AP p-value corrected`;
+    - the preferences, with the same statistics. `pref:lexirecall` is a system's mean preference
+      over the baseline, on the queries with relevant documents. Without a baseline, it is the mean
+      over all other systems.
+
+    All of these are the numbers of the `Comparison`, bit for bit: those that
+    `ir_lexirecall.compare` gives for the same qrels, runs, criteria, test and correction. Measures
+    that it cannot compute again keep the numbers of `pt.Experiment`: those that read other columns
+    than ids and scores, and those that are not numbers for some query.
+
+    A system may retrieve no judged document, most often because its ids are written differently.
+    `ir_lexirecall.compare` refuses it. Here it keeps its row, with the means of `pt.Experiment` and
+    a warning, but its statistics and preferences are missing. If it is the baseline, those of all
+    systems are.
 
     Args:
-        retr_systems, topics, qrels, names, perquery, dataframe, batch_size, filter_by_qrels, filter_by_topics: as in
-            ``pt.Experiment``.
-        highlight, round: as in ``pt.Experiment``.
-        options: whatever else ``pt.Experiment`` takes, such as ``plan`` and ``save_dir``, whose files keep its own
-            numbers (against the first baseline).
-        eval_metrics: as in ``pt.Experiment``; texts may also be measures as they print, such as ``"nDCG@10"``.
-        baseline: as in ``pt.Experiment``, or a list of places or names: the columns of the statistics and of the
-            preferences then end with the baseline's name, as in ``AP p-value (bm25)``.
-        test: as in ``ir_lexirecall.compare``; or a function as ``pt.Experiment`` takes it, which then tests the
-            measures.
-        correction: as in ``pt.Experiment``: of p-values against a baseline; by default there are no columns of it. The
-            verdicts of the ``Comparison`` are corrected by it, or by Holm's.
-        correction_alpha: level of the correction and of the verdicts, and 1 - confidence of the intervals.
-        preferences: names of preferences (``'lexirecall'``, ``'rpp(rel=2)@100'``, ... as in ``ir_lexirecall.compare``).
-            None or an empty list: none. Where a system does not rank documents (but gives answers, ``qid`` and
-            ``qanswer``), they are left out, with a warning, and there is no ``Comparison``.
-        margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds
-            the columns ``AP verdict (corrected)`` and, for worse, better, within and not worse, as in
-            ``AP worse p-value (one-sided, corrected)``: ``AP p-value`` beside them is two-sided and uncorrected.
-        predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names
-            or a file. All topics must be run, so that it does not go with ``filter_by_qrels``; nor with a test function.
-        groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels. With ``cluster`` of the test
-            the p-values of all columns are those of groups.
-        texts: texts of documents, such as ``pt.get_dataset("irds:vaswani").text_loader()``, or the data set: looked up where a report, or
-            a page of what ``to_judge`` gives, shows them. Texts of queries are those of the topics.
-        return_comparison: give the pair (result, ``Comparison``).
+        retr_systems: pipelines or frames of results, in a list or by name.
+        topics: topics, or a file of topics.
+        qrels: qrels, or a file of qrels.
+        eval_metrics: as in `pt.Experiment`, or names as measures print, such as `"nDCG@10"`.
+        names: names of the systems.
+        perquery: True for values per topic, `"both"` for averages and values per topic.
+        dataframe: return a DataFrame, else a dict.
+        batch_size: how many topics run at once.
+        filter_by_qrels: run only topics with qrels.
+        filter_by_topics: use only qrels of the topics.
+        baseline: as in `pt.Experiment`, or a list of indices or names. With a list, the columns of
+            statistics and preferences end with the baseline's name: `AP p-value (bm25)`.
+        test: as in `ir_lexirecall.compare`, or a function as `pt.Experiment` takes it, which then
+            tests the measures.
+        correction: correction of p-values against a baseline, as in `pt.Experiment`; by default
+            there are no columns for it. It also corrects the verdicts of the `Comparison`, which
+            are corrected by Holm's method by default.
+        correction_alpha: level of the correction and of the verdicts, and 1 - confidence of the
+            intervals.
+        highlight: how the best value of each column is marked, as in `pt.Experiment`.
+        round: decimal places of all columns, or by the name of a column.
+        preferences: names of preferences, such as `"lexirecall"` or `"rpp(rel=2)@100"`; None or an
+            empty list for no preferences. If a system does not rank documents (but gives answers,
+            with `qid` and `qanswer`), they are left out with a warning, and there is no
+            `Comparison`.
+        margin: as in `ir_lexirecall.compare`, by the names of the columns (without `pref:` for
+            preferences). It adds the column `AP verdict (corrected)`, and p-values for worse,
+            better, within and not worse, as in `AP worse p-value (one-sided, corrected)`. The
+            column `AP p-value` stays two-sided and uncorrected.
+        predicted: as in `ir_lexirecall.compare`: judgments of all topics by a program, with
+            PyTerrier's column names, or a file. It cannot be combined with `filter_by_qrels`,
+            because all topics must run, nor with a test function.
+        groups: as in `ir_lexirecall.compare`. A name is that of a column of the topics, or of the
+            qrels. With `cluster` of the test, groups are the units of all p-values.
+        texts: texts of documents for reports and for the page that `to_judge` writes, such as
+            `pt.get_dataset("irds:vaswani").text_loader()`, or the data set. Texts of queries are
+            those of the topics.
+        return_comparison: return the pair (result, `Comparison`).
+        options: further arguments of `pt.Experiment`, such as `plan` and `save_dir`. Saved files
+            hold the numbers of `pt.Experiment`, against the first baseline.
 
     Returns:
-        What ``pt.Experiment`` gives, with the preferences. Per query, ``pref:lexirecall`` is one more measure. The
-        ``Comparison`` of all systems by the measures and preferences is in ``attrs["comparison"]`` of the DataFrame. It
-        has the rankings as they were, so that ``to_judge``, ``bounds`` and reports can be had of it.
+        The result of `pt.Experiment`, with the preferences. Per query, `pref:lexirecall` is one
+        more measure. `attrs["comparison"]` of the DataFrame is the `Comparison` of all systems. It
+        keeps the rankings, so that `to_judge`, `bounds` and reports work.
 
     Raises:
         ValueError: an unknown measure, preference, test or baseline, or bad input to an evaluation.
@@ -124,7 +161,8 @@ def Experiment(
     >>> topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
     >>> one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
-    >>> two = pd.DataFrame({"qid": "1", "docno": ["a", "c", "b"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]})
+    >>> two = pd.DataFrame({"qid": "1", "docno": ["a", "c", "b"], "score": [3.0, 2.0, 1.0]})
+    >>> two["rank"] = [0, 1, 2]
     >>> table = Experiment([one, two], topics, qrels, ["map"], names=["one", "two"])
     >>> table
       name       map  pref:lexirecall
@@ -133,197 +171,320 @@ def Experiment(
     >>> comparison = table.attrs["comparison"]
     >>> comparison.criteria
     ['map', 'lexirecall']
-    >>> comparison.bounds("map")[["run_a", "run_b", "low", "high"]].round(3)  # were c judged
+    >>> bounds = comparison.bounds("map")  # if document c were judged
+    >>> bounds[["run_a", "run_b", "low", "high"]].round(3)
       run_a run_b    low   high
     0   one   two -0.333  0.167
     """
-    preferred: dict[str, Preference] = {}
-    for name in [preferences] if isinstance(preferences, str) else preferences or ():
-        preference = parse_preference(name) or PREFERENCES[check_choice("preference", name, NAMES)]
-        preferred[str(preference)] = preference
-    if predicted is not None and filter_by_qrels:
+    # Check: whatever can be refused is refused before a system runs.
+    preferred = _read_preferences(preferences)
+    _check_predicted(predicted, test, filter_by_qrels)
+    tested, own_test, correction = _read_test(test, correction, correction_alpha, baseline)
+    Design(test=tested, groups=groups)  # raises if the test needs groups, and there are none
+    systems = _Systems.checked(retr_systems, names, baseline)
+    metrics, measures = read_metrics(eval_metrics)
+    topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
+    qrels = _with_whole_grades(qrels, measures)
+    request = _Request(
+        metrics, measures, preferred, tested, own_test, correction, margin, predicted, groups, texts
+    )
+    evaluation = _Evaluation(request, systems, topics, qrels, filter_by_qrels, filter_by_topics)
+    layout = _Layout(perquery, dataframe, round, highlight)
+
+    result, rankings = evaluation.run(layout, {"batch_size": batch_size, **options})
+    comparison = _compare_rankings(rankings, evaluation)
+    against = _against_baselines(comparison, result, rankings, evaluation)
+    table = _tabulate(result, comparison, against, evaluation, layout)
+    return (table, comparison) if return_comparison else table
+
+
+# -- check ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What to compute, and how to test it.
+
+    Attributes:
+        metrics: the measures, as `pt.Experiment` takes them.
+        measures: the measures, by the names of their columns.
+        preferences: the preferences, by their names.
+        test: the test of the comparison.
+        own_test: a function of the user, which tests the measures instead.
+        correction: correction of p-values in columns of their own; None for no such columns.
+        margin, predicted, groups, texts: as in `Experiment`.
+    """
+
+    metrics: Sequence[str | IRMeasure]
+    measures: Measures
+    preferences: Mapping[str, Preference]
+    test: SignificanceTest
+    own_test: PairedTest | None
+    correction: str | None
+    margin: MarginLike | None
+    predicted: pd.DataFrame | str | None
+    groups: GroupsLike | None
+    texts: TextsLike | None
+
+
+def _read_preferences(preferences: str | Sequence[str] | None) -> dict[str, Preference]:
+    """Return preferences by their full names.
+
+    Raises:
+        ValueError: an unknown preference.
+    """
+    names = [preferences] if isinstance(preferences, str) else preferences or ()
+    preference_of_name = {}
+    for name in names:
+        preference = parse_preference(name)
+        if preference is None:
+            preference = PREFERENCES[check_choice("preference", name, NAMES)]
+        preference_of_name[str(preference)] = preference
+    return preference_of_name
+
+
+def _check_predicted(predicted: Any, test: Any, filter_by_qrels: bool) -> None:
+    """Raise if predicted judgments are given with arguments that they cannot be combined with."""
+    if predicted is None:
+        return
+    if filter_by_qrels:
         raise ValueError(
             "predicted judgments need the rankings of all topics; leave filter_by_qrels out"
         )
+    if callable(test):
+        raise ValueError(
+            "a test of your own sees the queries that people judged only; leave out test or "
+            "predicted"
+        )
+
+
+def _read_test(
+    test: str | SignificanceTest | PairedTest | None,
+    correction: str | None,
+    alpha: float,
+    baseline: Any,
+) -> tuple[SignificanceTest, PairedTest | None, str | None]:
+    """Return the test of the comparison, the user's own test function, and the correction.
+
+    A `SignificanceTest` has a correction of its own, which there are columns for if there is a
+    baseline. Without a correction, the comparison is corrected by Holm's method, but there are no
+    columns for it.
+    """
     if isinstance(test, SignificanceTest):
-        correction = test.correction if baseline is not None else None
-        tested = test
-    else:
-        tested = SignificanceTest(
-            None if callable(test) else test, correction or "holm", correction_alpha
-        )
-    Design(test=tested, groups=groups)  # which refuses what does not go together
-    if predicted is not None and callable(test):
-        raise ValueError(
-            "a test of your own sees the queries that people judged only; leave out test or predicted"
-        )
-    if isinstance(retr_systems, Mapping):
-        names, systems = list(retr_systems), list(retr_systems.values())
-        if isinstance(baseline, str):
-            baseline = names.index(
-                check_choice("baseline", baseline, [n for n in names if isinstance(n, str)])
-            )
-    elif isinstance(retr_systems, list):
-        names, systems = (
-            list(map(str, retr_systems)) if names is None else list(names),
-            retr_systems,
-        )
-    else:
-        raise TypeError(
-            f"Expected list or dict of systems, instead received {type(retr_systems).__name__}"
-        )
-    several = isinstance(baseline, (list, tuple))
-    baselines: Any = [] if baseline is None else [baseline]  # by place
-    if isinstance(baseline, (list, tuple)):
-        baselines = [
-            names.index(x) if isinstance(x, str) and names.count(x) == 1 else x for x in baseline
-        ]
-        for given, place in zip(baseline, baselines, strict=True):
-            if not is_integer(place) or not 0 <= place < len(names):
-                known = f"choose from {', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
-                raise ValueError(f"unknown baseline {given!r}; {known}")
-        if not 0 < len(set(baselines)) == len(baselines):
-            raise ValueError(
-                f"baseline={list(baseline)!r} must name one system or several different ones"
-            )
-    metrics, measures = read_metrics(eval_metrics)
-    topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
-    if isinstance(qrels, pd.DataFrame) and not len(qrels):
-        raise ValueError("qrels: there are no judgments in it")
-    handed = {"topics": topics, "qrels": qrels, "eval_metrics": metrics, "names": names}
-    handed |= {"filter_by_qrels": filter_by_qrels, "filter_by_topics": filter_by_topics}
-    handed |= {"correction": correction, "correction_alpha": tested.alpha}
-    handed["test"] = test if callable(test) else _paired_test(replace(tested, cluster=False))
-    keepers = [_Keep(all_columns=several) for _ in systems]
-    pipelines = [
-        s >> k if isinstance(s, pt.Transformer) else s
-        for s, k in zip(systems, keepers, strict=True)
+        return test, None, None if baseline is None else test.correction
+    if callable(test):
+        return SignificanceTest(None, correction or "holm", alpha), test, correction
+    return SignificanceTest(test, correction or "holm", alpha), None, correction
+
+
+@dataclass(frozen=True)
+class _Systems:
+    """The systems, and the baselines among them.
+
+    Attributes:
+        systems: pipelines, or frames of results.
+        names: names of the systems, as they were given.
+        baselines: indices of the baselines; the first one is handed to `pt.Experiment`.
+        names_baselines: whether the columns of a baseline end with its name.
+    """
+
+    systems: Sequence[Any]
+    names: Sequence[Any]
+    baselines: Sequence[Any]
+    names_baselines: bool
+
+    @classmethod
+    def checked(
+        cls,
+        retr_systems: Sequence[Any] | Mapping[str, Any],
+        names: Sequence[str] | None,
+        baseline: int | str | Sequence[int | str] | None,
+    ) -> _Systems:
+        """Check the systems, their names and the baselines.
+
+        Raises:
+            TypeError: the systems are neither a list nor a mapping.
+            ValueError: an unknown baseline.
+        """
+        if isinstance(retr_systems, Mapping):
+            names, systems = list(retr_systems), list(retr_systems.values())
+            if isinstance(baseline, str):
+                choices = [name for name in names if isinstance(name, str)]
+                baseline = names.index(check_choice("baseline", baseline, choices))
+        elif isinstance(retr_systems, list):
+            names = list(map(str, retr_systems)) if names is None else list(names)
+            systems = retr_systems
+        else:
+            kind = type(retr_systems).__name__
+            raise TypeError(f"Expected list or dict of systems, instead received {kind}")
+        if isinstance(baseline, (list, tuple)):
+            return cls(systems, names, _indices_of_baselines(baseline, names), True)
+        # `pt.Experiment` checks a single baseline.
+        return cls(systems, names, [] if baseline is None else [baseline], False)
+
+    @property
+    def first_baseline(self) -> Any:
+        """Index of the baseline that `pt.Experiment` gets; None without a baseline."""
+        return self.baselines[0] if self.baselines else None
+
+    @property
+    def labels(self) -> list[str]:
+        """Distinct names of the systems."""
+        labels = [str(name) for name in self.names]
+        if len(set(labels)) < len(labels):
+            return [f"{index}: {name}" for index, name in enumerate(self.names)]
+        return labels
+
+
+def _indices_of_baselines(baselines: Sequence[int | str], names: Sequence[Any]) -> list[Any]:
+    """Return the indices of several baselines.
+
+    Raises:
+        ValueError: an unknown baseline, the same one twice, or none at all.
+    """
+    indices = [
+        names.index(baseline)
+        if isinstance(baseline, str) and names.count(baseline) == 1
+        else baseline
+        for baseline in baselines
     ]
-    shape = {"perquery": perquery, "dataframe": dataframe, "batch_size": batch_size, "round": round}
-    with keeping_errors_of("pyterrier"):
-        first = baselines[0] if baselines else None
-        result = _plain_experiment(pipelines, **handed, **shape, baseline=first, **options)
-
-    distinct = [str(name) for name in names]
-    if len(set(distinct)) < len(names):
-        distinct = [f"{i}: {name}" for i, name in enumerate(names)]
-    runs = {
-        label: keep.retrieved(system, name, topics, options)
-        for label, system, keep, name in zip(distinct, systems, keepers, names, strict=True)
-    }
-    if len(systems) < 2:
-        preferred = {}
-
-    def compared(table: pd.DataFrame, **design: Any) -> Comparison | None:
-        """By all measures that are numbers for every query, and by the preferences."""
-        if filter_by_topics:
-            table = table[table["qid"].isin(topics["qid"])]
-        scored = ScoredRuns.from_runs(
-            {}, Judgments.from_qrels(table), runs, allow_empty=True, progress=False
-        )
-        by, of_runs = dict[str, Any](), dict[str, Floats]()
-        registered = set(map(type, ir_measures.measures.registry.values()))
-        for name, measure in measures.items():
-            # A user's function may read other columns than ids and scores.
-            if measure is not None and (is_native(measure) or type(measure) in registered):
-                try:
-                    found = np.stack([values(measure, run) for run in scored.runs.values()])
-                except (
-                    ValueError
-                ):  # of a provider that needs more than the ranks of the judged documents
-                    continue
-                if np.isfinite(found).all():
-                    by[name], of_runs[name] = measure, found
-        scored = replace(scored, measures=dict(by), values=of_runs)
-        by |= preferred
-        if not by or not len(scored.judgments):
-            return None
-        column_of = next(
-            (t for t in (topics, table) if isinstance(groups, str) and groups in t), qrels
-        )
-        grouped = Design(groups=groups).groups_of(scored.judgments.query_ids, column_of)
-        return comparison_of(scored, by, Design(test=tested, groups=grouped, **design))
-
-    lacking = {
-        name: [c for c in _RANKED if c not in run]
-        for name, run in runs.items()
-        if not isinstance(run, str)
-    }
-    unranked = [name for name, columns in lacking.items() if columns]
-    reference = None if first is None else distinct[first]
-    comparison = None if unranked else compared(qrels, baseline=reference, margin=margin)
-    if unranked and preferred:
-        said = f"what system {unranked[0]!r} gives has no {' and '.join(lacking[unranked[0]])}"
-        warn(
-            f"preferences compare documents, and {said}: they are left out, as with preferences=None"
-        )
-    if comparison is None and (groups is not None or predicted is not None):
-        what, argument = (
-            ("groups need", "groups") if groups is not None else ("predicted needs", "predicted")
-        )
+    for baseline, index in zip(baselines, indices, strict=True):
+        if not is_integer(index) or not 0 <= index < len(names):
+            choices = f"{', '.join(map(str, names))}, or by place from 0 to {len(names) - 1}"
+            raise ValueError(f"unknown baseline {baseline!r}; choose from {choices}")
+    if not indices or len(set(indices)) < len(indices):
         raise ValueError(
-            f"{what} rankings: name a preference or a measure of rankings, or leave {argument} out"
+            f"baseline={list(baselines)!r} must name one system or several different ones"
         )
-    if comparison is not None:
-        assert comparison.scored is not None
-        comparison.scored.warn_of_hardly_judged()
-        by_program = None
-        if predicted is not None:
-            by_program = compared(_read(predicted, pt.io.read_qrels))
-            if by_program is None:
-                raise ValueError("predicted holds no judgments of the topics")
-            if missing := [name for name in comparison.by if name not in by_program.by]:
-                said = f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments"
-                raise ValueError(f"{said}; leave out these measures, or predicted")
-        sources = TextSources(texts, topics if "query" in topics else None)
-        comparison = replace(comparison, predicted=by_program, texts=sources)
+    return indices
 
-    @cache
-    def plain(place: int) -> pd.DataFrame:
-        """The averages of ``pt.Experiment`` with a baseline."""
-        if place == first:
-            return result
-        frames = [
-            pt.io.read_results(source) if isinstance(source, str) else source
-            for source in runs.values()
+
+@dataclass(frozen=True)
+class _Layout:
+    """How `pt.Experiment` gives its result; its arguments."""
+
+    perquery: bool | str
+    dataframe: bool
+    round: int | Mapping[str, int] | None
+    highlight: str | None
+
+
+def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
+    """Return topics or qrels; read them if they are a file, as `pt.Experiment` does."""
+    return reader(source) if isinstance(source, str) and os.path.isfile(source) else source
+
+
+def _with_whole_grades(qrels: Any, measures: Measures) -> Any:
+    """Return qrels whose grades are integers if all are whole numbers, as `pt.Experiment` needs.
+
+    Raises:
+        ValueError: no judgments, a grade that is not a number, or fractional grades with a measure
+            that other packages compute, which read integers only.
+    """
+    if not isinstance(qrels, pd.DataFrame):
+        return qrels
+    if not len(qrels):
+        raise ValueError("qrels: there are no judgments in it")
+    if "label" not in qrels or pd.api.types.is_integer_dtype(qrels["label"]):
+        return qrels
+    if pd.api.types.is_bool_dtype(qrels["label"]):
+        return qrels.assign(label=qrels["label"].astype("int64"))
+    Judgments.from_qrels(qrels)  # raises if a grade is not a finite number
+    if (qrels["label"] % 1 == 0).all():
+        return qrels.assign(label=qrels["label"].astype("int64"))
+    own = {type(measure) for measure in REGISTRY.values()}
+    others = [name for name, measure in measures.items() if measure and type(measure) not in own]
+    if not any(measures.values()):
+        others = [str(NOTHING)]  # stands in for measures
+    if others:
+        fraction = qrels["label"][qrels["label"] % 1 != 0].iloc[0]
+        raise ValueError(
+            f"qrels: pt.Experiment computes {others[0]} from whole grades only, and a label is "
+            f"{fraction:g}; use ir_lexirecall.compare, or multiply the labels so that all are whole"
+        )
+    return qrels
+
+
+# -- run -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Systems, topics and qrels, and what is asked of them."""
+
+    request: _Request
+    systems: _Systems
+    topics: Any
+    qrels: Any
+    filter_by_qrels: bool
+    filter_by_topics: bool
+
+    @property
+    def preferences(self) -> Mapping[str, Preference]:
+        """The preferences by name; none for a single system, which has nothing to compare with."""
+        return self.request.preferences if len(self.systems.systems) > 1 else {}
+
+    def run(self, layout: _Layout, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Run every system once, and keep the rankings.
+
+        Returns:
+            The result of `pt.Experiment`, and what each system retrieved, by label: a frame, or the
+            path of a run.
+        """
+        systems = self.systems.systems
+        keepers = [_Keep(all_columns=self.systems.names_baselines) for _ in systems]
+        pipelines = [
+            system >> keeper if isinstance(system, pt.Transformer) else system
+            for system, keeper in zip(systems, keepers, strict=True)
         ]
-        return _plain_experiment(frames, **handed, baseline=place, validate="ignore")
+        with keeping_errors_of("pyterrier"):
+            result = _plain_experiment(
+                pipelines,
+                **self._arguments(),
+                baseline=self.systems.first_baseline,
+                perquery=layout.perquery,
+                dataframe=layout.dataframe,
+                round=layout.round,
+                **options,
+            )
+        rankings = {
+            label: keeper.retrieved(system, name, self.topics, options)
+            for label, system, keeper, name in zip(
+                self.systems.labels, systems, keepers, self.systems.names, strict=True
+            )
+        }
+        return result, rankings
 
-    against: dict[str, tuple[Comparison | None, Callable[[], pd.DataFrame]]] = {}
-    for place in baselines:
-        over = comparison if len(systems) > 1 else None
-        if over is not None:
-            others = [name for name, measure in measures.items() if measure and name not in over.by]
-            if tested.cluster and others:
-                raise ValueError(
-                    f"{others[0]} cannot be tested with groups as units; leave out it or cluster=True"
-                )
-            if predicted is not None and others:
-                raise ValueError(
-                    f"{others[0]} cannot be tested with predicted judgments; leave out it or predicted"
-                )
-            if place != first:
-                margins = Design(distinct[place], margin).margins(over.by, distinct)
-                over = replace(over, baseline=distinct[place], margins=margins)
-        against[f" ({distinct[place]})" if several else ""] = over, partial(plain, place)
-    shared = names, measures, comparison, round
-    looks: dict[str, Any] = {
-        "corrected": correction is not None,
-        "own_p": callable(test),
-        "highlight": highlight,
-    }
-    if perquery == "both":
-        both = averages(result[0], *shared, against, **looks), per_query(result[1], *shared)
-        result = type(result)(*both) if dataframe else both
-    else:
-        result = (
-            per_query(result, *shared) if perquery else averages(result, *shared, against, **looks)
+    def averages_against(self, baseline: int, rankings: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the averages of `pt.Experiment` with another baseline, without running systems."""
+        frames = [
+            pt.io.read_results(ranking) if isinstance(ranking, str) else ranking
+            for ranking in rankings.values()
+        ]
+        table: pd.DataFrame = _plain_experiment(
+            frames, **self._arguments(), baseline=baseline, validate="ignore"
         )
-    return (result, comparison) if return_comparison else result
+        return table
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments of `pt.Experiment` that do not depend on the baseline."""
+        request = self.request
+        test = request.own_test or _paired_test(replace(request.test, cluster=False))
+        return {
+            "topics": self.topics,
+            "qrels": self.qrels,
+            "eval_metrics": request.metrics,
+            "names": self.systems.names,
+            "filter_by_qrels": self.filter_by_qrels,
+            "filter_by_topics": self.filter_by_topics,
+            "test": test,
+            "correction": request.correction,
+            "correction_alpha": request.test.alpha,
+        }
 
 
 class _Keep(pt.Transformer):  # type: ignore[misc]
-    """The last stage of a pipeline: keeps what passes, batch by batch."""
+    """The last stage of a pipeline, which keeps what passes, batch by batch."""
 
     def __init__(self, all_columns: bool) -> None:
         self.all_columns = all_columns
@@ -334,57 +495,289 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
         return "kept"
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        if len(inp):  # else PyTerrier looks at the columns only
+        """Keep the rows of new topics, and return all rows."""
+        if len(inp):  # PyTerrier passes an empty frame to look at the columns
             # A stage may give its rows of all topics in every batch.
             new = inp[~inp["qid"].isin(self.seen)] if self.seen else inp
-            self.batches.append(
-                new[[column for column in inp if self.all_columns or column in _RANKED]]
-            )
+            columns = [column for column in inp if self.all_columns or column in _RANKED]
+            self.batches.append(new[columns])
             self.seen.update(inp["qid"].unique())
         return inp
 
     def retrieved(
         self, system: Any, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]
     ) -> Any:
-        """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
+        """Return what a system retrieved, as a frame or as the path of a run.
+
+        A system that did not run has its results in `save_dir`, or is a frame itself.
+        """
+        if len(self.batches) == 1:
+            return self.batches[0]
         if self.batches:
-            return (
-                self.batches[0]
-                if len(self.batches) == 1
-                else pd.concat(self.batches, ignore_index=True)
-            )
-        if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
-            form = options.get("save_format", "trec")
-            is_module = isinstance(form, types.ModuleType)
-            ending = "res.gz" if form == "trec" else "mod" if is_module else "custom"
-            path = os.path.join(options["save_dir"], f"{name}.{ending}")
-            if os.path.exists(path):
-                if form == "trec":
-                    return path
-                with pt.io.autoopen(path, "rb") as file:
-                    return (form.load if is_module else form[0])(file)
-        return (
-            system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
+            return pd.concat(self.batches, ignore_index=True)
+        saved = _saved_results(name, options)
+        if saved is not None:
+            return saved
+        if options.get("plan") == "tree":
+            return system[system["qid"].isin(topics["qid"])]
+        return system
+
+
+def _saved_results(name: Any, options: Mapping[str, Any]) -> Any:
+    """Return results that `pt.Experiment` took from `save_dir`, or their path; None without any."""
+    if options.get("save_dir") is None or options.get("save_mode") != "reuse":
+        return None
+    save_format = options.get("save_format", "trec")
+    is_module = isinstance(save_format, types.ModuleType)
+    if save_format == "trec":
+        ending = "res.gz"
+    else:
+        ending = "mod" if is_module else "custom"
+    path = os.path.join(options["save_dir"], f"{name}.{ending}")
+    if not os.path.exists(path):
+        return None
+    if save_format == "trec":
+        return path
+    load = save_format.load if is_module else save_format[0]
+    with pt.io.autoopen(path, "rb") as file:
+        return load(file)
+
+
+# -- compare -------------------------------------------------------------------------------------
+
+
+def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> Comparison | None:
+    """Compare the systems, by all measures of rankings and by the preferences.
+
+    Returns:
+        The comparison; None if a system does not rank documents, or nothing can be compared.
+
+    Raises:
+        ValueError: groups or predicted judgments without a comparison, or predicted judgments that
+            do not fit.
+    """
+    request, systems = evaluation.request, evaluation.systems
+    comparison = None
+    if _all_rank_documents(rankings, evaluation.preferences):
+        first = systems.first_baseline
+        baseline = None if first is None else systems.labels[first]
+        comparison = _comparison_on(
+            evaluation.qrels, rankings, evaluation, baseline=baseline, margin=request.margin
         )
+    if comparison is None:
+        _check_needs_no_comparison(request)
+        return None
+    assert comparison.scored is not None
+    comparison.scored.warn_of_hardly_judged()
+    by_program = None
+    if request.predicted is not None:
+        by_program = _comparison_by_program(comparison, rankings, evaluation)
+    queries = evaluation.topics if "query" in evaluation.topics else None
+    texts = TextSources(request.texts, queries)
+    return replace(comparison, predicted=by_program, texts=texts)
 
 
-def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
-    """Topics or qrels, read if they are a file, as ``pt.Experiment`` reads them."""
-    return reader(source) if isinstance(source, str) and os.path.isfile(source) else source
+def _all_rank_documents(rankings: Mapping[str, Any], preferences: Mapping[str, Preference]) -> bool:
+    """Return whether all systems rank documents; warn if preferences need that."""
+    for name, ranking in rankings.items():
+        if isinstance(ranking, str):
+            continue  # the path of a run
+        missing = [column for column in _RANKED if column not in ranking]
+        if missing:
+            if preferences:
+                lack = f"what system {name!r} gives has no {' and '.join(missing)}"
+                warn(
+                    f"preferences compare documents, and {lack}: "
+                    "they are left out, as with preferences=None"
+                )
+            return False
+    return True
+
+
+def _check_needs_no_comparison(request: _Request) -> None:
+    """Raise if groups or predicted judgments are given, which only a comparison can use."""
+    way_out = "rankings: name a preference or a measure of rankings, or leave"
+    if request.groups is not None:
+        raise ValueError(f"groups need {way_out} groups out")
+    if request.predicted is not None:
+        raise ValueError(f"predicted needs {way_out} predicted out")
+
+
+def _comparison_on(
+    qrels: pd.DataFrame,
+    rankings: Mapping[str, Any],
+    evaluation: _Evaluation,
+    baseline: str | None = None,
+    margin: MarginLike | None = None,
+) -> Comparison | None:
+    """Compare rankings by some qrels; return None without criteria or judged topics."""
+    request, topics = evaluation.request, evaluation.topics
+    if evaluation.filter_by_topics:
+        qrels = qrels[qrels["qid"].isin(topics["qid"])]
+    judgments = Judgments.from_qrels(qrels)
+    scored = ScoredRuns.from_runs({}, judgments, rankings, allow_empty=True, progress=False)
+    values_of_measure = _values_of_measures(scored, request.measures)
+    measures = {name: request.measures[name] for name in values_of_measure}
+    scored = replace(scored, measures=measures, values=values_of_measure)
+    criteria: dict[str, Any] = {**measures, **evaluation.preferences}
+    if not criteria or not len(scored.judgments):
+        return None
+    table = _table_with_groups(request.groups, topics, qrels, otherwise=evaluation.qrels)
+    groups = Design(groups=request.groups).groups_of(scored.judgments.query_ids, table)
+    design = Design(baseline, margin, request.test, groups=groups)
+    return comparison_of(scored, criteria, design)
+
+
+def _values_of_measures(scored: ScoredRuns, measures: Measures) -> dict[str, Floats]:
+    """Return the values of measures that can be computed from the rankings, shape `(S, Q)` each.
+
+    Left out are measures that are not numbers for every query, and functions of the user, which
+    may read other columns than ids and scores.
+    """
+    registered = set(map(type, ir_measures.measures.registry.values()))
+    values_of_measure: dict[str, Floats] = {}
+    for name, measure in measures.items():
+        if measure is None or not (is_native(measure) or type(measure) in registered):
+            continue
+        try:
+            of_runs = np.stack([values(measure, run) for run in scored.runs.values()])
+        except ValueError:  # the provider needs more than the ranks of the judged documents
+            continue
+        if np.isfinite(of_runs).all():
+            values_of_measure[name] = of_runs
+    return values_of_measure
+
+
+def _table_with_groups(
+    groups: GroupsLike | None, topics: Any, qrels: pd.DataFrame, otherwise: Any
+) -> Any:
+    """Return the table that has a column of groups, if groups are named by a column."""
+    if isinstance(groups, str):
+        for table in (topics, qrels):
+            if groups in table:
+                return table
+    return otherwise
+
+
+def _comparison_by_program(
+    comparison: Comparison, rankings: Mapping[str, Any], evaluation: _Evaluation
+) -> Comparison:
+    """Compare the systems by predicted judgments, by the criteria of the comparison by people.
+
+    Raises:
+        ValueError: there are no predicted judgments of the topics, or a measure cannot be computed
+            by them.
+    """
+    predicted = _read(evaluation.request.predicted, pt.io.read_qrels)
+    by_program = _comparison_on(predicted, rankings, evaluation)
+    if by_program is None:
+        raise ValueError("predicted holds no judgments of the topics")
+    missing = [name for name in comparison.by if name not in by_program.by]
+    if missing:
+        raise ValueError(
+            f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments; "
+            "leave out these measures, or predicted"
+        )
+    return by_program
+
+
+def _against_baselines(
+    comparison: Comparison | None,
+    result: Any,
+    rankings: Mapping[str, Any],
+    evaluation: _Evaluation,
+) -> Against:
+    """Return the comparison with each baseline, by the ending of its columns.
+
+    Each comes with a function that returns the averages of `pt.Experiment` with the baseline. It is
+    called only if the comparison lacks a measure, because it scores all systems once more.
+    """
+    request, systems = evaluation.request, evaluation.systems
+    if len(systems.systems) < 2:
+        comparison = None
+    if comparison is not None and systems.baselines:
+        _check_all_compared(comparison, request)
+
+    @cache
+    def plain_averages(index: int) -> Any:
+        if index == systems.first_baseline:
+            return result
+        return evaluation.averages_against(index, rankings)
+
+    against: dict[str, tuple[Comparison | None, Callable[[], pd.DataFrame]]] = {}
+    for index in systems.baselines:
+        over = comparison
+        if over is not None and index != systems.first_baseline:
+            baseline = systems.labels[index]
+            margins = Design(baseline, request.margin).margins(over.by, systems.labels)
+            over = replace(over, baseline=baseline, margins=margins)
+        ending = f" ({systems.labels[index]})" if systems.names_baselines else ""
+        against[ending] = over, partial(plain_averages, index)
+    return against
+
+
+def _check_all_compared(comparison: Comparison, request: _Request) -> None:
+    """Raise if `pt.Experiment` would have to test a measure in a way that it does not know."""
+    for name, measure in request.measures.items():
+        if measure is None or name in comparison.by:
+            continue
+        if request.test.cluster:
+            raise ValueError(
+                f"{name} cannot be tested with groups as units; leave out it or cluster=True"
+            )
+        if request.predicted is not None:
+            raise ValueError(
+                f"{name} cannot be tested with predicted judgments; leave out it or predicted"
+            )
+
+
+# -- tabulate ------------------------------------------------------------------------------------
+
+
+def _tabulate(
+    result: Any,
+    comparison: Comparison | None,
+    against: Against,
+    evaluation: _Evaluation,
+    layout: _Layout,
+) -> Any:
+    """Return the result of `pt.Experiment` with the numbers of the comparison."""
+    request = evaluation.request
+    shared = evaluation.systems.names, request.measures, comparison, layout.round
+    columns: dict[str, Any] = {
+        "corrected": request.correction is not None,
+        "own_p": request.own_test is not None,
+        "highlight": layout.highlight,
+    }
+    if layout.perquery == "both":
+        tables = averages(result[0], *shared, against, **columns), per_query(result[1], *shared)
+        return type(result)(*tables) if layout.dataframe else tables
+    if layout.perquery:
+        return per_query(result, *shared)
+    return averages(result, *shared, against, **columns)
+
+
+# -- tests as pt.Experiment takes them -----------------------------------------------------------
 
 
 class SignTest(NamedTuple):
-    """Effect (wins - losses) / (wins + losses), and the p-value where ``pt.Experiment`` looks for it."""
+    """Result of a sign test: (wins - losses) / (wins + losses), and the p-value.
+
+    `pt.Experiment` takes the p-value from the second place.
+    """
 
     statistic: float
     pvalue: float
 
 
 def sign_test(system: Any, baseline: Any) -> SignTest:
-    """Exact two-sided sign test of paired values, ties left out; p is 1 where nothing differs.
+    """Test paired values by the exact two-sided sign test.
+
+    Ties are left out. If nothing differs, p is 1.
 
     Args:
-        system, baseline: values per query, in the same order.
+        system: values per query.
+        baseline: values of the baseline, in the same order.
 
     >>> sign_test([0.5, 0.7, 0.9, 0.2], [0.4, 0.6, 0.8, 0.2])
     SignTest(statistic=1.0, pvalue=0.25)
@@ -395,7 +788,7 @@ def sign_test(system: Any, baseline: Any) -> SignTest:
 
 
 def _paired_test(test: SignificanceTest) -> str | PairedTest:
-    """What ``pt.Experiment`` takes for a test: for those that it has, their names.
+    """Return a test as `pt.Experiment` takes it: a name that it knows, or a function.
 
     >>> a, b = np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.6, 0.8])
     >>> float(_paired_test(SignificanceTest("randomisation"))(a, b)[1])
@@ -405,10 +798,13 @@ def _paired_test(test: SignificanceTest) -> str | PairedTest:
     if named.name in ("t", "wilcoxon"):
         return named.name
 
-    def p(system: Floats, baseline: Floats) -> tuple[float, float]:
-        """NaN where differences are not all numbers, or the test is one of all systems at once."""
-        difference = (system - baseline)[None]
-        known = np.isfinite(difference).all() and not named.procedure.at_once
-        return 0.0, float(named.of_pairs(difference).p[0]) if known else np.nan
+    if named.name == "sign":
+        return sign_test
 
-    return sign_test if named.name == "sign" else p
+    def p_of_pair(system: Floats, baseline: Floats) -> tuple[float, float]:
+        difference = (system - baseline)[None]
+        if named.procedure.at_once or not np.isfinite(difference).all():
+            return 0.0, np.nan  # the test needs all systems at once, or a value is no number
+        return 0.0, float(named.of_pairs(difference).p[0])
+
+    return p_of_pair

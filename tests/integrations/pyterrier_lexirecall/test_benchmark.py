@@ -149,3 +149,66 @@ def test_arguments_are_those_of_benchmark() -> None:
 def test_bad_input_is_named(systems: Any, collections: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pt.lexirecall.Benchmark(systems, collections, MEASURES, **OPTIONS)
+
+
+ODD_NAMES = [
+    "..",
+    ".",
+    "",
+    " ",
+    ".hidden",
+    "..\\x",
+    "C:\\runs",
+    "c:",
+    "a\0b",
+    "a\nb",
+    "../..",
+    "./a",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_name_that_is_no_folder_is_refused_before_anything_runs(
+    name: str, tmp_path: Path
+) -> None:
+    systems, kept = pipelines(), tmp_path / "kept"
+    with pytest.raises(ValueError, match=r"^pt\.lexirecall\.Benchmark: collection .* cannot name"):
+        pt.lexirecall.Benchmark(systems, {name: parts()["odd"]}, MEASURES, save_dir=kept, **OPTIONS)
+    with pytest.raises(ValueError, match=r"^pt\.lexirecall\.Benchmark: .* cannot name a file"):
+        pt.lexirecall.Benchmark({name: systems["ql"]}, parts(), MEASURES, save_dir=kept, **OPTIONS)
+    assert systems["ql"].asked == 0
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "a/b", "lexirecall:demo"])
+def test_slashes_of_ids_become_dashes_within_the_folder(name: str, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    one = {name: parts()["odd"]}
+    pt.lexirecall.Benchmark({"ql": Counting("ql")}, one, ["LR"], save_dir=kept, **OPTIONS)
+    assert [path.name for path in kept.iterdir()] == [name.replace("/", "-").lower()]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "message"),
+    [
+        ({"names": ["x"]}, "experiment may not hold 'names': pipelines are named by pipelines="),
+        ({"save_dir": "x"}, "experiment may not hold 'save_dir': give save_dir= to"),
+        ({"save_format": "x"}, "experiment may not hold 'save_format'"),
+        ({"eval_metrics": ["map"]}, "experiment may not hold 'eval_metrics': give by="),
+        ({"batchsize": 3}, "experiment holds 'batchsize', .* did you mean 'batch_size'"),
+        ([("batch_size", 3)], "experiment must be a mapping of options"),
+    ],
+)
+def test_options_of_the_experiment_are_checked(experiment: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"^pt\.lexirecall\.Benchmark: {message}"):
+        pt.lexirecall.Benchmark(pipelines(), parts(), MEASURES, experiment=experiment, **OPTIONS)
+
+
+def test_fractional_grades_are_judged_as_by_benchmark() -> None:
+    topics, qrels = parts()["odd"]
+    halves = qrels.assign(label=qrels["label"] / 2)
+    systems = {"ql": Counting("ql")}
+    result = pt.lexirecall.Benchmark(systems, {"odd": (topics, halves)}, ["nDCG@10"], **OPTIONS)
+    names = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+    values = irl.evaluate(["nDCG@10"], halves.rename(columns=names), demo.run("ql"))
+    assert result["odd"].means()["mean"].tolist() == pytest.approx([values.iloc[:, 0].mean()])
