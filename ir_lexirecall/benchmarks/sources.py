@@ -14,8 +14,8 @@ from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.readers import run_files
 from ir_lexirecall.io.relevant_documents import lists_ids
+from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
 
 CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
@@ -102,39 +102,45 @@ def runs_by_collection(
 def runs_in_folder(
     folder: str | os.PathLike[str], collections: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """The run files of each collection below a folder, laid out as SuiteEval or TIREx write it.
+    """Return the run files of each collection below a folder, laid out as SuiteEval or TIREx write it.
 
-    ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs, compressed or not). The folder of a
-    collection has its name, or its name with dashes for slashes, in lower case.
+    ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs, compressed
+    or not). The folder of a collection has its name, or its name with dashes for slashes, in lower
+    case.
 
     Raises:
-        ValueError: the folder, or that of a collection, is missing or has no runs; or two files of one name.
+        ValueError: the folder, or that of a collection, is missing or has no runs; or two files have
+            one name.
     """
     path = Path(folder)
     if not path.is_dir():
-        raise ValueError(
-            f"{path} is a file, not a folder"
-            if path.exists()
-            else f"{path}: there is no such folder"
-        )
+        problem = "is a file, not a folder" if path.exists() else "there is no such folder"
+        raise ValueError(f"{path}{' ' if path.exists() else ': '}{problem}")
     runs = {}
     for name in collections:
-        places = [path / name, path / name.replace("/", "-"), path / name.replace("/", "-").lower()]
-        place = next((place for place in places if place.is_dir()), None)
-        if place is None:
-            known = sorted(item.name for item in path.iterdir() if item.is_dir())
-            there = (
-                f"; there are {', '.join(known)}"
-                if known
-                else "; it is empty"
-                if not any(path.iterdir())
-                else ""
-            )
-            raise ValueError(f"{path} has no folder for collection {name!r}{there}")
-        runs[name] = run_files(place)
+        below = _folder_of_collection(path, name)
+        runs[name] = run_files(below)
         if not runs[name]:
-            raise ValueError(f"{place} has no runs, such as bm25.res.gz or bm25/run.txt.gz")
+            raise ValueError(f"{below} has no runs, such as bm25.res.gz or bm25/run.txt.gz")
     return runs
+
+
+def _folder_of_collection(path: Path, name: str) -> Path:
+    """Return the folder of a collection's runs.
+
+    Raises:
+        ValueError: there is none.
+    """
+    with_dashes = name.replace("/", "-")
+    candidates = [path / name, path / with_dashes, path / with_dashes.lower()]
+    folders = [candidate for candidate in candidates if candidate.is_dir()]
+    if folders:
+        return folders[0]
+    names = sorted(item.name for item in path.iterdir() if item.is_dir())
+    hint = f"; there are {', '.join(names)}" if names else ""
+    if not any(path.iterdir()):
+        hint = "; it is empty"
+    raise ValueError(f"{path} has no folder for collection {name!r}{hint}")
 
 
 def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, Any]:
@@ -320,52 +326,83 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def _from_folder(folder: Path) -> Source:
-    """The collections and runs of a folder of folders, or of one collection."""
-    collections, runs = {}, {}
-    below = [item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")]
-    for place in [folder] if all(_files_in(folder)) else sorted(below):
-        name, (qrels, runs_here) = (
-            folder.resolve().name if place is folder else place.name,
-            _files_in(place),
-        )
-        if qrels:
-            collections[name] = _one_of(qrels)
-        else:  # the folder's name is a data set's id, with dashes for slashes
-            import ir_datasets
+    """Return the collections and runs of a folder of folders, or of one collection.
 
-            known = {
-                dataset_id.replace("/", "-").lower(): dataset_id
-                for dataset_id in [*ir_datasets.registry, DEMO]
-            }
-            if name.lower() not in known:
-                hint = did_you_mean(name.lower(), known)
-                raise ValueError(
-                    f"{place}: no data set has this id, and there is no file qrels.* in it{hint}"
-                )
-            collections[name] = known[name.lower()]
-        if not runs_here:
+    Raises:
+        ValueError: there is no collection in it, or one without runs.
+    """
+    below = [item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")]
+    is_collection = bool(_qrels_in(folder) and _runs_in(folder))
+    collections, runs = {}, {}
+    for path in [folder] if is_collection else sorted(below):
+        name = folder.resolve().name if path is folder else path.name
+        qrels = _qrels_in(path)
+        collections[name] = _one_of(qrels) if qrels else _data_set_of(path, name)
+        runs[name] = _runs_in(path, warned=True)
+        if not runs[name]:
             raise ValueError(
-                f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run"
+                f"{path}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or "
+                "runs/bm25.run"
             )
-        runs[name] = runs_here
     if not collections:
         raise ValueError(f"{folder}: there is no folder of a collection in it")
     return Source(collections, runs)
 
 
-def _files_in(place: Path) -> tuple[list[Path], dict[str, str]]:
-    """Qrels of a collection's folder (``qrels`` begins their names, or is a part between dots), and runs beside them or in ``runs`` there."""
-    files = [
-        file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")
-    ]
-    qrels = [
+def _data_set_of(path: Path, name: str) -> str:
+    """Return the id of the data set whose folder this is: its name, with slashes for dashes.
+
+    Raises:
+        ValueError: there is no such data set.
+    """
+    import ir_datasets
+
+    ids = {
+        dataset_id.replace("/", "-").lower(): dataset_id
+        for dataset_id in [*ir_datasets.registry, DEMO]
+    }
+    if name.lower() not in ids:
+        hint = did_you_mean(name.lower(), ids)
+        raise ValueError(
+            f"{path}: no data set has this id, and there is no file qrels.* in it{hint}"
+        )
+    return ids[name.lower()]
+
+
+def _qrels_in(folder: Path) -> list[Path]:
+    """Return the qrels in a collection's folder: ``qrels`` begins their names, or is a part between dots."""
+    return [
         file
-        for file in files
-        if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")
+        for file in sorted(folder.iterdir())
+        if file.is_file() and not file.name.startswith(".") and _names_qrels(file.name.lower())
     ]
-    runs = {name: path for name, path in run_files(place).items() if Path(path) not in qrels}
-    below = place / "runs"
-    return qrels, runs or (run_files(below) if below.is_dir() and not _files_in(below)[0] else {})
+
+
+def _names_qrels(name: str) -> bool:
+    return name.startswith("qrels") or "qrels" in name.split(".")
+
+
+def _runs_in(folder: Path, *, warned: bool = False) -> dict[str, str]:
+    """Return the runs in a collection's folder: beside the qrels, and in a folder ``runs`` there.
+
+    Args:
+        folder: the collection's folder.
+        warned: whether to warn about files in ``runs`` that do not look like runs.
+
+    Raises:
+        ValueError: two runs have the same name.
+    """
+    qrels = {str(file) for file in _qrels_in(folder)}
+    runs = {name: path for name, path in run_files(folder).items() if path not in qrels}
+    below = folder / "runs"
+    if not below.is_dir() or _qrels_in(below):
+        return runs
+    runs.pop(below.name, None)  # a folder of Parquet runs is not a run
+    more = all_runs(below) if warned else run_files(below)
+    twice = repeated([*runs, *more])
+    if twice is not None:
+        raise ValueError(f"{folder}: the run {twice} is both in it and in runs; keep one")
+    return runs | more
 
 
 def _one_of(files: list[Path]) -> str:

@@ -44,17 +44,6 @@ RANKED_SCORES = ("query_id", "rank", "score")
 _BEIR = ("query-id", "corpus-id", "score")
 _ROWS = 2**21  # of a Parquet file at a time
 LOOKED_AT = 2000  # rows of a table in which ranks are looked at
-_RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
-_NO_RUNS = frozenset(
-    (
-        "readme.txt",
-        "qrels.txt",
-        "requirements.txt",
-        "qrels.parquet",
-        "perquery.parquet",
-        "package.json",
-    )
-)
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
@@ -551,46 +540,11 @@ def _field(record: Mapping[str, Any], names: tuple[str, ...], place: str) -> str
     return _json_id(record[name], name, place)
 
 
-# -- folders and metadata ----------------------------------------------------------------------------
-
-
-def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
-    """The runs in a folder by name: files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
-
-    Other files (tables of values, READMEs, hidden ones) are left alone.
-    """
-    runs: dict[str, str] = {}
-    for item in sorted(Path(folder).iterdir()):
-        if item.name.startswith("."):
-            continue
-        if item.is_dir():
-            named = [(item.name, file) for file in sorted(item.iterdir()) if _is_of_tirex(file)]
-        else:
-            plain = files.without_compression(item.name)
-            ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), "")
-            name = (
-                plain[: -len(ending)]
-                if ending
-                else plain
-                if plain != item.name and "." not in plain
-                else ""
-            )
-            named = [(name, item)] if name and plain.lower() not in _NO_RUNS else []
-        for name, file in named:
-            if name in runs:
-                raise ValueError(
-                    f"{folder}: two runs have the same name, {name}: {Path(runs[name]).name} and {file.name}"
-                )
-            runs[name] = str(file)
-    return runs
-
-
-def _is_of_tirex(file: Path) -> bool:
-    return files.without_compression(file.name) == "run.txt"
+# -- metadata ----------------------------------------------------------------------------
 
 
 def run_metadata(path: str | os.PathLike[str]) -> str | None:
-    """The ir-metadata of a run: its comment lines on top, or ``ir-metadata.yml`` beside it; None where there is neither."""
+    """Return a run's ir-metadata: its comment lines on top, or ``ir-metadata.yml`` beside it; None if there is neither."""
     file = os.fspath(path)
     is_text = os.path.isfile(files.content_path(file)) and not files.is_parquet(file)
     if is_text and files.first_text(file).startswith("# ir_metadata.start"):
@@ -599,7 +553,8 @@ def run_metadata(path: str | os.PathLike[str]) -> str | None:
             comments = block[:end].decode("utf-8", "replace").splitlines()[1:]
             return "\n".join(line.removeprefix("#").removeprefix(" ") for line in comments)
     beside = Path(file).parent / "ir-metadata.yml"
-    if _is_of_tirex(Path(file)) and beside.is_file():
+    is_of_tirex = files.without_compression(Path(file).name) == "run.txt"
+    if is_of_tirex and beside.is_file():
         return beside.read_text(encoding="utf-8", errors="replace").rstrip("\n")
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 from collections.abc import Mapping
@@ -11,8 +10,10 @@ from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import first_line, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import csv_rows
+from ir_lexirecall.io.schemas import Cut
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""
@@ -134,13 +135,19 @@ def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
 
 
 def is_judgment_list(header: str) -> bool:
-    """Whether the first line of a CSV file is that of a judgment list.
+    """Return whether the first line of a CSV file is that of a judgment list.
 
     >>> is_judgment_list("query,docid,rating"), is_judgment_list("query_id,doc_id,relevance")
     (True, False)
     """
-    names = [_column_name(name.strip().strip('"')) for name in header.split(",")]
+    parts = header.split(_separator_of(header))
+    names = [_column_name(name.strip().strip('"')) for name in parts]
     return "query_id" not in names and not any(map(set(names).isdisjoint, _COLUMNS))
+
+
+def _separator_of(header: str) -> str:
+    """Return what separates the columns of a header: semicolons where there are more of them than commas."""
+    return ";" if header.count(";") > header.count(",") else ","
 
 
 def _column_name(name: str) -> str:
@@ -241,7 +248,8 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
         Ratings by query and document. Rows without a rating are left out: nobody has rated them yet.
 
     Raises:
-        ValueError: no such list, or a rating that is not a number or occurs twice; the message names the line.
+        ValueError: no such list, a rating that is not a number, or two ratings of a document that
+            differ; the message names the line.
 
     >>> read_judgments({"judgmentRatings": [{"query": "red dress", "ratings": [{"docId": "B07", "rating": "0.66"}]}]}, levels=3)
     {'red dress': {'B07': 2.0}}
@@ -249,36 +257,55 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     if levels is not None and (not is_integer(levels) or levels < 1):
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
     what = "judgments" if isinstance(source, Mapping) else os.fspath(source)
-    with contextlib.nullcontext(what) if isinstance(source, Mapping) else rereadable(what) as file:
-        if not isinstance(source, Mapping) and not first_line(file).lstrip().startswith("{"):
-            rows = _rows_of_csv(file)
-        else:
-            content, _ = _content(source if isinstance(source, Mapping) else file, what)
-            lists = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
-            rows = [
-                (query_id, doc_id, rating, what)
-                for query_id, hits in lists
-                for _, doc_id, rating in hits
-            ]
     qrels: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, value, where in rows:
+    for query_id, doc_id, value, location in _rated_documents(source, what):
         if value is None:
             continue
-        rating = _rating(value, query_id, doc_id, where)
+        rating = _rating(value, query_id, doc_id, location)
+        grade = rating if levels is None else _grade(rating, levels, query_id, doc_id, location)
         ratings = qrels.setdefault(query_id, {})
-        if doc_id in ratings:
+        if ratings.setdefault(doc_id, grade) != grade:
             raise ValueError(
-                f"{where}: document {doc_id!r} is rated twice for query {query_id!r}; keep one"
+                f"{location}: document {doc_id!r} is rated twice for query {query_id!r}; keep one"
             )
-        if levels is not None and not 0 <= rating <= 1:
-            raise ValueError(
-                f"{where}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; levels are for ratings between 0 "
-                "and 1"
-            )
-        ratings[doc_id] = rating if levels is None else float(round(rating * levels))
     if not qrels:
         raise ValueError(f"{what}: there are no ratings in it")
     return qrels
+
+
+def _rated_documents(source: JSONLike, what: str) -> list[tuple[str, str, Any, str]]:
+    """Return query, document, rating and location of everything in a judgment list."""
+    if isinstance(source, Mapping):
+        return _rows_of_json(source, what)
+    with rereadable(what) as file:
+        if first_line(file).lstrip().startswith("{"):
+            return _rows_of_json(file, what)
+        return _rows_of_csv(file)
+
+
+def _rows_of_json(source: JSONLike, what: str) -> list[tuple[str, str, Any, str]]:
+    """Return query, document, rating and location of everything in a list of the Search Relevance Workbench."""
+    content, _ = _content(source, what)
+    ratings_by_query = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
+    return [
+        (query_id, doc_id, rating, what)
+        for query_id, hits in ratings_by_query
+        for _, doc_id, rating in hits
+    ]
+
+
+def _grade(rating: float, levels: int, query_id: str, doc_id: str, location: str) -> float:
+    """Return the grade that a rating between 0 and 1 is rounded to.
+
+    Raises:
+        ValueError: the rating is not between 0 and 1.
+    """
+    if not 0 <= rating <= 1:
+        raise ValueError(
+            f"{location}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; "
+            "levels are for ratings between 0 and 1"
+        )
+    return float(round(rating * levels))
 
 
 def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -290,30 +317,49 @@ def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _rows_of_csv(path: str) -> list[tuple[str, str, Any, str]]:
-    """Query, document, rating and place of everything in the list."""
+    """Return query, document, rating and location of everything in a list that is CSV.
+
+    Raises:
+        ValueError: a column is missing, a row has a wrong number of fields or lacks an id, or the
+            file may be cut within its last rating.
+    """
     text = text_of_file(path)
-    last = text.count("\n") + 1
-    lines = csv_rows(text, lambda line: f"{path}, line {line}")
+    is_ended, last = text.endswith("\n"), text.count("\n") + 1
+    lines = csv_rows(text, lambda line: f"{path}, line {line}", _separator_of(first_line(path)))
     names = [_column_name(name) for name in next(lines, (0, []))[1]]
-    rows, places = [], []
-    for known in _COLUMNS if names else ():
-        if not (there := [name for name in known if name in names]):
-            raise ValueError(
-                f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}; the header must be such as "
-                "query,docid,rating"
-            )
-        places.append(names.index(there[0]))
+    columns = _columns_of_list(names, path) if names else []
+    rows = []
     for line, row in lines:
-        if len(row) == 1 and places[0] == 0 and (line < last or text.endswith("\n")):
+        location = f"{path}, line {line}"
+        if len(row) == 1 and columns[0] == 0 and (line < last or is_ended):
             continue  # a query without ratings, as Quepid writes it; not a line that is cut off
         if len(row) != len(names):
-            raise ValueError(
-                f"{path}, line {line}: {len(row)} fields where {len(names)} are expected"
-            )
-        query_id, doc_id, rating = (row[place] for place in places)
+            raise ValueError(f"{location}: {len(row)} fields where {len(names)} are expected")
+        query_id, doc_id, rating = (row[column] for column in columns)
+        if query_id and not doc_id and not rating:
+            continue  # the same, as Quepid wrote it before
         if not query_id or not doc_id:
-            raise ValueError(
-                f"{path}, line {line}: there is no {'query' if not query_id else 'document'}"
-            )
-        rows.append((query_id, doc_id, rating or None, f"{path}, line {line}"))
+            raise ValueError(f"{location}: there is no {'document' if query_id else 'query'}")
+        rows.append((query_id, doc_id, rating or None, location))
+    if not is_ended and columns and columns[2] == len(names) - 1:
+        ratings = [rating for _, _, rating, _ in rows if rating]
+        check_not_cut(ratings, Cut.IF_LONGER, lambda: f"{path}, line {last}", "rating")
     return rows
+
+
+def _columns_of_list(names: list[str], path: str) -> list[int]:
+    """Return where the query, the document and the rating stand.
+
+    Raises:
+        ValueError: one of the three is missing.
+    """
+    columns = []
+    for aliases in _COLUMNS:
+        matches = [name for name in aliases if name in names]
+        if not matches:
+            raise ValueError(
+                f"{path}, line 1: no column {' or '.join(aliases[:3])}: it has {shown_names(names)}; "
+                "the header must be such as query,docid,rating"
+            )
+        columns.append(names.index(matches[0]))
+    return columns

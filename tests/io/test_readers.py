@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import lines, readers
+from ir_lexirecall.io import lines, readers, run_folders
 from ir_lexirecall.io.readers import nugget_qrels
 
 FILES = Path(__file__).parents[1] / "files" / "frameworks"
@@ -273,7 +273,7 @@ def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
     (tmp_path / "colbert").mkdir()
     (tmp_path / "colbert" / "run.txt.gz").write_bytes(run)
     (tmp_path / "colbert" / "ir-metadata.yml").write_text("tag: colbert\n")
-    files = readers.run_files(tmp_path)
+    files = run_folders.run_files(tmp_path)
     assert {name: Path(path).name for name, path in files.items()} == {
         "bm25": "bm25.res.gz",
         "colbert": "run.txt.gz",
@@ -284,7 +284,7 @@ def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError, match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run"
     ):
-        readers.run_files(tmp_path)
+        run_folders.run_files(tmp_path)
 
 
 # -- nuggets -------------------------------------------------------------------------------------------

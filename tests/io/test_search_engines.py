@@ -265,3 +265,37 @@ def test_what_is_no_judgment_list_is_refused(text: str, message: str, tmp_path: 
     path.write_text(text)
     with pytest.raises(ValueError, match=f"read_judgments: {path}.*{message}"):
         read_judgments(path)
+
+
+def test_the_same_rating_twice_is_one_rating(tmp_path: Path) -> None:
+    rated = {"docId": "A", "rating": "3"}
+    content = {
+        "judgmentRatings": [
+            {"query": "phone", "ratings": [rated]},
+            {"query": "phone", "ratings": [rated, {"docId": "B", "rating": 1}, rated]},
+        ]
+    }
+    assert read_judgments(content) == {"phone": {"A": 3, "B": 1}}
+    (tmp_path / "list.csv").write_text("query,docid,rating\nphone,A,3\nphone,B,1\nphone,A,3.0\n")
+    assert read_judgments(tmp_path / "list.csv") == {"phone": {"A": 3, "B": 1}}
+    with pytest.raises(ValueError, match="document 'A' is rated twice for query 'phone'"):
+        read_judgments(
+            {"judgmentRatings": [{"query": "phone", "ratings": [rated, {**rated, "rating": 2}]}]}
+        )
+
+
+def test_rows_of_quepid_without_a_document(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("query,docid,rating\none,d,1\ntwo,,\n")
+    assert read_judgments(tmp_path / "list.csv") == {"one": {"d": 1}}
+
+
+def test_lists_with_semicolons_and_cut_lists(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("query;docid;rating\nred, blue;d;10\nq;e;1\n")
+    assert read_judgments(path) == {"red, blue": {"d": 10}, "q": {"e": 1}}
+    assert irl.load(path).doc_ids == ["e", "d"]
+    path.write_text("query,docid,rating\nq,d,10\nq,e,1")
+    with pytest.raises(ValueError, match=r"line 3: the file ends with the rating 1.*was it cut"):
+        read_judgments(path)
+    path.write_text("query,docid,rating\nq,d,2\nq,e,1")
+    assert read_judgments(path) == {"q": {"d": 2, "e": 1}}

@@ -67,7 +67,7 @@ def test_a_row_with_too_many_fields_is_refused(reader: str, header: str, write: 
         READERS[reader](path)
 
 
-@pytest.mark.parametrize("command", ["judged", "merge-judges"])
+@pytest.mark.parametrize("command", ["judged", "merge-judged"])
 def test_the_command_line_refuses_shifted_rows(
     command: str, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,7 +75,7 @@ def test_the_command_line_refuses_shifted_rows(
     pool = write("pool.csv", "query_id,doc_id,text,relevance\nq1,a,one, 1,\n")
     words = {
         "judged": ["eval", str(qrels), str(run), "-m", "AP", "--judged", str(pool)],
-        "merge-judges": ["merge-judges", str(pool), str(qrels), "-o", str(run)],
+        "merge-judged": ["merge-judged", str(pool), str(qrels), "-o", str(run)],
     }[command]
     assert cli.main(words) == 1
     assert "pool.csv, line 2: 5 fields where 4 are expected" in capsys.readouterr().err

@@ -1,0 +1,147 @@
+"""Folders of runs, as people, SuiteEval and TIREx write them: which files are runs, and what the runs are called."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ir_lexirecall._util.errors import and_more, warn
+from ir_lexirecall.io import files, lines
+from ir_lexirecall.io.cells import number_of_text
+from ir_lexirecall.io.names import grades_may_be_scores
+from ir_lexirecall.io.readers import is_json
+from ir_lexirecall.io.schemas import RANKED_RUN, RUN
+
+_RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
+"""Endings of files that are runs, whatever they hold: a fault in them is an error."""
+_POSSIBLE_ENDINGS = (".csv", ".tsv", ".trec", ".out", ".results", ".result", ".trec_eval", ".dat")
+"""Endings of files that are runs if they look like one."""
+_OTHER_FILES = frozenset(
+    (
+        "readme.txt",
+        "qrels.txt",
+        "requirements.txt",
+        "qrels.parquet",
+        "perquery.parquet",
+        "package.json",
+    )
+)
+_ABOUT_RUNS = re.compile(r"(readme|licen[cs]e|copying|notice)(\.\w+)?|ir[-_]metadata\.ya?ml", re.I)
+"""Files that stand beside runs and need no word."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """What a folder of runs holds.
+
+    Attributes:
+        runs: paths of runs by name.
+        left_out: names of the files and folders that are not runs, but those that say what the
+            runs are (README, ir-metadata) and hidden ones.
+    """
+
+    runs: dict[str, str]
+    left_out: list[str]
+
+
+def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the runs in a folder by name: files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
+
+    A file with another ending (CSV, TSV, ``.trec``, ``.out``, none) is a run if it looks like one.
+
+    Raises:
+        ValueError: two runs have the same name.
+    """
+    return read_folder(folder).runs
+
+
+def read_folder(folder: str | os.PathLike[str]) -> RunFolder:
+    """Return the runs in a folder, and what is left out of it.
+
+    Raises:
+        ValueError: two runs have the same name.
+    """
+    runs: dict[str, str] = {}
+    left_out = []
+    for item in sorted(Path(folder).iterdir()):
+        if item.name.startswith((".", "_")) or _ABOUT_RUNS.fullmatch(item.name):
+            continue
+        named = list(_runs_of(item))
+        if not named:
+            left_out.append(item.name)
+        for name, file in named:
+            if name in runs:
+                raise ValueError(
+                    f"{folder}: two runs have the same name, {name}: {Path(runs[name]).name} and "
+                    f"{file.name}"
+                )
+            runs[name] = str(file)
+    return RunFolder(runs, left_out)
+
+
+def all_runs(folder: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the runs of a folder that holds nothing else, and warn about what is left out."""
+    content = read_folder(folder)
+    if content.left_out:
+        first, *more = content.left_out
+        warn(
+            f"{folder}: {first} does not look like a run and is left out{and_more(len(more))}"
+            f"{': ' if more else ''}{', '.join(more[:5])}"
+        )
+    return content.runs
+
+
+def is_of_tirex(file: Path) -> bool:
+    """Return whether a file is the run in a folder that TIREx wrote."""
+    return files.without_compression(file.name) == "run.txt"
+
+
+def _runs_of(item: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the name and the path of each run that a file or folder holds."""
+    if item.is_dir():
+        of_tirex = [file for file in sorted(item.iterdir()) if is_of_tirex(file)]
+        yield from ((item.name, file) for file in of_tirex)
+        if not of_tirex and files.parts_of(item):  # a run in several files, as Spark writes it
+            yield item.name, item
+        return
+    plain = files.without_compression(item.name)
+    if plain.lower() in _OTHER_FILES:
+        return
+    ending = _ending_of(plain, _RUN_ENDINGS)
+    if ending:
+        yield plain.removesuffix(ending) or plain, item
+    elif plain != item.name and "." not in plain:  # bm25.gz
+        yield plain, item
+    elif _looks_like_a_run(str(item)):
+        yield plain.removesuffix(_ending_of(plain, _POSSIBLE_ENDINGS)) or plain, item
+
+
+def _ending_of(name: str, endings: tuple[str, ...]) -> str:
+    """Return the ending of a file's name, as it is written there; empty if it has none of these."""
+    lengths = [len(ending) for ending in endings if name.lower().endswith(ending)]
+    return name[-lengths[0] :] if lengths else ""
+
+
+def _looks_like_a_run(path: str) -> bool:
+    """Return whether a file's first line is that of a run; False if it cannot be read."""
+    try:
+        if files.is_parquet(path):
+            return True
+        line = files.first_line(path)
+        names = lines.header_of(path)
+    except (ValueError, OSError):
+        return False
+    fields = line.split()
+    if is_json(line):
+        return True
+    if len(fields) == 3 and fields[2].isdecimal():
+        return True
+    if len(fields) >= 6 and number_of_text(fields[4]) is not None:
+        return True
+    if grades_may_be_scores(names.names):  # BEIR's qrels
+        return False
+    of_table = {*names.columns(RUN)}
+    return any({*schema.needed} <= of_table for schema in (RUN, RANKED_RUN))

@@ -1,0 +1,97 @@
+"""Every file of a folder of runs is a run, or is named as left out, or is an error."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.io.run_folders import all_runs, run_files
+
+TREC = "q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"
+CSV = "query_id,doc_id,score\nq1,b,2\nq1,a,1\n"
+RUNS = {
+    "comma.csv": CSV,
+    "semicolon.csv": CSV.replace(",", ";"),
+    "ranks.csv": "qid,docno,rank\nq1,b,1\nq1,a,2\n",
+    "tabs.tsv": CSV.replace(",", "\t"),
+    "marco.tsv": "q1\tb\t1\nq1\ta\t2\n",
+    "old.trec": TREC,
+    "out.out": TREC,
+    "final.results": TREC,
+    "input.bm25": TREC,
+    "bare": TREC,
+    "UPPER.RUN": TREC,
+    "tag.dat": TREC.replace(" t\n", " my tag\n"),
+    "res.res": TREC,
+    "lines.jsonl": '{"qid": "q1", "docno": "b", "score": 2}\n{"qid": "q1", "docno": "a", "score": 1}\n',
+}
+NAMES = {Path(name).stem for name in RUNS} - {"input"} | {"input.bm25"}
+SILENT = {".DS_Store": "\0", "README.md": "# runs", "LICENSE": "", "ir-metadata.yml": "tag: x\n"}
+LEFT_OUT = {"notes.md": "# q1", "means.csv": "run,AP\nbm25,0.3\n", "log.out": "took 3 s\n"}
+
+
+def fill(folder: Path, *contents: dict[str, str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in [item for content in contents for item in content.items()]:
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_runs_of_every_ending(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "runs", RUNS, SILENT)
+    (folder / "packed.csv.gz").write_bytes(gzip.compress(CSV.encode()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert {*all_runs(folder)} == NAMES | {"packed"}
+
+
+def test_what_is_left_out_is_named(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "runs", RUNS, SILENT, LEFT_OUT)
+    with pytest.warns(UserWarning, match="log.out does not look like a run .*means.csv, notes.md"):
+        assert {*all_runs(folder)} == NAMES
+
+
+def test_a_benchmark_has_all_runs_of_a_folder(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "all" / "mine", {"qrels.txt": "q1 0 a 1\n", "topics.tsv": "q1\tred\n"})
+    fill(folder / "runs", RUNS, SILENT)
+    result = irl.benchmark(tmp_path / "all", by=["RR"])
+    assert {*result.table()["run_a"], *result.table()["run_b"]} == NAMES
+    fill(folder / "runs", LEFT_OUT)
+    with pytest.warns(UserWarning, match="does not look like a run"):
+        irl.benchmark(tmp_path / "all", by=["RR"])
+
+
+def test_runs_beside_the_qrels_and_below(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "all" / "mine", {"qrels.txt": "q1 0 a 1\n", "one.csv": CSV})
+    fill(folder / "runs", {"two.trec": TREC})
+    result = irl.benchmark(tmp_path / "all", by=["RR"])
+    assert {*result.table()["run_a"], *result.table()["run_b"]} == {"one", "two"}
+    fill(folder / "runs", {"one.run": TREC})
+    with pytest.raises(ValueError, match="the run one is both in it and in runs; keep one"):
+        irl.benchmark(tmp_path / "all", by=["RR"])
+
+
+def test_a_run_in_a_folder_of_parquet_files(tmp_path: Path) -> None:
+    part = tmp_path / "runs" / "spark"
+    part.mkdir(parents=True)
+    pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]}).to_parquet(
+        part / "1.parquet"
+    )
+    assert run_files(tmp_path / "runs") == {"spark": str(part)}
+
+
+def test_qrels_of_beir_are_not_a_run(tmp_path: Path) -> None:
+    fill(tmp_path, {"test.tsv": "query-id\tcorpus-id\tscore\nq1\ta\t1\n"})
+    assert run_files(tmp_path) == {}
+
+
+def test_an_empty_run_is_an_error(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "all" / "mine", {"qrels.txt": "q1 0 a 1\n"})
+    fill(folder / "runs", {"two.trec": TREC, "empty.run": ""})
+    with pytest.raises(ValueError, match="empty: it has no rows"):
+        irl.benchmark(tmp_path / "all", by=["RR"])
