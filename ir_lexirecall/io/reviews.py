@@ -6,19 +6,19 @@ zip with JSON and SQLite databases.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from ir_lexirecall._util.errors import and_more, entry, shown
+from ir_lexirecall._util.errors import and_more, entry, naming, shown
+from ir_lexirecall.io.archives import rows_of_table, text_of_member, unpack_member
 from ir_lexirecall.io.files import parsed_json
 
 ReviewFiles: TypeAlias = (
@@ -26,11 +26,6 @@ ReviewFiles: TypeAlias = (
 )
 """An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
 
-_LARGEST = 2**32  # bytes of a database in a project file
-_QUERIES = (  # to the databases of records and of labels
-    "SELECT record_id, included, duplicate_of FROM record ORDER BY record_id",
-    "SELECT record_id, label, classifier, feature_extractor, querier FROM results ORDER BY rowid",
-)
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -155,12 +150,16 @@ def _named_files(files: Any) -> Iterator[tuple[str, str]]:
 def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simulation:
     """Read a project or simulation of ASReview 2 or 3.
 
-    A record is relevant if it was labelled so; where it was not labelled, if the data set says so (column ``included``).
-    Duplicates, which ASReview 3 labels with their record, are no records of their own.
+    A record is relevant if it was labelled so; if it was not labelled, if the data set says so
+    (column ``included``). Duplicates, which ASReview 3 labels with their record, are no records of
+    their own.
 
     Args:
         path: the ``.asreview`` file.
         priors: see ``read_reviews``.
+
+    Returns:
+        The simulation.
 
     Raises:
         ValueError: it is damaged, of another version, or has no relevant record.
@@ -168,100 +167,179 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     file = os.fspath(path)
     if not os.path.isfile(file):
         raise ValueError(f"{file}: there is no such file")
+    with naming(file):
+        project, records, results = _contents(file)
+        labelled = [result for result in results if result.label is not None]
+        _check_labels(records, labelled)
+        ranking = _ranking(records, labelled, priors=priors)
+        if not ranking.relevant:
+            raise ValueError("no record is relevant, so that there is nothing to find")
+        return Simulation(
+            review=_review_name(project),
+            model=_model_name(labelled),
+            ranking=(*ranking.labelled, *ranking.others),
+            relevant=ranking.relevant,
+            labelled=len(ranking.labelled),
+            priors=ranking.priors,
+        )
+
+
+class _Record(NamedTuple):
+    """A row of the table of records; None where a value is missing."""
+
+    record_id: int
+    included: int | None
+    duplicate_of: int | None
+
+
+class _Result(NamedTuple):
+    """A row of the table of results: a label, and what chose the record; priors have no querier."""
+
+    record_id: int
+    label: int | None
+    classifier: str | None
+    feature_extractor: str | None
+    querier: str | None
+
+
+def _contents(file: str) -> tuple[dict[str, Any], list[_Record], list[_Result]]:
+    """Return the project, the records and the results of a file."""
     try:
         with (
             zipfile.ZipFile(file) as archive,
             tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder,
         ):
-            size = {item.filename: item.file_size for item in archive.infolist()}
-            if "project.json" not in size:
-                raise ValueError(f"{file}: not a project of ASReview: it has no project.json")
-            project = parsed_json(
-                archive.read("project.json").decode("utf-8"), f"{file} (project.json)"
-            )
-            if not isinstance(project, dict):
-                raise ValueError(
-                    f"{file}: its project.json holds {shown(project)}, not what ASReview writes"
-                )
-            states = sorted(
-                name
-                for name in size
-                if name.startswith("reviews/") and name.endswith("/results.db")
-            )
-            if len(states) > 1:
-                raise ValueError(f"{file}: it holds {len(states)} reviews; give a file with one")
-            databases = (
-                ("results.db", "results.db") if "results.db" in size else ("data_store.db", *states)
-            )
-            if len(databases) < 2 or databases[0] not in size:
-                raise ValueError(
-                    f"{file}: a project of ASReview {project.get('version', '?')}, which is not readable; bring it to version 2 or 3 "
-                    "with 'asreview migrate', or finish the simulation"
-                )
-            tables = []
-            for place, (member, query) in enumerate(zip(databases, _QUERIES, strict=True)):
-                if size[member] > _LARGEST:
-                    raise ValueError(f"{file}: {member} is too large ({size[member]:,} bytes)")
-                database = Path(folder, f"{place}.db")
-                database.write_bytes(archive.read(member))
-                with contextlib.closing(
-                    sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-                ) as connection:
-                    tables.append(connection.execute(query).fetchall())
+            project = _project(archive, file)
+            of_records, of_results = _databases(archive, project)
+            database = Path(folder, "records.db")
+            unpack_member(archive, of_records, database)
+            records = rows_of_table(database, "record", _Record._fields, "record_id")
+            if of_results != of_records:
+                database = Path(folder, "results.db")
+                unpack_member(archive, of_results, database)
+            results = rows_of_table(database, "results", _Result._fields, "rowid")
     except _DAMAGE as error:
         raise ValueError(
-            f"{file}: not a project of ASReview, or a damaged one: {error}; save or simulate it again"
+            f"not a project of ASReview, or a damaged one: {error}; save or simulate it again"
         ) from None
     except sqlite3.Error as error:
         raise ValueError(
-            f"{file}: its database cannot be read: {error}; save or simulate it again"
+            f"its database cannot be read: {error}; save or simulate it again"
         ) from None
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error}") from None
-    records, results = tables
-    done = [row for row in results if row[1] is not None]
-    original = {
-        record: record if duplicate is None else duplicate for record, _, duplicate in records
-    }
-    everything = {
-        str(record): included for record, included, duplicate in records if duplicate is None
-    }
-    if unknown := [row[0] for row in done if str(original.get(row[0])) not in everything]:
+    return project, list(map(_Record._make, records)), list(map(_Result._make, results))
+
+
+def _project(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
+    """Return what `project.json` says."""
+    if "project.json" not in archive.namelist():
+        raise ValueError("not a project of ASReview: it has no project.json")
+    text = text_of_member(archive, "project.json")
+    project = parsed_json(text, f"{file} (project.json)")
+    if not isinstance(project, dict):
+        raise ValueError(f"its project.json holds {shown(project)}, not what ASReview writes")
+    return project
+
+
+def _databases(archive: zipfile.ZipFile, project: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the names of the databases of records and of results."""
+    names = archive.namelist()
+    states = sorted(
+        name for name in names if name.startswith("reviews/") and name.endswith("/results.db")
+    )
+    if len(states) > 1:
+        raise ValueError(f"it holds {len(states)} reviews; give a file with one")
+    if "results.db" in names:  # ASReview 3
+        return "results.db", "results.db"
+    if "data_store.db" in names and states:
+        return "data_store.db", states[0]
+    raise ValueError(
+        f"a project of ASReview {project.get('version', '?')}, which is not readable; bring it to "
+        "version 2 or 3 with 'asreview migrate', or finish the simulation"
+    )
+
+
+def _check_labels(records: Sequence[_Record], labelled: Sequence[_Result]) -> None:
+    """Raise if a record that was labelled is not in the data set, or a label is not 0 or 1."""
+    original = _original_of(records)
+    originals = {record.record_id for record in records if record.duplicate_of is None}
+    unknown = [
+        result.record_id for result in labelled if original.get(result.record_id) not in originals
+    ]
+    if unknown:
         raise ValueError(
-            f"{file}: record {unknown[0]} was labelled, but is not in the data set{and_more(len(unknown) - 1)}"
+            f"record {unknown[0]} was labelled, but is not in the data set"
+            f"{and_more(len(unknown) - 1)}"
         )
-    if odd := [row for row in done if row[1] not in (0, 1)]:
-        record, label, *_ = odd[0]
+    if odd := [result for result in labelled if result.label not in (0, 1)]:
         raise ValueError(
-            f"{file}: the label of record {record} is {shown(label)}, not 0 or 1{and_more(len(odd) - 1)}"
+            f"the label of record {odd[0].record_id} is {shown(odd[0].label)}, not 0 or 1"
+            f"{and_more(len(odd) - 1)}"
         )
-    labels: dict[str, Any] = {}  # ASReview 3 labels duplicates with their record
-    for record, label, *_ in done:
-        labels.setdefault(str(original[record]), label)
-    given = frozenset(str(original[row[0]]) for row in done if row[4] is None)
-    left_out = frozenset() if priors else given
-    order = [record for record in labels if record not in left_out]
+
+
+def _original_of(records: Iterable[_Record]) -> dict[int, int]:
+    """Return the record of which each one is a duplicate; the record itself if it is none."""
+    return {
+        record.record_id: record.record_id if record.duplicate_of is None else record.duplicate_of
+        for record in records
+    }
+
+
+class _Ranking(NamedTuple):
+    """Ids of records: those labelled in their order, the others, which are relevant, and priors."""
+
+    labelled: list[str]
+    others: list[str]
+    relevant: frozenset[str]
+    priors: frozenset[str]
+
+
+def _ranking(records: Sequence[_Record], labelled: Sequence[_Result], *, priors: bool) -> _Ranking:
+    """Return the order of the records; those that were not labelled follow, relevant ones last."""
+    original = _original_of(records)
+    label_of: dict[str, int | None] = {}
+    given = set()
+    for result in labelled:  # ASReview 3 labels duplicates with their record
+        record_id = str(original[result.record_id])
+        label_of.setdefault(record_id, result.label)
+        if result.querier is None:
+            given.add(record_id)
+    left_out = set() if priors else given
+    included = {
+        str(record.record_id): record.included
+        for record in records
+        if record.duplicate_of is None and str(record.record_id) not in left_out
+    }
     relevant = frozenset(
-        r
-        for r, included in everything.items()
-        if labels.get(r, included) == 1 and r not in left_out
+        record_id for record_id, value in included.items() if label_of.get(record_id, value) == 1
     )
-    if not relevant:
-        raise ValueError(f"{file}: no record is relevant, so that there is nothing to find")
+    in_order = [record_id for record_id in label_of if record_id not in left_out]
     others = sorted(
-        {*everything} - {*order, *left_out}, key=lambda record: (record in relevant, int(record))
+        included.keys() - label_of.keys(),
+        key=lambda record_id: (record_id in relevant, int(record_id)),
     )
+    return _Ranking(in_order, others, relevant, frozenset(given))
+
+
+def _review_name(project: Mapping[str, Any]) -> str:
+    """Return the name of the first data set, else of the project, without its ending."""
     datasets = project.get("datasets")
-    datasets = datasets if isinstance(datasets, list) else []
-    names = [item.get("name") for item in datasets if isinstance(item, dict)]
-    name = names[0] if names and isinstance(names[0], str) else project.get("name")
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{file}: the project has no name: {shown(name)}")
-    # What chose most of the records is the model.
-    chosen = Counter(row[2:] for row in done if row[4] is not None)
-    trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
-    parts: tuple[Any, ...] = max(trained, key=lambda key: trained[key], default=("unknown",))
-    model = "-".join(str(part) for part in parts if part is not None)
-    return Simulation(
-        Path(name).stem or name, model, (*order, *others), relevant, len(order), given
+    named = (
+        [item for item in datasets if isinstance(item, dict)] if isinstance(datasets, list) else []
     )
+    name = named[0].get("name") if named else None
+    if not isinstance(name, str):
+        name = project.get("name")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"the project has no name: {shown(name)}")
+    return Path(name).stem or name
+
+
+def _model_name(labelled: Iterable[_Result]) -> str:
+    """Return the name of the model that chose most of the records."""
+    chosen = Counter(result[2:] for result in labelled if result.querier is not None)
+    trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
+    model: tuple[Any, ...] = max(trained, key=lambda parts: trained[parts], default=("unknown",))
+    return "-".join(str(part) for part in model if part is not None)

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
+from ir_lexirecall.io import archives
 from ir_lexirecall.io.reviews import read_asreview, read_reviews
 
 FILES = Path(__file__).parents[1] / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
@@ -356,3 +357,134 @@ def test_asreview_reads_the_same(tmp_path: Path) -> None:
     assert found.ranking[: found.labelled] == tuple(map(str, table["record_id"]))
     relevant = set(map(str, table.loc[table["label"] == 1, "record_id"]))
     assert relevant == found.relevant & set(found.ranking[: found.labelled])
+
+
+# -- files made to fill the memory, or never to end ------------------------------------------------------
+
+
+def archived(
+    path: Path, *statements: str, project: bytes = b'{"name": "made"}', packed: bool = True
+) -> Path:
+    """Write a project whose database is made by some statements."""
+    database = path.with_suffix(".db")
+    database.unlink(missing_ok=True)
+    connection = sqlite3.connect(database)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with zipfile.ZipFile(
+        path, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    ) as archive:
+        archive.writestr("project.json", project)
+        archive.write(database, "results.db")
+    return path
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+RECORD = (
+    "CREATE TABLE record (record_id INTEGER PRIMARY KEY, included INTEGER, duplicate_of INTEGER)"
+)
+RESULTS = "CREATE TABLE results (record_id, label, classifier, feature_extractor, querier)"
+FILLED = (RECORD, "INSERT INTO record VALUES (1, 1, NULL)")
+LABEL = "INSERT INTO results VALUES (1, 1, 'nb', 'tfidf', 'max')"
+TRAPS = {
+    "an endless view of records": (
+        (
+            f"CREATE VIEW record AS {ENDLESS} SELECT i AS record_id, 1 AS included, NULL AS duplicate_of FROM n",
+            RESULTS,
+        ),
+        "record is not a table that is stored",
+    ),
+    "an endless view in capitals": (
+        (
+            f"CREATE VIEW RECORD AS {ENDLESS} SELECT i AS record_id, 1 AS included, NULL AS duplicate_of FROM n",
+            RESULTS,
+        ),
+        "record is not a table that is stored",
+    ),
+    "an endless view of results": (
+        (
+            *FILLED,
+            f"CREATE VIEW results AS {ENDLESS} SELECT 1 record_id, 1 label, 'a' classifier, 'b' feature_extractor, 'c' querier FROM n",
+        ),
+        "results is not a table that is stored",
+    ),
+    "a finite view": (
+        (
+            *FILLED,
+            RESULTS.replace("TABLE results", "TABLE other"),
+            "CREATE VIEW results AS SELECT * FROM other",
+        ),
+        "results is not a table that is stored",
+    ),
+    "a computed column": (
+        (
+            *FILLED,
+            "CREATE TABLE results (record_id, label, classifier AS (hex(zeroblob(9000000))), feature_extractor, querier)",
+        ),
+        "the column classifier of results is computed",
+    ),
+    "a virtual table": (
+        ("CREATE VIRTUAL TABLE record USING fts5(record_id, included, duplicate_of)", RESULTS),
+        "record is not a table that is stored",
+    ),
+    "a huge value": (
+        (*FILLED, RESULTS, "INSERT INTO results VALUES (1, 1, hex(zeroblob(9000000)), 'b', 'c')"),
+        "its database cannot be read: .*too big",
+    ),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_databases_that_compute(trap: str, tmp_path: Path) -> None:
+    statements, message = TRAPS[trap]
+    with pytest.raises(ValueError, match=f"^read_asreview: .*trap.asreview: {message}"):
+        read_asreview(archived(tmp_path / "trap.asreview", *statements))
+
+
+def test_projects_that_unpack_to_much(tmp_path: Path) -> None:
+    much = b'{"name": "' + b" " * 2**25 + b'"}'
+    path = archived(tmp_path / "a.asreview", *FILLED, RESULTS, LABEL, project=much)
+    assert path.stat().st_size < 2**17
+    with pytest.raises(
+        ValueError, match=r"a.asreview: project.json is too large \(33,554,444 bytes\)"
+    ):
+        read_asreview(path)
+
+
+def test_a_database_that_unpacks_to_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_HARMLESS", 2**16)
+    blank = (
+        *FILLED,
+        RESULTS,
+        LABEL,
+        "CREATE TABLE t (x)",
+        f"INSERT INTO t VALUES (zeroblob({2**22}))",
+    )
+    path = archived(tmp_path / "a.asreview", *blank)
+    with pytest.raises(
+        ValueError, match=r"results.db: [\d,]+ bytes hold 4,.*; this looks like an attack"
+    ):
+        read_asreview(path)
+    assert read_asreview(archived(tmp_path / "b.asreview", *blank, packed=False)).relevant == {"1"}
+
+
+def test_a_table_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = f"INSERT INTO record {ENDLESS} SELECT i, 1, NULL FROM n LIMIT 50000"
+    path = archived(tmp_path / "a.asreview", RECORD, rows, RESULTS, LABEL)
+    assert len(read_asreview(path).ranking) == 50000
+    monkeypatch.setattr(archives, "_STEP", 1)
+    with pytest.raises(ValueError, match=r"a.asreview: reading the table record does not end"):
+        read_asreview(path)
+
+
+def test_ctrl_c_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(self: Any) -> bool:
+        raise KeyboardInterrupt
+
+    rows = f"INSERT INTO record {ENDLESS} SELECT i, 1, NULL FROM n LIMIT 50000"
+    path = archived(tmp_path / "a.asreview", RECORD, rows, RESULTS, LABEL)
+    monkeypatch.setattr(archives._Budget, "__call__", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        read_asreview(path)
