@@ -52,7 +52,7 @@ from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.cells import id_of
-from ir_lexirecall.io.texts_and_groups import GroupsLike
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import check_served, values

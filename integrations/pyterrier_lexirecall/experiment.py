@@ -32,7 +32,8 @@ from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.texts_and_groups import GroupsLike, TextsLike, TextSources
+from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.scoring import is_native, values
 from ir_lexirecall.preferences.functions import NAMES

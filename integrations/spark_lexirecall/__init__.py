@@ -30,7 +30,7 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
 from ir_lexirecall.evaluation.scored_runs import run_name
-from ir_lexirecall.io.texts_and_groups import GroupsLike
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.preferences.naming import Preference

@@ -35,7 +35,7 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.texts_and_groups import GroupsLike
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
 

@@ -24,7 +24,8 @@ from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.frames import table_of_frame
-from ir_lexirecall.io.texts_and_groups import QueryGroups, TextSources, read_groups
+from ir_lexirecall.io.groups import QueryGroups, read_groups
+from ir_lexirecall.io.texts import TextSources
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
 from ir_lexirecall.measures.scoring import mean

@@ -19,8 +19,8 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.measure_names import known, known_of
-from ir_lexirecall.io.texts_and_groups import GroupsLike
 from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import (

@@ -244,7 +244,7 @@ def describe(measure: MeasureLike) -> Description:
         about = About(source=", ".join(re.findall(r"\.\. cite\.dblp:: *(\S+)", docstring)))
     title = str(getattr(parsed, "PRETTY_NAME", None) or parsed.NAME)
     paragraph = re.sub(
-        r"(?ms)^\s*\.\. .*", "", docstring.partition("\n\n")[0]
+        r"(?ms)^[ \t]*\.\. .*", "", docstring.partition("\n\n")[0]
     )  # without directives
     paragraph = " ".join(paragraph.replace("::", ":").replace("``", "").split())
     meaning = str(getattr(parsed, "SHORT_DESC", None) or paragraph or title)

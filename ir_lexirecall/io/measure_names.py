@@ -97,7 +97,7 @@ def equivalent(name: str) -> Equivalent | None:
         pattern = (
             re.escape(known.name)
             .replace("_K", r"[._](?P<value>\d+)")
-            .replace("_X", r"[._](?P<value>\d*\.?\d+)")
+            .replace("_X", r"[._](?P<value>(?:\d*\.)?\d+)")
         )
         match = re.fullmatch(pattern, name)
         if match is not None:
@@ -232,7 +232,7 @@ _RANGES = {
     "0 upwards": (0.0, inf),
     "any": (-inf, inf),
 }
-_TURNED = re.compile(r"\A\s*([-−]|1\s*[-−/])|[↑↓]|\(.*(neg|inv)")
+_TURNED = re.compile(r"\A\s*([-−]|1\s*[-−/])|[↑↓]|\A[^(]*+\(.*(neg|inv)", re.DOTALL)
 """What says that values are turned round: ``-RMSE``, ``1 - WER``, ``1/latency``, ``loss (negated)``."""
 
 
@@ -261,7 +261,9 @@ def known(name: str) -> KnownMeasure | None:
         return known_of(parse_measure(name if trec_eval is None else trec_eval.measure))
     except ValueError:
         names, beside = _names()
-    base = re.sub(r"(\(.*|@.*|_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
+    base = re.split("[(@]", name, maxsplit=1)[0]
+    if base == name:
+        base = re.sub(r"(_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
     words = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\W_]+", " ", base).lower().split()
     for end in (-1, 0):
         while words[1:] and words[end] in beside and "".join(words) not in names:

@@ -27,7 +27,7 @@ from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.readers import read_pool
-from ir_lexirecall.io.texts_and_groups import QUERIES, TextsLike, TextSources, texts_of
+from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
 MOST_GRADES = 10  # that have a key

@@ -82,10 +82,29 @@ def parse_one(measure: MeasureLike) -> IRMeasure:
             ) from None
         if isinstance(error, UnknownMeasure):
             raise ValueError(f"{error}{_hint(measure)}") from None
-        several = re.search(r"[\w)]\s*[\s,]\s*\w", re.sub(r"\([^)]*\)", "()", measure))
+        several = _SEVERAL.search(_without_parameters(measure))
         raise ValueError(
             f"{error}; give several measures as a list" if several else str(error)
         ) from None
+
+
+_SEVERAL = re.compile(r"(?<=[\w)])(?:\s++,?+|,)\s*+\w")
+"""Two names with blanks or a comma between them."""
+
+
+def _without_parameters(text: str) -> str:
+    """Return a text without what stands in its parentheses.
+
+    >>> _without_parameters("RBU(p=0.9, e=(1))@20 AP")
+    'RBU()@20 AP'
+    """
+    kept, depth = [], 0
+    for part in re.split("([()])", text):
+        depth -= part == ")"
+        if depth <= 0:
+            kept.append(part)
+        depth = max(depth, 0) + (part == "(")
+    return "".join(kept)
 
 
 def known_measure(name: str) -> IRMeasure | None:
@@ -125,9 +144,10 @@ def _hint(text: str) -> str:
     known = {
         key.lower(): key for key in sorted(names, key=lambda key: key not in REGISTRY)
     }  # ours first
-    cut = re.fullmatch(r"(.*?)_?(\d+)", name.lower())
-    if cut and cut[1] in known and not rest:
-        return f"; did you mean {names[known[cut[1]]]}@{cut[2]}?"
+    stem = name.lower().rstrip("0123456789")
+    cutoff, stem = name[len(stem) :], stem.removesuffix("_")
+    if cutoff and stem in known and not rest:
+        return f"; did you mean {names[known[stem]]}@{cutoff}?"
     close = difflib.get_close_matches(name.lower(), known, n=1)
     within = [key for key in known if len(name) > 3 and name.lower() in key]  # recal: LexiRecall
     keys = [known[key] for key in dict.fromkeys([*close, *within][:2])]

@@ -16,7 +16,7 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.texts_and_groups import TextsLike, TextSources
+from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.judging.files import check_folder, page_template
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
@@ -81,7 +81,7 @@ def report(
         title: of the page; by default it names the collection.
         runs: the runs by name, in any form (of many collections, by collection, then by name): then the query browser names
             documents without judgment, too, which results do not hold. Names that the result does not have are ignored.
-        texts: texts of documents (``io.texts_and_groups.TextsLike``: a mapping by id, a file, an id of ir_datasets, PyTerrier's ``text_loader``, ...);
+        texts: texts of documents (``io.texts.TextsLike``: a mapping by id, a file, an id of ir_datasets, PyTerrier's ``text_loader``, ...);
             by default those that the result knows, or of the data set evaluated, where they are on this machine already.
         queries: texts of queries, alike; by default those of the collection that the documents' texts are from.
         inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25": "bm25.run"}``. A file is

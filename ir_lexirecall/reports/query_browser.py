@@ -18,7 +18,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.io.texts_and_groups import QUERIES, TextSources, texts_of
+from ir_lexirecall.io.texts import QUERIES, TextSources, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
 _DEPTH = 100  # documents of a ranking; relevant ones are shown below, too

@@ -17,8 +17,8 @@ from ir_lexirecall import cli, meta
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.groups import read_groups
 from ir_lexirecall.io.id_forms import QUERY_FORMS, matches
-from ir_lexirecall.io.texts_and_groups import read_groups
 from ir_lexirecall.judging.files import merged, merged_judges
 
 QUERIES = [f"q{i}" for i in range(30)]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ir_lexirecall.io.downloads import downloading
-from ir_lexirecall.io.texts_and_groups import QUERIES, texts_of
+from ir_lexirecall.io.texts import QUERIES, texts_of
 
 requests = pytest.importorskip("requests")
 pytest.importorskip("ir_datasets")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_lexirecall.io.texts_and_groups import read_groups
+from ir_lexirecall.io.groups import read_groups
 
 QUERIES = ["q1", "q2", "q3", "q4"]
 GROUPS = {"q1": "who", "q2": "how", "q3": "who", "q4": "why", "other": "x"}

@@ -1,0 +1,352 @@
+"""Texts of queries and documents, of which only those that are asked for are read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TypeAlias
+
+from ir_lexirecall._util.errors import shown, warn
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io import files
+from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.downloads import downloading
+from ir_lexirecall.io.frames import table_of_frame
+from ir_lexirecall.io.lines import csv_rows
+from ir_lexirecall.io.topics import read_topics
+from ir_lexirecall.io.value_cells import id_text
+
+TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
+"""Texts by id: a mapping, a frame (PyTerrier's topics, too), a file, an id of ir_datasets, a data
+set or ``docs_store`` of it, a ``Collection``, or PyTerrier's data set or ``text_loader``."""
+
+IdAndText: TypeAlias = "tuple[str, str]"
+
+
+@dataclass(frozen=True, eq=False)
+class TextSources:
+    """Where texts of documents and queries are looked up; tables may carry it in their attrs."""
+
+    texts: TextsLike | None = None
+    queries: TextsLike | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TextSources:
+        return self
+
+
+DOCUMENTS, QUERIES = "documents", "queries"
+_IDS = {
+    DOCUMENTS: ("doc_id", "docno", "docid", "_id", "id", "corpus-id", "corpus_id", "pid"),
+    QUERIES: ("query_id", "qid", "_id", "id", "query-id", "topic_id", "topic", "number"),
+}
+_TEXTS = {
+    DOCUMENTS: ("text", "contents", "content", "body", "passage", "document", "abstract"),
+    QUERIES: ("query", "text", "title", "question", "description"),
+}
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
+_FIRST_OBJECTS = 2**20  # characters in which JSON lines are told from JSON
+
+
+def texts_of(source: TextsLike | None, ids: Iterable[str], what: str = DOCUMENTS) -> dict[str, str]:
+    """Return the texts of some documents, or queries, by id.
+
+    Those that the source does not hold are missing, with a warning. A title stands on a line of its
+    own before the text of a document. A file (TSV or lines of id and text, CSV with a header, JSON
+    lines, JSON, TREC topics; compressed or not) is read once, to the last id that is asked for.
+
+    Args:
+        source: see ``TextsLike``; None: no texts.
+        ids: ids of the documents or queries.
+        what: ``"documents"`` or ``"queries"``.
+
+    Returns:
+        Texts by id.
+
+    Raises:
+        ValueError: a file that cannot be read, an unknown data set, or something else.
+
+    >>> texts_of({"a": "one", "b": "two"}, ["b"])
+    {'b': 'two'}
+    >>> texts_of(pd.DataFrame({"qid": ["1"], "query": ["what is it"]}), ["1"], QUERIES)
+    {'1': 'what is it'}
+    """
+    wanted = dict.fromkeys(ids)
+    if source is None or not wanted:
+        return {}
+    text_of: dict[str, str] = {}
+    with downloading(str(source) if isinstance(source, (str, os.PathLike)) else what):
+        for one_id, text in _texts(source, wanted, what):
+            if one_id in wanted and one_id not in text_of:
+                text_of[one_id] = text
+                if len(text_of) == len(wanted):
+                    break
+    _warn_of_missing(
+        source, [one_id for one_id in wanted if one_id not in text_of], len(wanted), what
+    )
+    return text_of
+
+
+def _warn_of_missing(source: TextsLike, missing: list[str], wanted: int, what: str) -> None:
+    """Warn of ids without a text; mappings and collections need not have all."""
+    if not missing or isinstance(source, Mapping) or _is_collection(source):
+        return
+    name = f"the {type(source).__name__}"
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+    warn(f"{name} has no text of {len(missing):,} of {wanted:,} {what}, such as {missing[0]!r}")
+
+
+def _is_collection(source: Any) -> bool:
+    """Return whether a source is a ``Collection``, without reading what it holds."""
+    return hasattr(type(source), "query_texts")
+
+
+# -- what the source is ----------------------------------------------------------------------------
+
+
+def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAndText]:
+    """Return ids and texts, at least those that are wanted and there."""
+    if isinstance(source, Mapping):
+        return _of_mapping(source, wanted)
+    if _is_collection(source):
+        texts = source.texts([*wanted]) if what == DOCUMENTS else source.query_texts
+        return iter(texts.items())
+    if is_file(source):
+        return _of_file(os.fspath(source), what)
+    if isinstance(source, (str, os.PathLike)):
+        source = _data_set(os.fspath(source))
+    elif what == QUERIES and hasattr(source, "get_topics"):  # PyTerrier's data set
+        source = source.get_topics()
+    elif hasattr(source, "text_loader"):
+        source = source.text_loader()
+    elif hasattr(source, "get_corpus_iter"):
+        records = source.get_corpus_iter(verbose=False)
+        return chain.from_iterable(_of_record(record, what, "a document") for record in records)
+    return _of_object(source, wanted, what)
+
+
+def _of_object(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAndText]:
+    """Return ids and texts of an object of another program."""
+    if hasattr(source, "docs_store"):  # ir_datasets' data set
+        _check_has(source, what)
+        if what == QUERIES:
+            return ((query.query_id, query.default_text()) for query in source.queries_iter())
+        source = source.docs_store()
+    if what == DOCUMENTS and hasattr(source, "get_many_iter"):  # ir_datasets' store
+        return ((doc.doc_id, doc.default_text()) for doc in source.get_many_iter([*wanted]))
+    if (table := table_of_frame(source)) is not None:
+        return _of_columns(table.columns, what, f"the table of {what}")
+    if what == DOCUMENTS and hasattr(source, "transform"):
+        return _of_loader(source, [*wanted])
+    raise ValueError(
+        f"expected texts of {what} as a mapping, a frame, a file, or a data set of ir_datasets or "
+        f"PyTerrier, got {shown(source)}"
+    )
+
+
+def _data_set(name: str) -> Any:
+    """Return a data set of ir_datasets by its id."""
+    import ir_datasets
+
+    try:
+        return ir_datasets.load(name)
+    except KeyError:
+        raise ValueError(
+            f"{name}: there is no such file, and ir_datasets has no data set of that name"
+        ) from None
+
+
+def _check_has(data_set: Any, what: str) -> None:
+    """Raise if a data set has no documents, or no queries."""
+    if not (data_set.has_docs() if what == DOCUMENTS else data_set.has_queries()):
+        raise ValueError(f"the data set {data_set.dataset_id()!r} has no {what}")
+
+
+def _of_mapping(source: Mapping[Any, Any], wanted: Iterable[str]) -> Iterator[IdAndText]:
+    """Yield ids and texts of a mapping, whose keys may be integers."""
+    for one_id in wanted:
+        is_number = one_id not in source and _INTEGER.fullmatch(one_id)
+        text = source.get(int(one_id) if is_number else one_id)
+        if text is not None:
+            yield one_id, str(text)
+
+
+def _of_loader(loader: Any, ids: list[str]) -> Iterator[IdAndText]:
+    """Yield what PyTerrier's text loader gives, which may refuse all ids for an unknown one."""
+    try:
+        table = loader.transform(pd.DataFrame({"qid": "1", "docno": ids}))
+    except KeyError:
+        half = len(ids) // 2
+        for part in (ids[:half], ids[half:]) if half else ():
+            yield from _of_loader(loader, part)
+        return
+    columns = {name: table[name].tolist() for name in table if name != "qid"}
+    yield from _of_columns(columns, DOCUMENTS, "the text loader")
+
+
+# -- records and tables ----------------------------------------------------------------------------
+
+
+def _of_record(record: Any, what: str, location: str) -> Iterator[IdAndText]:
+    """Return the id and the text of one object."""
+    if not isinstance(record, Mapping):
+        raise ValueError(
+            f"{location}: expected an object with an id and a text, got {shown(record)}"
+        )
+    return _of_columns({str(name): [value] for name, value in record.items()}, what, location)
+
+
+def _of_columns(
+    columns: Mapping[str, Iterable[Any]], what: str, location: str
+) -> Iterator[IdAndText]:
+    """Yield the ids and texts of the rows of a table, whatever its columns are called."""
+    id_column, text_columns = _columns_for(columns, what, location)
+    for row in zip(*(columns[name] for name in (id_column, *text_columns)), strict=True):
+        yield id_text(row[0]) or "", _joined(row[1:])
+
+
+def _columns_for(columns: Iterable[str], what: str, location: str) -> tuple[str, list[str]]:
+    """Return the column of ids, and those that make the text: of documents also a title."""
+    by_name = {str(name).lower(): str(name) for name in columns}
+    id_column = next((by_name[name] for name in _IDS[what] if name in by_name), None)
+    candidates = (by_name[name] for name in _TEXTS[what] if name in by_name)
+    text = next((column for column in candidates if column != id_column), None)
+    title = by_name.get("title") if what == DOCUMENTS else None
+    text_columns = [column for column in (title, text) if column is not None]
+    if id_column is None or not text_columns:
+        raise ValueError(
+            f"{location}: expected an id ({', '.join(_IDS[what][:4])}, ...) and a text "
+            f"({', '.join(_TEXTS[what][:4])}, ...), got {', '.join(by_name.values()) or 'nothing'}"
+        )
+    return id_column, text_columns
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """Return a title and a text, as far as there are any, on lines of their own."""
+    texts = [str(part) for part in parts if part is not None and part == part]  # without NaN
+    return "\n".join(text for text in texts if text.strip())
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _of_file(path: str, what: str) -> Iterator[IdAndText]:
+    """Yield the ids and texts in a file, whose format its first line tells."""
+    with files.rereadable(path) as file:
+        first = files.first_line(file).lstrip()
+        if first.startswith("<"):
+            yield from read_topics(files.text_of_file(file), file)
+        elif first.startswith("{") and _has_json_lines(file):
+            for n, line in _lines(file):
+                record = files.parsed_json(line, file, n)
+                yield from _of_record(record, what, f"{file}, line {n}")
+        elif first.startswith(("{", "[")):
+            yield from _of_json(files.parsed_json(files.text_of_file(file), file), what, file)
+        elif files.kind_of_file(file) == ".csv":
+            yield from _of_csv(file, what)
+        else:
+            yield from _of_lines(file, what)
+
+
+def _has_json_lines(path: str) -> bool:
+    """Return whether a file that begins with `{` holds an object on each line.
+
+    A file called .json does so if an object ends in its first line and another one follows, as in
+    no JSON text.
+    """
+    if files.kind_of_file(path) != ".json":
+        return True
+    first, _, rest = files.first_text(path, _FIRST_OBJECTS).lstrip().partition("\n")
+    return first.rstrip().endswith("}") and rest.lstrip().startswith("{")
+
+
+def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
+    """Yield the ids and texts in an object of texts by id, or in records."""
+    if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
+        yield from content.items()
+        return
+    for record in content if isinstance(content, list) else [content]:
+        yield from _of_record(record, what, path)
+
+
+def _of_csv(path: str, what: str) -> Iterator[IdAndText]:
+    """Yield the ids and texts in a CSV file, which has a header."""
+    rows = csv_rows(files.text_of_file(path), lambda n: f"{path}, line {n}")
+    header = next(rows, None)
+    if header is None:
+        return
+    columns = _TextColumns.of_header(header[1], what, path)
+    for n, fields in rows:
+        if len(fields) != columns.width:
+            raise columns.wrong_number_of_fields(n, len(fields))
+        yield columns.id_and_text(n, fields)
+
+
+def _of_lines(path: str, what: str) -> Iterator[IdAndText]:
+    """Yield the ids and texts in lines, apart by a tab, else by blanks; with a header or without."""
+    rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(path))
+    first = next(rows, None)
+    if first is None:
+        return
+    n, fields = first
+    if n == 1 and _is_header(fields, what):
+        columns = _TextColumns.of_header(fields, what, path)
+        yield from (columns.id_and_text(n, fields) for n, fields in rows)
+        return
+    for _, fields in chain([first], rows):
+        if len(fields) == 1:
+            fields = fields[0].split(None, 1)
+        yield fields[0], _joined(fields[1:])
+
+
+def _is_header(fields: list[str], what: str) -> bool:
+    """Return whether fields are a header: ids are named first, or ids and texts in any order.
+
+    A line with a single name is none: it may be about the query `topic`.
+    """
+    names = [field.lower() for field in fields]
+    if len(names) < 2:
+        return False
+    has_ids = not {*names}.isdisjoint(_IDS[what])
+    has_texts = not {*names}.isdisjoint((*_TEXTS[what], "title"))
+    return names[0] in _IDS[what] or (has_ids and has_texts)
+
+
+@dataclass(frozen=True)
+class _TextColumns:
+    """Where the rows of a file have ids and texts."""
+
+    path: str
+    width: int
+    id_index: int
+    text_indexes: tuple[int, ...]
+
+    @classmethod
+    def of_header(cls, header: list[str], what: str, path: str) -> _TextColumns:
+        """Return the columns that a header names."""
+        id_column, text_columns = _columns_for(header, what, path)
+        indexes = tuple(header.index(name) for name in text_columns)
+        return cls(path, len(header), header.index(id_column), indexes)
+
+    def id_and_text(self, n: int, fields: list[str]) -> IdAndText:
+        """Return the id and the text in the fields of line `n`."""
+        if len(fields) <= max(self.id_index, *self.text_indexes):
+            raise self.wrong_number_of_fields(n, len(fields))
+        return fields[self.id_index], _joined(fields[index] for index in self.text_indexes)
+
+    def wrong_number_of_fields(self, n: int, fields: int) -> ValueError:
+        """Return the error of a line whose fields are not those of the header."""
+        return ValueError(
+            f"{self.path}, line {n}: {fields} fields, where the header has {self.width}"
+        )
+
+
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are not empty, with their numbers."""
+    lines = chain.from_iterable(block.split(b"\n")[:-1] for block in files.blocks_of_file(path))
+    for n, line in enumerate(lines, start=1):
+        if line.strip():
+            yield n, line.decode("utf-8", "replace")
