@@ -81,7 +81,7 @@ def compare(
         smaller_is_better: measures of ``values`` of which the smaller value is the better one. Measures of this library, ir_measures and
             trec_eval are known, and so are well-known costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER,
             error rate, ...); of any other one the larger value is taken to be better, and the result says so.
-        query: the column of ``values`` that names the queries, where its name is not known; see `io.values.read_values`.
+        query: the column of ``values`` that names the queries, if its name is not a known one; see ``io.values.read_values``.
         baseline: compare every other run with this one, instead of all pairs.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit, ``"2%"`` of the baseline's
             mean, or a mapping of criteria to these. Verdicts then answer one-sided questions, see ``Comparison.verdicts``.

@@ -16,7 +16,7 @@ from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.readers import parquet_batches
-from ir_lexirecall.io.value_cells import is_missing, texts, value_of
+from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
 _LEADING_ZERO = re.compile(r"-?0\d")
@@ -76,6 +76,7 @@ class Table:
         return cls(columns, path, lambda row: f"{path}, row {row + 1}")
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return len(next(iter(self.columns.values()), ()))
 
     def rows(self, kept: Sequence[int] | NDArray[Any]) -> Table:
@@ -92,6 +93,10 @@ class Table:
     def kind(self, column: str) -> Kind:
         """Return what the values of a column are; missing ones do not count."""
         return kind_of(self.columns[column])
+
+    def ids(self, column: str) -> set[str | None]:
+        """Return the ids in a column; None stands for a missing one."""
+        return set(map(id_text, self.columns[column]))
 
     def has_values(self, column: str) -> bool:
         """Return whether a column holds numbers, or True and False."""
@@ -139,12 +144,14 @@ def kind_of(values: NDArray[Any]) -> Kind:
         return Kind.EMPTY
     if _are_flags(present):
         return Kind.FLAG
-    if all(_is_integer(value) for value in present):
-        return Kind.INTEGER
-    if all(_is_number(value) for value in present):
-        return Kind.NUMBER
-    is_text = all(isinstance(value, str) or is_integer(value) for value in present)
-    return Kind.TEXT if is_text else Kind.OTHER
+    for kind, belongs in (
+        (Kind.INTEGER, _is_integer),
+        (Kind.NUMBER, _is_number),
+        (Kind.TEXT, _is_text),
+    ):
+        if all(map(belongs, present)):
+            return kind
+    return Kind.OTHER
 
 
 def _are_flags(values: Sequence[Any]) -> bool:
@@ -165,6 +172,11 @@ def _is_number(value: Any) -> bool:
     if isinstance(value, str):
         return as_float(value) is not None and _LEADING_ZERO.match(value) is None
     return is_number(value)
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text, or an integer among texts."""
+    return isinstance(value, str) or is_integer(value)
 
 
 # -- frames ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What names of measures mean: trec_eval's as ours, and values printed as it prints them; range and direction of values of any name."""
+"""Names of measures: trec_eval's and ours, and the range and direction of values by their name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import e, inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ir_measures.measures.base import Measure as IRMeasure
 
@@ -20,12 +20,12 @@ from ir_lexirecall._util.measure_strings import parse_measure
 
 @dataclass(frozen=True)
 class Equivalent:
-    """What a measure of trec_eval is here.
+    """A measure of trec_eval and its equivalent here.
 
     Attributes:
-        name: as trec_eval prints it; K stands for a cutoff, X for a recall point.
-        measure: ours, with the same letters; empty where there is none.
-        note: what differs, or what to use instead.
+        name: the name that trec_eval prints; K stands for a cutoff, X for a recall point.
+        measure: our name, with the same letters; empty if there is no equivalent.
+        note: differences, or what to use instead.
     """
 
     name: str
@@ -73,7 +73,7 @@ EQUIVALENTS = (
     Equivalent("utility", "", "SetP and SetR, or the counts NumRelRet and NumRet"),
     Equivalent("yaap", "", "AP through a logit: AP"),
 )  # fmt: skip
-"""Every measure of trec_eval's ``-m all_trec`` that is not text, in the order of its manual's families."""
+"""Every measure of trec_eval's ``-m all_trec`` that is a number, in the order of its manual."""
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _OTHER_CUTOFFS = {"success": (1, 5, 10), "unj": (5, 10, 20)}
@@ -86,92 +86,97 @@ _OFFICIAL = (
 
 
 def equivalent(name: str) -> Equivalent | None:
-    """What a measure of trec_eval is here; None if trec_eval has no such measure.
+    """Return the equivalent of a measure of trec_eval; None if trec_eval has no such measure.
 
-    >>> equivalent("ndcg_cut_10").measure, equivalent("11pt_avg").measure, equivalent("iprec_at_recall.0.1").measure
-    ('nDCG@10', 'ElevenPt', 'IPrec_TE@0.1')
+    >>> equivalent("ndcg_cut_10").measure, equivalent("iprec_at_recall.0.1").measure
+    ('nDCG@10', 'IPrec_TE@0.1')
     >>> equivalent("iprec_at_recall_0.10").note
     'trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1'
     """
-    for known in EQUIVALENTS:
-        pattern = (
-            re.escape(known.name)
-            .replace("_K", r"[._](?P<value>\d+)")
-            .replace("_X", r"[._](?P<value>(?:\d*\.)?\d+)")
-        )
+    for item in EQUIVALENTS:
+        pattern = re.escape(item.name).replace("_K", r"[._](?P<value>\d+)")
+        pattern = pattern.replace("_X", r"[._](?P<value>(?:\d*\.)?\d+)")
         match = re.fullmatch(pattern, name)
         if match is not None:
             value = f"{float(match['value']):g}" if "value" in pattern else ""
-            ours, note = (
-                re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (known.measure, known.note)
+            measure, note = (
+                re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (item.measure, item.note)
             )
-            return Equivalent(name, ours, note)
+            return Equivalent(name, measure, note)
     return None
 
 
 @entry
 def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
-    """Our measures by trec_eval's names, as ``evaluate`` takes them.
+    """Return our measures by trec_eval's names, as ``evaluate`` takes them.
 
     Args:
-        names: as trec_eval prints them or is asked for them (``P.5,10``; ``P`` for all its cutoffs); ``official`` stands for its
-            default ones, without the geometric mean.
+        names: names that trec_eval prints or takes (``P.5,10``; ``P`` for all its cutoffs);
+            ``official`` stands for its default ones, without the geometric mean.
 
     Raises:
-        ValueError: trec_eval has no such measure, or there is no such one here, with what to use instead.
+        ValueError: trec_eval has no such measure, or there is no equivalent here; the message
+            says what to use instead.
 
     >>> from_trec_eval(["map", "P.5,10"])
     {'map': 'AP', 'P_5': 'P@5', 'P_10': 'P@10'}
     """
-    measures = {}
-    asked: list[str] = []
-    for name in names:
-        family, _, parameters = name.partition(".")
-        if name == "official":
-            asked += _OFFICIAL
-        elif any(item.name == f"{name}_K" for item in EQUIVALENTS):
-            asked += [f"{name}_{k}" for k in _OTHER_CUTOFFS.get(name, _CUTOFFS)]
-        elif name == "iprec_at_recall":
-            asked += [measure for measure in _OFFICIAL if measure.startswith(name)]
-        else:
-            asked += (
-                [f"{family}.{one}" for one in parameters.split(",")]
-                if "," in parameters
-                else [name]
-            )
-    for name in asked:
-        family, _, parameters = name.partition(".")
-        found = equivalent(name) or equivalent(family)
-        if found is None:
-            hint = (
-                did_you_mean(name, [item.name for item in EQUIVALENTS])
-                or "; name those that you want, or official"
-            )
-            raise ValueError(f"trec_eval has no single measure {name!r}{hint}")
-        if not found.measure:
-            raise ValueError(f"trec_eval's {found.name} is not available here; use {found.note}")
-        if equivalent(name) is None:
-            raise ValueError(
-                f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {found.measure} its own, as in "
-                "RBP_TE(p=0.8)"
-            )
-        measures[trec_eval_name(found.measure)] = found.measure
-    return measures
+    single_names = [single for name in names for single in _single_names(name)]
+    measures = [_equivalent_measure(name) for name in single_names]
+    return {trec_eval_name(measure): measure for measure in measures}
+
+
+def _single_names(name: str) -> list[str]:
+    """Return the single measures that trec_eval computes for a name with ``-m``."""
+    if name == "official":
+        return list(_OFFICIAL)
+    if name == "iprec_at_recall":
+        return [measure for measure in _OFFICIAL if measure.startswith(name)]
+    if any(item.name == f"{name}_K" for item in EQUIVALENTS):
+        return [f"{name}_{k}" for k in _OTHER_CUTOFFS.get(name, _CUTOFFS)]
+    family, _, parameters = name.partition(".")
+    if "," in parameters:
+        return [f"{family}.{parameter}" for parameter in parameters.split(",")]
+    return [name]
+
+
+def _equivalent_measure(name: str) -> str:
+    """Return our name of a single measure of trec_eval.
+
+    Raises:
+        ValueError: there is none, or its parameters are not read.
+    """
+    family, _, parameters = name.partition(".")
+    match = equivalent(name)
+    item = match or equivalent(family)
+    if item is None:
+        hint = did_you_mean(name, [item.name for item in EQUIVALENTS])
+        hint = hint or "; name those that you want, or official"
+        raise ValueError(f"trec_eval has no single measure {name!r}{hint}")
+    if not item.measure:
+        raise ValueError(f"trec_eval's {item.name} is not available here; use {item.note}")
+    if match is None:
+        raise ValueError(
+            f"trec_eval's parameters of {family}, {parameters!r}, are not read here; "
+            f"give {item.measure} its own, as in RBP_TE(p=0.8)"
+        )
+    return item.measure
 
 
 def trec_eval_name(measure: str) -> str:
-    """What trec_eval calls a measure of ours; the measure itself where it has none.
+    """Return trec_eval's name of a measure; our name if trec_eval has no such measure.
 
     >>> trec_eval_name("nDCG@10"), trec_eval_name("IPrec_TE@0.1"), trec_eval_name("TSE")
     ('ndcg_cut_10', 'iprec_at_recall_0.10', 'TSE')
     """
     if measure == "NumRet(rel=1)":  # as NumRelRet prints
         return "num_rel_ret"
-    for known in EQUIVALENTS:
-        pattern = re.sub(r"(?<=[@=])[KX]\b", r"(?P<value>[\\d.]+)", re.escape(known.measure))
-        if match := re.fullmatch(pattern, measure) if pattern else None:
+    for item in EQUIVALENTS:
+        pattern = re.sub(r"(?<=[@=])[KX]\b", r"(?P<value>[\\d.]+)", re.escape(item.measure))
+        match = re.fullmatch(pattern, measure) if pattern else None
+        if match is not None:
             value = match.groupdict().get("value", "0")
-            return re.sub("K$", value, re.sub("X$", f"{float(value):.2f}", known.name))
+            return re.sub("K$", value, re.sub("X$", f"{float(value):.2f}", item.name))
     return measure
 
 
@@ -183,11 +188,13 @@ def trec_eval_lines(
     run: str | None = None,
     places: int | None = None,
 ) -> str:
-    """Values in the lines that trec_eval prints: ``map                   \\tall\\t0.2500``.
+    r"""Return values in the lines that trec_eval prints: ``map                   \tall\t0.2500``.
 
     Args:
-        means: values over all queries by measure, ours or trec_eval's name: ``evaluate(..., aggregate=True)``.
-        per_query: a row per query and a column per measure, whose lines come first (``-q``); or ids of queries, and columns.
+        means: values over all queries by measure (our name or trec_eval's), as from
+            ``evaluate(..., aggregate=True)``.
+        per_query: a row per query and a column per measure, whose lines come first (``-q``); or
+            ids of queries, and columns.
         run: the run's name, for the line ``runid``.
         places: decimal places, by default 4 as trec_eval has.
 
@@ -196,32 +203,36 @@ def trec_eval_lines(
     map                    all 0.2500
     num_rel                all 3
     """
-    if isinstance(per_query, tuple):
-        query_ids, columns = per_query
-    else:
-        query_ids = [] if per_query is None else list(map(str, per_query.index))
-        columns = {} if per_query is None else per_query.to_dict("list")
-    shown = {name: trec_eval_name(name) for name in [*columns, *means.keys()]}
-
-    def line(name: str, query_id: str, value: float) -> str:
-        text = (
-            f"{value:.0f}"
-            if shown[name] in _COUNTS
-            else f"{value:6.{4 if places is None else places}f}"
-        )
-        return f"{shown[name]:<22}\t{query_id}\t{text}"
-
-    of_queries = [
-        name for name in columns if shown[name] != "num_q"
-    ]  # trec_eval counts queries over all of them only
+    digits = 4 if places is None else places
+    query_ids, columns = _columns_of(per_query)
+    # trec_eval counts queries over all of them only.
+    columns = {name: x for name, x in columns.items() if trec_eval_name(name) != "num_q"}
     lines = [
-        line(name, query_id, columns[name][q])
+        _trec_eval_line(name, query_id, column[q], digits)
         for q, query_id in enumerate(query_ids)
-        for name in of_queries
+        for name, column in columns.items()
     ]
     if run is not None:
         lines.append(f"{'runid':<22}\tall\t{run}")
-    return "\n".join([*lines, *(line(name, "all", value) for name, value in means.items())])
+    lines += [_trec_eval_line(name, "all", value, digits) for name, value in means.items()]
+    return "\n".join(lines)
+
+
+def _columns_of(per_query: Any) -> tuple[Sequence[str], Mapping[str, Sequence[float]]]:
+    """Return ids of queries and columns of values, given as such, as a frame, or not at all."""
+    if per_query is None:
+        return [], {}
+    if isinstance(per_query, tuple):
+        query_ids, columns = per_query
+        return query_ids, columns
+    return list(map(str, per_query.index)), per_query.to_dict("list")
+
+
+def _trec_eval_line(name: str, query_id: str, value: float, digits: int) -> str:
+    """Return the line of a value; counts are printed without decimal places."""
+    shown = trec_eval_name(name)
+    text = f"{value:.0f}" if shown in _COUNTS else f"{value:6.{digits}f}"
+    return f"{shown:<22}\t{query_id}\t{text}"
 
 
 # -- ranges and directions -----------------------------------------------------------------------------------------
@@ -233,11 +244,11 @@ _RANGES = {
     "any": (-inf, inf),
 }
 _TURNED = re.compile(r"\A\s*([-−]|1\s*[-−/])|[↑↓]|\A[^(]*+\(.*(neg|inv)", re.DOTALL)
-"""What says that values are turned round: ``-RMSE``, ``1 - WER``, ``1/latency``, ``loss (negated)``."""
+"""Names of costs turned round: ``-RMSE``, ``1 - WER``, ``1/latency``, ``loss (negated)``."""
 
 
 class KnownMeasure(NamedTuple):
-    """The smallest and the largest value that a measure can have (infinite where there is none), and its direction."""
+    """The range of a measure's values, infinite where it has no limit, and its direction."""
 
     low: float
     high: float
@@ -245,34 +256,39 @@ class KnownMeasure(NamedTuple):
 
 
 def known(name: str) -> KnownMeasure | None:
-    """What is known of a measure by its name here, in trec_eval, or among those of other programs; None if it is not.
+    """Return the range and direction of a measure by its name; None if the name is unknown.
+
+    The name is one of ours, of trec_eval, or of another program.
 
     >>> known("-RMSE"), known("err"), known("negative log likelihood").smaller_is_better
     (None, None, True)
-    >>> known("ndcg_cut_10"), known("WSS@0.95").high, known("mean_latency_ms").smaller_is_better, known("zeal")
-    (KnownMeasure(low=0.0, high=1.0, smaller_is_better=False), 0.95, True, None)
+    >>> known("ndcg_cut_10")
+    KnownMeasure(low=0.0, high=1.0, smaller_is_better=False)
+    >>> known("WSS@0.95").high, known("mean_latency_ms").smaller_is_better, known("zeal")
+    (0.95, True, None)
     """
-    if name == "err" or _TURNED.search(
-        name
-    ):  # an error, or expected reciprocal rank? and a cost turned round is none
+    is_ambiguous = name == "err"  # an error, or expected reciprocal rank
+    if is_ambiguous or _TURNED.search(name):
         return None
     trec_eval = equivalent(name)
     try:
         return known_of(parse_measure(name if trec_eval is None else trec_eval.measure))
     except ValueError:
-        names, beside = _names()
+        names, qualifiers = _names()
     base = re.split("[(@]", name, maxsplit=1)[0]
     if base == name:
         base = re.sub(r"(_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
     words = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\W_]+", " ", base).lower().split()
     for end in (-1, 0):
-        while words[1:] and words[end] in beside and "".join(words) not in names:
+        while words[1:] and words[end] in qualifiers and "".join(words) not in names:
             words.pop(end)
     return names.get("".join(words), names.get(_plain(base)))
 
 
 def known_of(measure: IRMeasure) -> KnownMeasure:
-    """What is known of a measure with its parameters: as its class declares it here, or of one of ir_measures by its name.
+    """Return the range and direction of a measure with its parameters.
+
+    Our classes declare them; measures of ir_measures are looked up by their name.
 
     >>> from ir_measures import RBP
     >>> known_of(RBP).high, known_of(RBP(rel=1)).high
@@ -281,36 +297,32 @@ def known_of(measure: IRMeasure) -> KnownMeasure:
     if hasattr(measure, "value_range"):
         low, high = measure.value_range()
         return KnownMeasure(low, high, measure.is_cost())
-    found = _names()[0].get(_plain(measure.NAME), KnownMeasure(-inf, inf, False))
-    in_grades = "gains" in measure.params or (
-        measure.NAME == "RBP" and measure.params.get("rel") is None
-    )
-    return (
-        found._replace(low=-inf if "gains" in measure.params else found.low, high=inf)
-        if in_grades
-        else found
-    )
+    about = _names()[0].get(_plain(measure.NAME), KnownMeasure(-inf, inf, False))
+    if "gains" in measure.params:
+        return about._replace(low=-inf, high=inf)
+    if measure.NAME == "RBP" and measure.params.get("rel") is None:  # a sum of grades
+        return about._replace(high=inf)
+    return about
 
 
 def _plain(name: str) -> str:
+    """Return a name in lower case, with letters and digits only."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 @cache
 def _names() -> tuple[dict[str, KnownMeasure], frozenset[str]]:
-    """Measures by their plain names, and the words that may stand beside these."""
+    """Return measures by their plain names, and words that may stand beside a name."""
     parser = configparser.ConfigParser(delimiters=("=",))
     parser.read(Path(__file__).with_suffix(".ini"), encoding="utf-8")
-    listed = {
+    names_of_section = {
         section: [name.strip() for names in parser[section].values() for name in names.split(",")]
         for section in parser.sections()
     }
-    beside = frozenset(listed.pop("beside"))
-    names: dict[str, KnownMeasure] = {}
-    for section, of_section in listed.items():
+    qualifiers = frozenset(names_of_section.pop("beside"))
+    measures: dict[str, KnownMeasure] = {}
+    for section, names in names_of_section.items():
         values, _, better = section.partition(", ")
-        names |= {
-            _plain(name): KnownMeasure(*_RANGES[values], better == "smaller is better")
-            for name in of_section
-        }
-    return names, beside
+        about = KnownMeasure(*_RANGES[values], better == "smaller is better")
+        measures |= {_plain(name): about for name in names}
+    return measures, qualifiers

@@ -119,26 +119,41 @@ def results_of_content(
 
 def _scores(content: Mapping[str, Any], measure: str, path: str) -> dict[tuple[str, str], float]:
     """Return the score of each split and subset by a measure; NaN where it is null."""
-    fault = f"{path}: no number {measure!r} in it; name another one of MTEB's measures"
-    by_split = content["scores"]
-    if not isinstance(by_split, Mapping):
-        raise ValueError(fault)
     scores: dict[tuple[str, str], float] = {}
-    for split, subsets in by_split.items():
-        for entry in subsets if isinstance(subsets, list) else [subsets]:
-            if not isinstance(entry, Mapping) or measure not in entry:
-                raise ValueError(fault)
-            cell = str(split), str(entry.get("hf_subset", "default"))
+    for split, entries in _entries(content):
+        for entry in entries:
+            score = _score(entry, measure)
+            if score is None:
+                raise ValueError(_no_number(path, measure))
+            cell = split, str(entry.get("hf_subset", "default"))
             if cell in scores:
-                raise ValueError(f"{path}: the subset {cell[1]!r} of {cell[0]!r} is there twice")
-            score = entry[measure]
-            number = np.nan if score is None else as_float(score)
-            if number is None or isinstance(score, str):
-                raise ValueError(fault)
-            scores[cell] = number
+                raise ValueError(f"{path}: the subset {cell[1]!r} of {split!r} is there twice")
+            scores[cell] = score
     if not scores:
-        raise ValueError(fault)
+        raise ValueError(_no_number(path, measure))
     return scores
+
+
+def _entries(content: Mapping[str, Any]) -> Iterable[tuple[str, list[Any]]]:
+    """Yield each split with its entries, one per subset."""
+    by_split = content["scores"]
+    for split, entries in by_split.items() if isinstance(by_split, Mapping) else ():
+        yield str(split), entries if isinstance(entries, list) else [entries]
+
+
+def _score(entry: Any, measure: str) -> float | None:
+    """Return a score, NaN if it is null; None if the entry has no number."""
+    if not isinstance(entry, Mapping) or measure not in entry:
+        return None
+    score = entry[measure]
+    if isinstance(score, str):
+        return None
+    return np.nan if score is None else as_float(score)
+
+
+def _no_number(path: str, measure: str) -> str:
+    """Return the message on a file without scores by a measure."""
+    return f"{path}: no number {measure!r} in it; name another one of MTEB's measures"
 
 
 # -- the cells that all models have ----------------------------------------------------------------

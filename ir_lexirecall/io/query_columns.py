@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
@@ -29,8 +28,14 @@ INDEX = "(index)"
 """The name here of the row labels of a pandas frame that have no name."""
 _ROW_LABELS = re.compile(r"|\(index\)|unnamed: ?\d+|index|level_\d+", re.IGNORECASE)
 """Names under which the row labels of a pandas frame end up in a file or another frame."""
-_ROW_NUMBERS = frozenset(("rank", "row", "line", "position", "pos", "order", "step", "no", "nr", "n", "i", "#"))  # fmt: skip
-REPEAT_NAMES = ("filter", "epoch", "epochs", "seed", "fold", "trial", "repeat", "repetition", "train_trial_index")  # fmt: skip
+_ROW_NUMBERS = frozenset(
+    ["rank", "row", "line", "position", "pos", "order", "step", "no", "nr", "n", "i", "#"]
+)
+"""Names of columns that may just count the rows."""
+REPEAT_NAMES = (
+    *("filter", "epoch", "epochs", "seed", "fold", "trial", "repeat", "repetition"),
+    "train_trial_index",
+)
 """Names of what tells several rows of one query apart."""
 _AVERAGED = frozenset(REPEAT_NAMES) - {"filter"}
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
@@ -83,14 +88,14 @@ def is_row_label(table: Table, column: str) -> bool:
     kind = table.kind(column)
     if kind is Kind.NUMBER and column == "":
         raise ValueError(
-            f"{table.location(0)}: a column without a name holds {shown(table.columns[column][0])}; "
-            "give it a name"
+            f"{table.location(0)}: a column without a name holds "
+            f"{shown(table.columns[column][0])}; give it a name"
         )
     return kind in (Kind.INTEGER, Kind.TEXT, Kind.EMPTY)
 
 
 def is_row_count(table: Table, column: str) -> bool:
-    """Return whether a column of a table with a column per run counts its rows: `rank`, 1, 2, ..."""
+    """Return whether a column of a table with a column per run counts its rows."""
     is_count = _counts_rows(table.columns[column], in_order=True)
     return column.lower() in _ROW_NUMBERS and len(table) > 1 and is_count
 
@@ -183,7 +188,7 @@ def task_column(table: Table, one_run: bool) -> str | None:
 
 def is_unique_in_runs(table: Table, column: str, one_run: bool = False) -> bool:
     """Return whether a column has each of its ids once within every run and measure."""
-    return _is_unique(column, [(table, rows) for rows in rows_of_runs(table, one_run)])
+    return _is_unique(column, tables_of_runs(table, one_run))
 
 
 # -- tables without a known name -------------------------------------------------------------------
@@ -195,90 +200,83 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     Raises:
         ValueError: there is no such column, or there are several; the message lists them.
     """
-    shared = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
-    groups = [
-        (table, rows)
-        for table, one_run in zip(tables, is_one_run, strict=True)
-        for rows in rows_of_runs(table, one_run)
-    ]
-    unique = [name for name in shared if _is_unique(name, groups)]
-    is_wide = all(
-        not one_run and run_column(table, None) is None
-        for table, one_run in zip(tables, is_one_run, strict=True)
-    )
-    common = [name for name in unique if _is_common(name, groups)]
-    sure = [name for name in common if _is_no_value(name, tables, groups, is_wide)]
-    labels = [name for name in sure if _ROW_LABELS.fullmatch(name)]
-    columns = [name for name in sure if name not in labels]
-    # Numbers of rows tell rows of one table apart, but say nothing about those of another one.
-    candidates = labels if is_wide and labels else columns
-    if len(candidates) == 1:
-        return candidates[0]
-    raise ValueError(_no_id_column(tables[0], columns or unique))
+    runs, has_columns_of_runs = [], False
+    for table, one_run in zip(tables, is_one_run, strict=True):
+        runs += tables_of_runs(table, one_run)
+        has_columns_of_runs |= not one_run and run_column(table, None) is None
+    unique = [name for name in tables[0].columns if _is_unique(name, runs)]
+    ids = [name for name in unique if _is_common(name, runs) and not _is_value(name, runs)]
+    columns = [name for name in ids if not _ROW_LABELS.fullmatch(name)]
+    if has_columns_of_runs:
+        # Labels of rows tell rows of one table apart, but say nothing about those of another one.
+        labels = [name for name in ids if _ROW_LABELS.fullmatch(name)]
+        columns = labels or [name for name in columns if _is_no_run(name, runs)]
+    if len(columns) != 1:
+        raise ValueError(_no_id_column(tables[0], columns or unique))
+    return columns[0]
 
 
-def rows_of_runs(table: Table, one_run: bool) -> list[NDArray[Any]]:
+def tables_of_runs(table: Table, one_run: bool) -> list[Table]:
     """Return the rows of each run, and of each of its measures where rows have measures."""
     run = None if one_run else run_column(table, None)
     names = [name for name in (run, table.named(MEASURE_NAMES)) if name is not None]
     if not names:
-        return [np.arange(len(table))]
+        return [table]
     keys = pd.Series(list(zip(*(map(str, table.columns[name]) for name in names), strict=True)))
-    return [np.asarray(rows) for rows in keys.groupby(keys, sort=False).indices.values()]
+    groups = keys.groupby(keys, sort=False).indices.values()
+    return [table.rows(np.asarray(rows)) for rows in groups]
 
 
-def _is_unique(name: str, groups: Iterable[tuple[Table, NDArray[Any]]]) -> bool:
-    """Return whether a column holds ids, each once within a run: integers or texts, none missing."""
+def _is_unique(name: str, runs: Iterable[Table]) -> bool:
+    """Return whether a column holds ids (integers or texts), each once within a run."""
     if name.lower() in (*RUN_NAMES, *MEASURE_NAMES, *VALUE_NAMES, *REPEAT_NAMES):
         return False
-    for table, rows in groups:
-        values = table.columns[name][rows]
-        if kind_of(values) not in (Kind.INTEGER, Kind.TEXT):
+    for run in runs:
+        if name not in run.columns or run.kind(name) not in (Kind.INTEGER, Kind.TEXT):
             return False
-        ids = set(map(id_text, values))
-        if len(ids) < len(values) or None in ids:
+        ids = run.ids(name)
+        if len(ids) < len(run) or None in ids:
             return False
     return True
 
 
-def _is_common(name: str, groups: Sequence[tuple[Table, NDArray[Any]]]) -> bool:
+def _is_common(name: str, runs: Sequence[Table]) -> bool:
     """Return whether the runs share the ids of a column: integers all of them, texts most."""
-    ids = [set(map(id_text, table.columns[name][rows])) for table, rows in groups]
+    ids = [run.ids(name) for run in runs]
     common, union = set.intersection(*ids), set.union(*ids)
-    if all(table.kind(name) is Kind.INTEGER for table, _ in groups):
+    if all(run.kind(name) is Kind.INTEGER for run in runs):
         return len(common) == len(union)
     return 2 * len(common) >= len(union)
 
 
-def _is_no_value(
-    name: str,
-    tables: Sequence[Table],
-    groups: Sequence[tuple[Table, NDArray[Any]]],
-    is_wide: bool,
-) -> bool:
-    """Return whether the ids of a column can be neither values nor numbers of rows."""
+def _is_value(name: str, runs: Sequence[Table]) -> bool:
+    """Return whether a column of ids may hold values of a measure, or numbers of rows."""
     if is_measure(name) or known(name) is not None:
+        return True
+    if all(run.kind(name) is Kind.TEXT for run in runs):
         return False
-    if all(table.kind(name) is Kind.TEXT for table in tables):
-        return True
-    is_label = _ROW_LABELS.fullmatch(name) is not None
-    if is_label or name.lower() in _ROW_NUMBERS:
-        ids = [table.columns[name][rows] for table, rows in groups]
-        if any(_counts_rows(values, in_order=False) for values in ids):
-            return False
-    if not is_wide or is_label:
-        return True
-    return all(_is_unlike_others(name, table) for table in tables)
+    may_count = _ROW_LABELS.fullmatch(name) is not None or name.lower() in _ROW_NUMBERS
+    return may_count and any(_counts_rows(run.columns[name], in_order=False) for run in runs)
 
 
-def _is_unlike_others(name: str, table: Table) -> bool:
-    """Return whether all other numbers in a table are fractions, or 0 and 1."""
+def _is_no_run(name: str, tables: Sequence[Table]) -> bool:
+    """Return whether a column of ids is unlike those of runs in a table with a column per run.
+
+    Texts are, and integers where the values of runs are fractions, or 0 and 1.
+    """
     return all(
-        table.kind(other) is not Kind.INTEGER
-        or set(map(id_text, table.columns[other])) <= {"0", "1", None}
+        table.kind(name) is Kind.TEXT or not _has_counts(table, other)
+        for table in tables
         for other in table.columns
-        if other != name and not is_row_label(table, other)
+        if other != name
     )
+
+
+def _has_counts(table: Table, column: str) -> bool:
+    """Return whether a column holds integers other than 0 and 1 that may be values."""
+    if is_row_label(table, column) or table.kind(column) is not Kind.INTEGER:
+        return False
+    return not table.ids(column) <= {"0", "1", None}
 
 
 def _counts_rows(values: Iterable[Any], *, in_order: bool) -> bool:

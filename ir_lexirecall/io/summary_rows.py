@@ -26,7 +26,7 @@ _SUMMARY_WORDS = frozenset(
     ]
 )
 _SURE = 1e-6
-"""A row under an ordinary name is a summary if chance makes it one with at most this probability."""
+"""A row under an ordinary name is a summary if it is the mean by chance at most this often."""
 _MOST_DIGITS = 12
 _COARSE = 0.02
 """Share of the spread of values above which the unit of a last digit says nothing."""
@@ -61,35 +61,28 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     >>> summary_rows(table, ["q1", "q2", "q3"], np.array([False, False, True]))
     []
     """
-    names = [is_summary_name(query_id) for query_id in query_ids]
-    rows = [q for q, has_name in enumerate(names) if has_name or is_last[q]]
-    found: list[int] = []
-    for q in rows:
-        others = [other for other in range(len(query_ids)) if other != q and other not in found]
-        if not others:
+    summaries: list[int] = []
+    for q, query_id in enumerate(query_ids):
+        has_name = is_summary_name(query_id)
+        if not has_name and not is_last[q]:
             continue
-        is_summary = _is_mean(values[:, :, q], values[:, :, others], or_sum=names[q])
-        if is_summary and (names[q] or _chance(values[:, :, others]) <= _SURE):
-            found.append(q)
-    return found
+        others = np.delete(values, [*summaries, q], axis=2)
+        is_mean = _is_mean(values[:, :, q], others, or_sum=has_name)
+        if is_mean and (has_name or _chance(others) <= _SURE):
+            summaries.append(q)
+    return summaries
 
 
 def _is_mean(row: Floats, others: Floats, *, or_sum: bool) -> bool:
-    """Return whether all values of a row are the means of the others, as far as they are printed."""
-    pairs = [
-        (value, of_cell[~np.isnan(of_cell)])
-        for value, of_cell in zip(row.ravel(), others.reshape(row.size, -1), strict=True)
-        if not np.isnan(value)
-    ]
-    if not pairs or not all(
-        len(rest) and np.isfinite(value) and np.isfinite(rest).all() for value, rest in pairs
-    ):
+    """Return whether all values of a row are the means of the others, as far as printed."""
+    present = ~np.isnan(row)
+    printed, columns = row[present], [x[~np.isnan(x)] for x in others[present]]
+    if not printed.size or not all(x.size and np.isfinite(x).all() for x in columns):
         return False
-    unit = _unit(np.array([value for value, _ in pairs]))
+    unit = _unit(printed)
     return all(
-        _is_near(value, rest.mean(), rest, unit)
-        or (or_sum and _is_near(value, rest.sum(), rest, unit))
-        for value, rest in pairs
+        _is_near(value, x.mean(), x, unit) or (or_sum and _is_near(value, x.sum(), x, unit))
+        for value, x in zip(printed, columns, strict=True)
     )
 
 
@@ -116,6 +109,8 @@ def _unit(values: Floats) -> float:
     0.01
     """
     size = max(1.0, float(np.abs(values).max()))
+    if not np.isfinite(size):
+        return 1.0
     for digits in range(_MOST_DIGITS):
         if np.abs(np.round(values, digits) - values).max() <= 1e-14 * size:
             return float(10.0**-digits)

@@ -92,6 +92,7 @@ class Cells:
         return replace(self, run=np.full(len(self), name, dtype=object))
 
     def __len__(self) -> int:
+        """Return the number of values."""
         return len(self.value)
 
 

@@ -1,4 +1,4 @@
-"""Values per query in files of trec_eval, ir_measures, autojudge-evaluate, JSON, CSV and Parquet."""
+"""Values per query in files of trec_eval, ir_measures, autojudge-evaluate, JSON, CSV, Parquet."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeGuard
 
@@ -58,10 +59,10 @@ class ValueTable:
         per_task: whether the "queries" are tasks or collections, one value each: inference is
             over collections only.
         source: the label of the source in messages.
-        costs: measures of which the smaller value is better, as the user said; `is_cost` also
+        costs: measures of which the smaller value is better, as the user said; ``is_cost`` also
             knows some by their names.
         summaries: rows that were left out because they hold the means of the others.
-        doubtful: queries with a name such as `all` that count, since they hold no means.
+        doubtful: queries with a name such as ``all`` that count, since they hold no means.
         missing_cells: cells of MTEB (task, split, subset) that some run lacks, left out.
     """
 
@@ -102,12 +103,12 @@ class ValueTable:
             raise ValueError(_no_complete_query(values, grid, source))
         if missing == "error":
             check_complete(values, names, grid, source)
-        complete = [query for query, gap in zip(grid.query_ids, incomplete, strict=True) if not gap]
+        complete = list(compress(grid.query_ids, ~incomplete))
         return cls(
             grid.runs,
             complete,
             {name: x[:, ~incomplete] for name, x in zip(names, values, strict=True)},
-            tuple(query for query, gap in zip(grid.query_ids, incomplete, strict=True) if gap),
+            tuple(compress(grid.query_ids, incomplete)),
             cells.per_task,
             source,
             summaries=tuple(summaries),
@@ -171,7 +172,7 @@ class ValueTable:
         }
 
     def table(self) -> pd.DataFrame:
-        """Return the values as a frame: `run`, `query_id`, and a column per measure."""
+        """Return the values as a frame: ``run``, ``query_id``, and a column per measure."""
         ids = pd.MultiIndex.from_product([self.runs, self.query_ids], names=["run", "query_id"])
         return pd.DataFrame(
             {name: values.ravel() for name, values in self.values.items()}, index=ids
@@ -225,7 +226,7 @@ class Grid:
         return cls(list(measures), list(runs), list(map(str, query_ids)), values, is_last)
 
     def summaries(self) -> list[str]:
-        """Return the queries whose values are the means of the others; see `summary_rows`."""
+        """Return the queries whose values are the means of the others; see ``summary_rows``."""
         rows = summary_rows(self.values, self.query_ids, self.is_last)
         return [self.query_ids[q] for q in rows]
 
@@ -342,7 +343,7 @@ Names: TypeAlias = "str | Iterable[str] | None"
 ValuesLike: TypeAlias = (
     "ValueTable | str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any] | Any"
 )
-"""Values per query: a table, a file or folder, several files, or a mapping of run names to any of these."""
+"""A table of values per query, a file, a folder, several files, or a mapping of runs to these."""
 
 
 @dataclass(frozen=True)
@@ -380,19 +381,20 @@ def read_values(
     """Read values per query that another program computed.
 
     Rows of different runs belong together if they name the same query, whatever their order. The
-    column of queries is the one that `query` names; else one with a known name (`query_id`,
-    `doc_id`, `sample_id`, `instance_id`, `question_id`, `id`, ...); else the only column that has
-    each of its ids once within a run, and the same ids in all runs.
+    column of queries is the one that ``query`` names; else one with a known name (``query_id``,
+    ``doc_id``, ``sample_id``, ``instance_id``, ``question_id``, ``id``, ...); else the only column
+    that has each of its ids once within a run, and the same ids in all runs.
 
-    A row that holds the means of the others under a name such as `Average` is left out, and so are
-    row labels of pandas without a name.
+    A row that holds the means of the others under a name such as ``Average`` is left out, and so
+    are row labels of pandas without a name.
 
     Args:
         values: one of
 
-            - a frame (pandas, Polars, Arrow): long (`run`, `query_id`, `measure`, `value`), with a
-              column per measure (`run`, `query_id`, ...), or with a column per run (`query_id`,
-              ...); a leaderboard with a row per task and a column per model is the latter;
+            - a frame (pandas, Polars, Arrow): long (``run``, ``query_id``, ``measure``,
+              ``value``), with a column per measure (``run``, ``query_id``, ...), or with a column
+              per run (``query_id``, ...); a leaderboard with a row per task and a column per model
+              is the latter;
             - a mapping of run names to frames, columns (indexed by query), files,
               ``{query_id: {measure: value}}``, or results of ragas and DeepEval;
             - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON
@@ -406,14 +408,14 @@ def read_values(
         smaller_is_better: measures of which the smaller value is the better one. Those of this
             library, of ir_measures and of trec_eval are known, and so are well-known costs by
             their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); of any
-            other one the larger value is taken to be the better one (`ValueTable.is_cost`).
+            other one the larger value is taken to be better (``ValueTable.is_cost``).
         query: the column that names the queries of a table.
 
     Raises:
         ValueError: a value is missing, occurs twice, is not a finite number or out of the
             measure's range, no column is known to name queries, or the source cannot be read; the
-            message names the file and line, or the cell. `smaller_is_better` names no measure of
-            these, or `query` no column.
+            message names the file and line, or the cell. ``smaller_is_better`` names no measure
+            of these, or ``query`` no column.
 
     >>> bm25 = {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}
     >>> table = read_values({"bm25": bm25, "ql": {"q1": {"AP": 0.5}, "q2": {"AP": 0.5}}})
@@ -465,13 +467,22 @@ def parts_of(values: ValuesLike, measures: Sequence[str] | None, query: str | No
     table = values if isinstance(values, Table) else table_of_frame(values)
     if table is not None:
         return [Part(table)]
+    return parts_of_paths(values, measures, query)
+
+
+def parts_of_paths(values: Any, measures: Sequence[str] | None, query: str | None) -> list[Part]:
+    """Return the values in several files or folders.
+
+    Raises:
+        ValueError: ``values`` are no paths, or cannot be read.
+    """
     paths = list(values) if isinstance(values, Sequence) else []
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
         raise ValueError(
             f"values of type {type(values).__name__} cannot be read: give a frame with run, "
             "query_id and a column per measure, a mapping of runs to frames, or files"
         )
-    if any(os.path.isdir(path) for path in paths):
+    if any(map(os.path.isdir, paths)):
         return [part for path in paths for part in parts_of_path(path, measures, query)]
     return parts_of_files(paths, query)
 
@@ -581,7 +592,7 @@ def with_cells_of_tables(
     """Return parts whose tables are cells; the columns of queries are found for all together.
 
     Raises:
-        ValueError: a table cannot be read, or `query` is given and there is no table.
+        ValueError: a table cannot be read, or ``query`` is given and there is no table.
     """
     tables = [with_index(part.content) for part in parts if isinstance(part.content, Table)]
     is_one_run = [bool(part.one_run) for part in parts if isinstance(part.content, Table)]
@@ -610,14 +621,17 @@ def read_collections(
     """Read values per query on several collections.
 
     Args:
-        values: a mapping of collections to what `read_values` takes; a frame or file of a table
-            (CSV, TSV, JSON, Parquet) with a further column `collection` (or `dataset`, `task`); a
-            folder with a folder of files for each collection; or a leaderboard, a value per task
-            and run: then every task is a collection with a single value per run.
-        measures, missing, smaller_is_better, query: as in `read_values`.
+        values: a mapping of collections to what ``read_values`` takes; a frame or file of a table
+            (CSV, TSV, JSON, Parquet) with a further column ``collection`` (or ``dataset``,
+            ``task``); a folder with a folder of files for each collection; or a leaderboard, a
+            value per task and run: then every task is a collection with a single value per run.
+        measures: as in ``read_values``.
+        missing: as in ``read_values``.
+        smaller_is_better: as in ``read_values``.
+        query: as in ``read_values``.
 
     Raises:
-        ValueError: as `read_values`; the message names the collection.
+        ValueError: as ``read_values``; the message names the collection.
 
     >>> rows = {"collection": ["c", "c"], "query_id": ["q", "q"], "run": ["a", "b"]}
     >>> import pandas as pd
@@ -641,20 +655,26 @@ def collections_in(values: ValuesLike, query: str | None) -> Any:
     """Return the values of each collection as a mapping, or all of them where none is named."""
     if isinstance(values, Mapping):
         return values
-    if isinstance(values, (str, os.PathLike)) and os.path.isdir(values):
-        folders = [
-            item
-            for item in sorted(Path(values).iterdir())
-            if item.is_dir() and not item.name.startswith(".")
-        ]
-        is_mteb = any(True for folder in folders for _ in folder.rglob("*/*.json"))
-        return values if is_mteb or not folders else {item.name: item for item in folders}
+    content: Any = values
     if isinstance(values, (str, os.PathLike)):
-        content: Any = content_of_file(values, query)
-    else:
-        content = table_of_frame(values) or values
+        if os.path.isdir(values):
+            return folders_of_collections(values) or values
+        content = content_of_file(values, query)
+    elif (table := table_of_frame(values)) is not None:
+        content = table
     by_collection = tables_of_collections(content, query) if isinstance(content, Table) else None
     return content if by_collection is None else by_collection
+
+
+def folders_of_collections(path: str | os.PathLike[str]) -> dict[str, Path]:
+    """Return the folders of collections by name; none if they hold results of MTEB."""
+    folders = [
+        item
+        for item in sorted(Path(path).iterdir())
+        if item.is_dir() and not item.name.startswith(".")
+    ]
+    is_mteb = any(True for folder in folders for _ in folder.rglob("*/*.json"))
+    return {} if is_mteb else {folder.name: folder for folder in folders}
 
 
 def tasks_in(values: Any, source: ValuesLike, options: Mapping[str, Any]) -> ValueTable:

@@ -341,6 +341,9 @@ def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
         ("nDCG_JK", 1.1, "between 0 and 1"),
         ("SL3", -1.0, "its values are at least 0; is it"),
         ("precision", 57.0, "between 0 and 1: divide"),
+        ("accuracy", -0.043, "between 0 and 1: is it another measure. Call it otherwise$"),
+        ("nDCG@10", -5.0, "between 0 and 1: is it another measure"),
+        ("AP", 157.0, "between 0 and 1: is it another measure"),
     ],
 )
 def test_a_value_out_of_the_range_of_its_measure_is_refused(
@@ -359,6 +362,56 @@ def test_queries_that_lack_a_value_can_be_skipped() -> None:
         read_values({"a": {"q": {"AP": 1.0}}, "b": {"r": {"AP": 1.0}}}, missing="skip")
     with pytest.raises(ValueError, match="unknown missing 'drop'; choose from error, skip"):
         read_values({}, missing="drop")
+
+
+def test_skipping_everything_is_not_offered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = ({f"{name}{i}": {"AP": 0.5} for i in range(80)} for name in ("a", "b"))
+    for options in ({}, {"missing": "skip"}):
+        with pytest.raises(
+            ValueError,
+            match=r"no query has all values; do all runs name the same queries\? "
+            r"One has 'a0', another 'b0'$",
+        ):
+            read_values({"x": a, "y": b}, **options)
+    paths = []
+    for run, values in {"x": a, "y": b}.items():
+        paths.append(str(tmp_path / f"{run}.json"))
+        Path(paths[-1]).write_text(json.dumps(values))
+    assert cli.main(["compare", "--values", *paths]) == 1
+    assert "80 of" not in capsys.readouterr().err
+
+
+FLAGS = [True, False, True, None]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "jsonl", "parquet"])
+@pytest.mark.parametrize("names", ["by measure", "by run", "long"])
+def test_true_and_false_are_values(ending: str, names: str, tmp_path: Path) -> None:
+    wide = pd.DataFrame({"query_id": list("wxyz"), "a": FLAGS, "b": [False, False, True, None]})
+    wide = wide.iloc[:3].astype({"a": bool, "b": bool})
+    long = wide.melt("query_id", var_name="run", value_name="value")
+    tables = {
+        "by run": wide,
+        "by measure": long.rename(columns={"value": "correct"}),
+        "long": long.assign(measure="correct"),
+    }
+    path = write_table(tables[names], tmp_path / f"values.{ending}")
+    for source in (path, tables[names], pl.DataFrame(tables[names])):
+        table = read_values(source)
+        assert table.values[table.measures[0]].tolist() == [[1, 0, 1], [0, 0, 1]]
+
+
+def test_true_and_false_in_dicts_and_lower_case(tmp_path: Path) -> None:
+    table = read_values({"a": {"q": {"pass": True}}, "b": {"q": {"pass": False}}})
+    assert table.values["pass"].tolist() == [[1.0], [0.0]]
+    path = tmp_path / "v.csv"
+    path.write_text("query_id,run,correct\nx,a,true\ny,a,FALSE\n")
+    assert read_values(path).values["correct"].tolist() == [[1.0, 0.0]]
+    path.write_text("query_id,run,correct\nx,a,yes\ny,a,no\n")
+    with pytest.raises(ValueError, match=r"no column holds numbers: 'correct' has 'yes' .*0 and 1"):
+        read_values(path)
 
 
 def test_mixed_measures_are_refused() -> None:
