@@ -345,7 +345,11 @@ def _from_folder(folder: Path) -> Source:
                 "runs/bm25.run"
             )
     if not collections:
-        raise ValueError(f"{folder}: there is no folder of a collection in it")
+        raise ValueError(
+            f"{folder}: there is no folder of a collection in it; each holds the runs of one, and "
+            "its qrels in a file qrels.* (without, its name is a data set's id), such as "
+            "robust04/bm25.run and robust04/qrels.txt"
+        )
     return Source(collections, runs)
 
 

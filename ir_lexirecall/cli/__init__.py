@@ -20,6 +20,9 @@ output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: an error nee
 text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {
+    "a margin needs a baseline that runs may not fall behind; pass baseline=": (
+        "--margin needs --baseline"
+    ),
     "missing='skip'": "--missing skip",
     "say so: query=": "say so: --query-column ",
     "which it is: query=": "which it is: --query-column ",
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Returns:
-        The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse, 130 if interrupted.
+        The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse, 4 where it is undecided with ``--strict``, 130 if interrupted.
 
     Raises:
         SystemExit: bad usage (code 2), ``--help`` and ``--version`` (code 0).
@@ -108,7 +111,9 @@ def _parsed(words: list[str]) -> Any:
     try:
         parser = Parser(
             prog="ir-lexirecall",
-            description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
+            description="Evaluate rankings, compare them, and gate changes: with the measures of ir_measures, "
+            "TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
+            codes={3: "gate: the candidate is worse", 4: "gate --strict: undecided"},
         )
         parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
         commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")

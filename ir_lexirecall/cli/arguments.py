@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import importlib
+import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import did_you_mean, repeated
+from ir_lexirecall._util.errors import did_you_mean, repeated, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection
@@ -123,6 +125,18 @@ def files_first(words: Sequence[str]) -> list[str]:
     return ordered
 
 
+def check_patterns(files: Sequence[str]) -> None:
+    """Raise if a pattern matches no file.
+
+    >>> check_patterns(["runs/*.rnu"])
+    Traceback (most recent call last):
+    ValueError: runs/*.rnu: no file matches this pattern
+    """
+    for file in files:
+        if glob.has_magic(file) and not os.path.exists(file) and not matching(file):
+            raise ValueError(f"{file}: no file matches this pattern")
+
+
 class _Files(argparse.Action):
     """Several files; a pattern that the shell did not expand means each that matches, as if it had."""
 
@@ -146,6 +160,9 @@ def _depth(text: str) -> DepthLike:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a rank nor 'all'") from None
 
 
+DEFAULT_MEASURES = ("nDCG@10", "AP", "LR")
+"""The measures of qrels that recommend none, where none is named."""
+
 _DEFAULT = SignificanceTest()
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
 _SWITCH: dict[str, Any] = {"action": "store_true"}
@@ -153,7 +170,7 @@ _N: dict[str, Any] = {"type": int, "metavar": "N"}
 _FLOAT: dict[str, Any] = {"type": float}
 LIST: dict[str, Any] = {"nargs": "+", "action": "extend", "metavar": "M"}
 """An option that takes one or several measures."""
-_OWN = "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
+_OWN = "; own measures: see 'Use it on the command line' in the documentation"
 _FLAGS = {
     "qrels": ["qrels"],
     "runs": ["runs"],
@@ -384,6 +401,7 @@ class Options(argparse.Namespace):
                 raise ValueError("give QRELS and RUN, or --values FILE, not both")
             if self.trec_eval is not None:
                 raise ValueError("--trec-eval orders the documents of runs; --values has none")
+            check_patterns(self.values)
             return None
         if not self.runs:
             self.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
@@ -423,6 +441,7 @@ class Inputs:
         if hasattr(signal, "siginterrupt"):
             # Ctrl-C ends the reading of a pipe, and waiting for threads, which Polars asks the system to restart.
             signal.siginterrupt(signal.SIGINT, True)
+        check_patterns(options.runs)
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         self.runs: dict[str, str] = dict(zip(run_names(options.runs), paths, strict=True))
         self.options: Options = options
@@ -451,12 +470,15 @@ class Inputs:
 
     @property
     def measures(self) -> Sequence[str | IRMeasure]:
-        """The measures of ``-m``, or those that the collection recommends."""
+        """The measures of ``-m``, those that the collection recommends, or the standard ones."""
         if self.options.measures is not None:
             return split_measures(self.options.measures)
         if self.collection is None:
-            said = 'a file recommends no measures; name some with -m, as in -m "nDCG@10 AP LR"'
-            raise ValueError(f"{self.options.qrels}: {said}")
+            taken = f"{', '.join(DEFAULT_MEASURES[:-1])} and {DEFAULT_MEASURES[-1]}"
+            warn(
+                f"{self.options.qrels} recommends no measures: taking {taken}; name others with -m"
+            )
+            return DEFAULT_MEASURES
         return self.collection.recommended()
 
 

@@ -42,7 +42,7 @@ def add_benchmark(commands: Any) -> None:
     )
     parser.add_preference("none where measures are named")
     parser.add("baseline", help="run that all others are compared with")
-    words = "what is taken as a sample: the queries of these collections (default), or the collections, too"
+    words = "resample queries only (default), or collections as well"
     parser.add_argument("--over", choices=OVER, help=words)
     where = "a collection lacks runs (with --values also: a query lacks values)"
     parser.add("missing", help=f"what to do where {where} (default: error)")

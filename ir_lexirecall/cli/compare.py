@@ -58,7 +58,7 @@ def add_compare(commands: Any) -> None:
         "--explain",
         nargs=2,
         metavar=("A", "B"),
-        help="instead: what decided between two runs, by query",
+        help="print instead, query by query, what decided between runs A and B",
     )
     parser.add(*BOUNDS)
     parser.add_argument(
@@ -68,14 +68,12 @@ def add_compare(commands: Any) -> None:
         "criterion's cutoff, else the top 100 (columns holds, depth; a dagger in LaTeX and Markdown)",
     )
     kinds = list(KINDS[Comparison])
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file"
-    )
+    parser.add_argument("--plot", metavar="FILE", help="draw a picture into FILE (see --kind)")
     parser.add_argument(
         "--kind",
         choices=kinds,
         metavar="NAME",
-        help=f"of --plot: another picture, {', '.join(kinds)}",
+        help=f"picture that --plot draws: {', '.join(kinds)} (default: heatmap; with --explain: pair)",
     )
     add_output(parser)
 
@@ -212,7 +210,8 @@ def run_report(options: Options) -> None:
     if inputs is None:
         by, sources = options.criteria(), {run_name(path): path for path in options.values}
     else:
-        by = options.criteria([] if options.measures else inputs.measures, ["lexirecall"])
+        is_named = options.measures is not None or options.preference is not None
+        by = options.criteria([] if is_named else inputs.measures, ["lexirecall"])
         runs = {
             name: run for name, run in inputs.runs.items() if os.path.isfile(run)
         }  # a pipe is read once only

@@ -31,7 +31,7 @@ from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.findings import captions, grouped
 from ir_lexirecall.present.tables import best_marks
-from ir_lexirecall.present.text import count, top_words
+from ir_lexirecall.present.text import count, listed, top_words
 
 algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
@@ -283,15 +283,16 @@ def run_demo(options: Options) -> None:
     )
     page.add_sentences(f"{sizes}. Means, the best of each column marked *:", "")
     add_means(page, scored, legend=False)  # the first sentence says it
-    missing = {
-        name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()
-    }
+    missing = [
+        f"on {int((run.relevant().r < run.relevant().m).sum())} for {name}"
+        for name, run in scored.runs.items()
+    ]
     page.add_sentences(
         "",
-        f"TSE is (nearly) 0 because relevant documents are missing: of {len(scored.judgments)} queries, "
-        f"{', '.join(f'{name} on {number}' for name, number in missing.items())}; such a query has TSE 0, whatever else was "
-        "found. LR still counts what was found. RBU below 0: reading cost more than it gave. `ir-lexirecall explain-measure "
-        "TSE` says more.",
+        "TSE is 0 for a query unless every relevant document was retrieved: some are missing, of "
+        f"{len(scored.judgments)} queries, {listed(missing)}. LR still counts what was found. A "
+        "negative RBU means that reading cost more than it was worth. `ir-lexirecall "
+        "explain-measure TSE` says more.",
         "",
     )
     page.add_items(

@@ -52,7 +52,7 @@ def add_page(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write into a file instead; after an error, nothing is written",
+        help="write to FILE (nothing is written if the command fails)",
     )
 
 

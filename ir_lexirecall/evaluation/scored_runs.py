@@ -15,7 +15,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.engine import started
-from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, warn
+from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, shown, warn
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -252,7 +252,10 @@ def check_runs(runs: Any, least: int) -> None:
     ValueError: at least 2 runs are needed, not 1
     """
     if not isinstance(runs, Mapping):
-        raise ValueError("give the runs as a mapping of names to runs")
+        raise ValueError(
+            "give the runs as a mapping of names to runs, such as {'bm25': 'bm25.run'}, "
+            f"not {shown(runs)}"
+        )
     if len(runs) < least:
         raise ValueError(
             f"at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}"
@@ -338,7 +341,8 @@ def tie_warning(name: str, measure: IRMeasure, low: Floats, high: Floats) -> str
     lowest, highest = aggregate(measure, low), aggregate(measure, high)
     if not highest - lowest > NOTABLE:
         return None
+    queries = int((low < high).sum())
     return (
-        f"documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({int((low < high).sum())} queries); "
-        "give them different scores, or see tie_audit."
+        f"tied scores leave {name} between {lowest:.3f} and {highest:.3f} (ties in {queries} "
+        f"quer{'y' if queries == 1 else 'ies'}); break the ties, or see tie_audit."
     )

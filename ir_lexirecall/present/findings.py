@@ -158,7 +158,7 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
             )
         if absent := int((depth == 0).sum()):
             some, kind = f"{absent} of {queries} queries", "No documents at all"
-            sentence = f"{name}: no documents at all for {some}."
+            sentence = f"{name} returns nothing for {some}."
             notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
     for name, source in scored.sources.items():
         if scores_rise_with_ranks(source):

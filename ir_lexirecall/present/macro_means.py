@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -197,10 +197,7 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     sentences = [head]
     by_best = gathered((tuple(s.may_be_best), s.name) for s in standings if len(result.runs) > 1)
     for best, names in by_best.items():
-        others = f"; {listed(best[1:])} may be the best as well" if len(best) > 1 else " all others"
-        sentences.append(
-            f"By {listed(names)}, {f'{best[0]} leads{others}' if best else 'all runs are level'}."
-        )
+        sentences.append(_leader_sentence(best, names, len(result.runs)))
     confidence = texts.confidence_words(result.provenance)
     sentences.append(
         f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)"
@@ -228,6 +225,18 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     legend = f" ({MAY_BE_BEST} may be the best as well)" if any(marks) else ""
     title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{legend}:"
     return Finding(sentences, notes, ranking, marks, title, result.quantities)
+
+
+def _leader_sentence(best: Sequence[str], names: Sequence[str], runs: int) -> str:
+    """Return a sentence on who leads by some criteria; `best` holds the leader first."""
+    if not best:
+        return f"By {listed(names)}, all runs are level."
+    leader, *others = best
+    if others:
+        return f"By {listed(names)}, {leader} leads; {listed(others)} may be the best as well."
+    if runs == 2:
+        return f"{leader} leads by {listed(names)}."
+    return f"By {listed(names)}, {leader} leads all others."
 
 
 def ranks_of(table: pd.DataFrame) -> list[str]:

@@ -228,7 +228,7 @@ def _browser_data(
         said.append(
             f"{len(pairs):,} of {len(result.pairs):,} pairs, those of the runs that rank highest."
         )
-    said.append(f"Rankings to rank {depth}, and what is relevant below.")
+    said.append(f"The first {depth} ranks, and relevant documents below them.")
     if not runs:
         said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
     return {"packed": packed, "scope": " ".join(said)}

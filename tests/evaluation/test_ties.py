@@ -161,13 +161,13 @@ def test_errors() -> None:
 
 # -- diagnostics -------------------------------------------------------------------------------------
 
-WARNING = "constant: documents of equal score put RR anywhere from 0.444 to 0.667 (1 queries)"
+WARNING = "constant: tied scores leave RR between 0.444 and 0.667 (ties in 1 query)"
 
 
 def test_diagnostics_of_preferences() -> None:
     result = irl.compare(QRELS, RUNS, ["lexirecall", "RR"])
     warnings = ScoredRuns.from_runs(parse_measures("RR"), QRELS, RUNS).tie_warnings()
     expected = [f"{run}: {said}" for run, _, _, said in warnings]
-    assert [note for note in result.diagnostics if "equal score" in note] == expected
+    assert [note for note in result.diagnostics if "tied scores" in note] == expected
     assert any(note.startswith(WARNING) for note in result.diagnostics)
-    assert not any("equal score" in note for note in irl.compare(QRELS, RUNS).diagnostics)
+    assert not any("tied scores" in note for note in irl.compare(QRELS, RUNS).diagnostics)

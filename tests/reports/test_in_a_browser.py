@@ -326,7 +326,7 @@ def test_bars_are_the_queries_sorted_by_the_difference(
     assert browser.js(OPTIONS) == shown
     wins, losses, ties = ((difference > 0).sum(), (difference < 0).sum(), (difference == 0).sum())
     assert browser.js("document.getElementById('tally').textContent").startswith(
-        f"bm25 wins {wins}, ql wins {losses}, {ties} tie."
+        f"bm25 wins {wins}, ql wins {losses}, {ties} {'tie' if ties == 1 else 'ties'}."
     )
 
 

@@ -318,7 +318,7 @@
     const won = [1, -1, 0].map((sign) => all.filter((each) => each.sign === sign).length);
     const [A, B] = [data.runs[now.a], data.runs[now.b]];
     const part = now.shown.length < all.length ? ` ${now.shown.length} of ${all.length} queries match the filter.` : "";
-    $("tally").textContent = `${A} wins ${won[0]}, ${B} wins ${won[1]}, ${won[2]} tie.${part}`;
+    $("tally").textContent = `${A} wins ${won[0]}, ${B} wins ${won[1]}, ${won[2]} ${won[2] === 1 ? "tie" : "ties"}.${part}`;
     fill($("query"), now.shown.map(({ q, sign }) => {
       const text = data.queries[q].text;
       return [q, `${sign > 0 ? "▲" : sign < 0 ? "▼" : "="} ${data.queries[q].id}${text ? ": " + text.slice(0, 70) : ""}`];

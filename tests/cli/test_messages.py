@@ -1,0 +1,66 @@
+"""Mistakes on the command line that had misleading answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ir_lexirecall import demo
+
+QRELS = str(demo.FOLDER / "qrels.tsv")
+RUNS = [str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")]
+
+
+@pytest.mark.parametrize("command", ["eval", "compare", "report", "to-judge"])
+@pytest.mark.parametrize("beside", [[], RUNS[:1]])
+def test_a_pattern_without_a_match_is_named(command: str, beside: list[str], cli: Any) -> None:
+    options = ["-o", "x.html"] if command == "report" else []
+    said = cli(command, QRELS, *beside, "runs/*.rnu", "-m", "AP", *options)
+    assert said.code == 1
+    assert said.err.endswith("runs/*.rnu: no file matches this pattern\n")
+
+
+@pytest.mark.parametrize("command", ["compare", "report"])
+def test_a_pattern_of_values_without_a_match_is_named(command: str, cli: Any) -> None:
+    options = ["-o", "x.html"] if command == "report" else []
+    said = cli(command, "--values", "values/[ab]?.csv", *options)
+    assert said.err.endswith("values/[ab]?.csv: no file matches this pattern\n")
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "latex", "markdown"])
+def test_eval_takes_standard_measures_of_a_file_and_says_so(form: str, cli: Any) -> None:
+    said = cli("eval", QRELS, *RUNS, "--format", form)
+    named = cli("eval", QRELS, *RUNS, "--format", form, "-m", "nDCG@10", "AP", "LR")
+    assert said.code == 0
+    assert said.out == named.out
+    assert f"{QRELS} recommends no measures: taking nDCG@10, AP and LR; name others" in said.err
+    assert "recommends" not in named.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["gate", QRELS, *RUNS], ["report", QRELS, *RUNS, "-o", "x.html", "--n-resamples", "50"]],
+)
+def test_gate_and_report_take_them_too(arguments: list[str], cli: Any) -> None:
+    assert "recommends no measures: taking nDCG@10, AP and LR" in cli(*arguments).err
+    assert "recommends" not in cli(*arguments, "-p", "lexirecall").err
+    collection = [arguments[0], "lexirecall/demo", *arguments[2:]]
+    assert "recommends" not in cli(*collection).err
+
+
+def test_the_help_of_the_program_has_all_exit_codes(cli: Any) -> None:
+    text = " ".join(cli("--help").out.split())
+    assert "3 gate: the candidate is worse, 4 gate --strict: undecided, 130 interrupted" in text
+    assert "4 " not in " ".join(cli("eval", "--help").out.split()).rpartition("exit codes")[2]
+
+
+def test_a_margin_without_a_baseline_names_the_options(cli: Any) -> None:
+    said = cli("compare", QRELS, *RUNS, "--margin", "0.1")
+    assert said.err.endswith("compare: --margin needs --baseline\n")
+
+
+def test_a_folder_without_collections_says_what_one_holds(folder: Any, cli: Any) -> None:
+    (folder / "empty").mkdir()
+    said = cli("benchmark", "empty").err
+    assert "there is no folder of a collection in it; each holds the runs of one" in said
