@@ -10,6 +10,7 @@ from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
 from ir_lexirecall.io.files import written_whole
+from ir_lexirecall.io.spreadsheets import escaped_table
 from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import MOST_GRADES, merged_judges, write_pool_csv, write_pool_page
 
@@ -130,7 +131,17 @@ def run_merge_judged(options: Options) -> None:
         raise ValueError(
             f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; name a .csv file"
         )
-    top = int(max([1.0, *agreed["relevance"], *differ["grade_a"], *differ["grade_b"]]))
+    top = int(
+        max(
+            [
+                1.0,
+                len(options.labels) - 1,
+                *agreed["relevance"],
+                *differ["grade_a"],
+                *differ["grade_b"],
+            ]
+        )
+    )
     if kind == "html" and top >= MOST_GRADES:
         said = f"the page has keys for grades up to {MOST_GRADES - 1}, and one is {top}; name a .csv file"
         raise ValueError(f"--disagreements {options.disagreements}: {said}")
@@ -143,7 +154,7 @@ def run_merge_judged(options: Options) -> None:
             lines.to_csv(temporary, sep=" ", header=False, index=False, **form)
         if kind == "csv":
             with written_whole(options.disagreements) as beside:
-                differ.to_csv(beside, index=False)
+                escaped_table(differ).to_csv(beside, index=False)
         elif kind == "html":
             texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
             write_pool_page(

@@ -36,6 +36,7 @@ from ir_lexirecall.io.names import (
 )
 from ir_lexirecall.io.relevant_documents import with_grades
 from ir_lexirecall.io.schemas import POOL, QRELS, RANKED_RUN, RANKS_AND_SCORES, RUN
+from ir_lexirecall.io.spreadsheets import with_original_ids
 
 _RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
@@ -177,7 +178,8 @@ def _text_qrels(file: str, fields: tuple[str, ...]) -> pl.DataFrame:
     if fields == _BEIR:
         return lines.read_lines(file, QREL_COLUMNS, QRELS, header=True)
     if lines.has_header(file, QRELS):
-        return _with_numbers(lines.stacked([*lines.table_batches(file, QRELS)]))
+        table = lines.stacked([*lines.table_batches(file, QRELS)])
+        return _with_numbers(with_original_ids(table))
     if set(QREL_COLUMNS) <= set(fields):
         check_names(file, fields, fields)
         numbers = frozenset(fields) - TEXTS
@@ -207,7 +209,9 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
     header = lines.header_of(path).columns(POOL)
     if not set(QREL_COLUMNS) <= set(header):
         return None
-    table = lines.stacked([*lines.table_batches(path, replace(POOL, further=True))])
+    table = with_original_ids(
+        lines.stacked([*lines.table_batches(path, replace(POOL, further=True))])
+    )
     has_grade = ~np.isnan(table["relevance"].to_numpy())
     graded = [
         pl.Series(name, [*compress(table[name].to_list(), has_grade)], dtype=table.schema[name])

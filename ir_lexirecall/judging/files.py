@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import and_more, check_integer, entry, naming, required, warn
+from ir_lexirecall._util.errors import and_more, check_integer, entry, naming, required, shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import DEMO, Collection
@@ -27,6 +27,7 @@ from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.readers import read_pool
+from ir_lexirecall.io.spreadsheets import escaped_table
 from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
@@ -54,6 +55,8 @@ def write_pool_csv(
 
     Returns:
         The file's path. ``merged`` (``--judged``) reads the rows that have a grade in ``relevance`` then.
+        Texts that a spreadsheet would execute as formulas stand behind an apostrophe; ids lose it again
+        when the file is read.
 
     Raises:
         ValueError: the table lacks a column, or the folder does not exist.
@@ -61,11 +64,11 @@ def write_pool_csv(
     _check(table, path)
     of_docs, of_queries = _texts(table, texts, queries)
     out = table.copy()
-    out.insert(1, "query", [_cell(of_queries.get(query_id, "")) for query_id in table["query_id"]])
-    out.insert(3, "text", [_cell(of_docs.get(doc_id, "")) for doc_id in table["doc_id"]])
+    out.insert(1, "query", [of_queries.get(query_id, "") for query_id in table["query_id"]])
+    out.insert(3, "text", [of_docs.get(doc_id, "") for doc_id in table["doc_id"]])
     out.insert(4, "relevance", "")
     with written_whole(path) as temporary:
-        out.to_csv(temporary, index=False)
+        escaped_table(out).to_csv(temporary, index=False)
     return Path(path)
 
 
@@ -90,7 +93,7 @@ def write_pool_page(
         table: documents to judge, with the columns ``query_id``, ``doc_id`` and ``rank_NAME`` for runs.
         path, texts, queries: as in ``write_pool_csv``.
         max_rel: top grade of the scale, at most 9.
-        labels: what the grades 0, 1, ... mean.
+        labels: what the grades 0, 1, ... mean, at most one for each.
         title: of the page.
 
     Returns:
@@ -98,10 +101,12 @@ def write_pool_page(
 
     Raises:
         ModuleNotFoundError: Jinja2 is not installed.
-        ValueError: the table lacks a column, the folder does not exist, or ``max_rel`` is out of range.
+        ValueError: the table lacks a column, the folder does not exist, ``max_rel`` is out of range, or there are
+            more labels than grades.
     """
     _check(table, path)
     check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
+    _check_labels(labels, max_rel)
     template = page_template("ir_lexirecall.judging", "pool", "a page to judge in")
     of_docs, of_queries = _texts(table, texts, queries)
     ranks = [column for column in table.columns if str(column).startswith(_RANK)]
@@ -112,7 +117,7 @@ def write_pool_page(
             :16
         ],
         "runs": [str(column).removeprefix(_RANK) for column in ranks],
-        "grades": [*(labels or ["not relevant"]), *[""] * max_rel][: max_rel + 1],
+        "grades": _labels_of_grades(labels, max_rel),
         "queries": {
             query: of_queries[query] for query in table["query_id"].unique() if query in of_queries
         },
@@ -127,9 +132,23 @@ def write_pool_page(
     return Path(path)
 
 
-def _cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def _check_labels(labels: Sequence[str], max_rel: int) -> None:
+    """Raise if the labels are not texts, or more than there are grades."""
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+        raise ValueError(
+            f"labels must be a list of texts, one for each of the grades 0, 1, ..., not {shown(labels)}"
+        )
+    if len(labels) > max_rel + 1:
+        raise ValueError(
+            f"labels: there are {len(labels)}, but the grades are 0 to {max_rel}: {shown(labels[max_rel + 1])} "
+            f"has none; give max_rel={len(labels) - 1} (--max-rel), or leave it out"
+        )
+
+
+def _labels_of_grades(labels: Sequence[str], max_rel: int) -> list[str]:
+    """Return a label for each of the grades from 0 to `max_rel`, empty where there is none."""
+    given = [*labels] or ["not relevant"]
+    return given + [""] * (max_rel + 1 - len(given))
 
 
 def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
@@ -194,6 +213,10 @@ def _texts(
     return of_docs, texts_of(sources[1], map(str, table["query_id"].unique()), QUERIES)
 
 
+_KEPT = ("rules", "source", "threshold", "judged_only", "only_relevant", "order")
+"""What merged judgments keep of the first ones, beside their queries."""
+
+
 def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     """Judgments with those of ``more`` (in any form) added; a document that both judge needs the same grade in both.
 
@@ -224,10 +247,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         both.query
     ]
     both = replace(both, query_ids=judgments.query_ids, query=query)
-    kept = {
-        name: getattr(judgments, name)
-        for name in ("rules", "source", "threshold", "judged_only", "order")
-    }
+    kept = {name: getattr(judgments, name) for name in _KEPT}
     return replace(both, **kept).excluding(judgments.excluded)
 
 

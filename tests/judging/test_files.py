@@ -7,10 +7,12 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+import ir_lexirecall as irl
 from ir_lexirecall import demo, load
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
@@ -253,10 +255,77 @@ def test_the_page_holds_its_pool_as_json_that_no_text_ends(tmp_path: Path) -> No
     pool = json.loads(page.partition('id="pool">')[2].partition("</script>")[0])
     assert pool["documents"][0] == {"query": "q1", "doc": "a", "text": texts["a"], "ranks": [1, 2]}
     assert pool["grades"] == ["no", "yes", ""]
-    short = write_pool_page(
-        TABLE, tmp_path / "short.html", labels=["no", "some", "much"]
-    ).read_text()
-    assert '"grades": ["no", "some"]' in short
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            ["no", "some", "much"],
+            "there are 3, but the grades are 0 to 1: 'much' has none; give max_rel=2",
+        ),
+        (tuple("abcd"), "there are 4, but the grades are 0 to 1: 'c' has none; give max_rel=3"),
+        ("yes", "labels must be a list of texts, .* not 'yes'"),
+        ([0, 1], "labels must be a list of texts"),
+    ],
+)
+def test_labels_are_of_grades(labels: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^write_pool_page: (labels: )?{message}"):
+        write_pool_page(TABLE, tmp_path / "page.html", labels=labels)
+    assert not (tmp_path / "page.html").exists()
+
+
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\tx",
+    "'=1",
+    "''-1",
+    "'d1'",
+    "d=1",
+    "-",
+    '=HYPERLINK("x")',
+    "1",
+]
+
+
+@pytest.mark.parametrize("doc_id", FORMULAS)
+@pytest.mark.parametrize("query_id", ["q1", "=1", "'-2"])
+def test_no_cell_is_a_formula_and_ids_come_back(query_id: str, doc_id: str, tmp_path: Path) -> None:
+    table = table_of((query_id, doc_id), ranks={"ql": [1]}).assign(note="=2", **{"=head": "@x"})
+    texts, queries = {doc_id: "=text"}, {query_id: "-query"}
+    path = write_pool_csv(table, tmp_path / "pool.csv", texts=texts, queries=queries)
+    with open(path, newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))
+    starts = ("=", "+", "-", "@", "\t", "\r")
+    assert not [cell for row in rows for cell in row if cell.startswith(starts)]
+    filled = pd.read_csv(path, dtype=str, keep_default_na=False).assign(relevance="2")
+    filled.to_csv(path, index=False)
+    more = merged(Judgments.from_qrels({query_id: {"other": 1}}), str(path))
+    assert sorted(more.doc_ids) == sorted([doc_id, "other"])
+    judgments = Judgments.from_qrels(str(path))
+    assert (judgments.query_ids, judgments.doc_ids) == ([query_id], [doc_id])
+    agreed, _ = merged_judges(str(path), {query_id: {doc_id: 2}})
+    assert agreed.values.tolist() == [[query_id, doc_id, 2]]
+
+
+def test_qrels_keep_their_apostrophes(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.csv"
+    path.write_text("query_id,doc_id,relevance\nq,'=1,1\n")
+    assert Judgments.from_qrels(str(path)).doc_ids == ["'=1"]
+
+
+def test_merged_judgments_say_how_their_queries_were_chosen() -> None:
+    queries = [f"q{i}" for i in range(12)]
+    chosen = load({query_id: {"a": 1} for query_id in queries}, queries="relevant")
+    more = merged(chosen, {"q0": {"b": 0}})
+    assert more.only_relevant
+    runs = {name: {q: {name: 1.0} for q in queries} for name in ("a", "b")}
+    predicted = {query_id: {"a": 1} for query_id in [*queries, "more"]}
+    with pytest.raises(ValueError, match="predicted needs the whole random sample of queries"):
+        irl.compare(more, runs, predicted=predicted)
 
 
 def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""Tables that people open in a spreadsheet, which would execute texts that look like formulas."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ir_lexirecall._util.lazy import polars as pl
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMULA = re.compile(r"'*+[=+\-@\t\r]")
+"""What formulas begin with, after quotation marks of our own."""
+_FOR_PEOPLE = {"query", "text"}
+"""Columns beside the ids that only tables to judge in have."""
+
+
+def escaped(value: Any) -> Any:
+    """Return a text that no spreadsheet takes for a formula; other values as they are.
+
+    >>> escaped("=1+1"), escaped("'=1"), escaped("d1"), escaped(-1)
+    ("'=1+1", "''=1", 'd1', -1)
+    """
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def unescaped(text: str) -> str:
+    """Return the text of which `escaped` made this one.
+
+    >>> unescaped("'=1+1"), unescaped("''=1"), unescaped("=1"), unescaped("'d1'")
+    ('=1+1', "'=1", '=1', "'d1'")
+    """
+    return text.removeprefix("'") if _FORMULA.match(text) else text
+
+
+def escaped_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose cells and names of columns are no formulas."""
+    cells = table.copy()
+    for i, (_, column) in enumerate(table.items()):
+        if column.dtype.kind not in "biuf":
+            cells.isetitem(i, column.astype(object).map(escaped))
+    return cells.set_axis([escaped(name) for name in table.columns], axis=1)
+
+
+def with_original_ids(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table that was written to judge in with its original ids; other tables as they are."""
+    if not set(table.columns) >= _FOR_PEOPLE:
+        return table
+    columns = {
+        name: pl.Series(name, list(map(unescaped, table[name].to_list())), dtype=pl.String)
+        for name in ("query_id", "doc_id")
+    }
+    return pl.DataFrame({name: columns.get(name, table[name]) for name in table.columns})
