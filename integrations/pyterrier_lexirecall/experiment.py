@@ -35,7 +35,7 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.measures.declaration import REGISTRY
-from ir_lexirecall.measures.scoring import is_native, values
+from ir_lexirecall.measures.scoring import is_native, values, warn_of_grades
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import PREFERENCES, Preference, parse_preference
 from ir_lexirecall.significance import SignificanceTest
@@ -619,6 +619,7 @@ def _comparison_on(
     scored = ScoredRuns.from_runs({}, judgments, rankings, allow_empty=True, progress=False)
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
+    warn_of_grades(measures.values(), judgments)
     scored = replace(scored, measures=measures, values=values_of_measure)
     criteria: dict[str, Any] = {**measures, **evaluation.preferences}
     if not criteria or not len(scored.judgments):

@@ -248,7 +248,7 @@ def summary(
     counts = [
         *depths,
         *map(per_query, every),
-        *(per_query(run, run.rank <= FIRST) for run in every),
+        *(per_query(run, (run.rank <= FIRST) & run.is_judged) for run in every),
         *tied,
     ]
     counts += [run.found(judgments.threshold) for run in every]
@@ -256,7 +256,7 @@ def summary(
     judged = [judgments.m(judgments.threshold)]
     judged += [
         np.bincount(query[which], minlength=queries)
-        for which in (grade <= 0, (grade > 0) & (grade < 1))
+        for which in (judgments.is_judged & (grade <= 0), (grade > 0) & (grade < 1))
     ]
     top = np.full(queries, -np.inf)
     np.maximum.at(top, query, grade)

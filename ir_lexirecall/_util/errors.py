@@ -118,7 +118,7 @@ _MOVED = {
         ("rel", "cutoff"), "write it into the name of a preference, such as 'lexirecall(rel=2)@100'"
     ),
     **dict.fromkeys(
-        ("exclude", "judged_only", "queries", "rules", "trec_eval"),
+        ("exclude", "judged_only", "queries", "rules", "trec_eval", "levels"),
         "give it to ir_lexirecall.load with the qrels",
     ),
     **dict.fromkeys(

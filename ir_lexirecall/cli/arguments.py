@@ -24,7 +24,7 @@ from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, matching, rereadable
 from ir_lexirecall.judging.algorithms import DepthLike
-from ir_lexirecall.measures.parsing import is_measures
+from ir_lexirecall.measures.parsing import is_measures, with_rel
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
 
@@ -199,6 +199,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "order documents as trec_eval 9 does (scores as 32-bit floats; the default, as in ir_measures) "
         "or as trec_eval 10 (64-bit floats); 9 or 10",
     },
+    "levels": {
+        "nargs": "+",
+        "action": "extend",
+        "metavar": "GRADE",
+        "help": "grades of another scale: from which grade on a document counts as 1, 2, ... (such as 0.5 0.8, for labels "
+        "between 0 and 1), or which new grade it gets (0.5=1 0.8=3); others become 0",
+    },
     "predicted": {
         "metavar": "FILE",
         "help": "judgments of all queries by a program; QRELS are then those of people, for a "
@@ -285,7 +292,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 """The options that several commands have, by the names of their values."""
-JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval")
+JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval", "levels")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed")
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
 
@@ -355,7 +362,7 @@ class Options(argparse.Namespace):
     def criteria(self, measures: Sequence[Any] = (), preferences: Sequence[str] = ()) -> list[Any]:
         """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default.
 
-        ``--rel`` and ``--cutoff`` become parameters of preferences.
+        ``--rel`` and ``--cutoff`` become parameters of preferences, ``--rel`` also of measures.
         """
         preferred = split_measures(self.preference)
         for name in preferred:
@@ -368,11 +375,9 @@ class Options(argparse.Namespace):
         named = [*split_measures(self.measures), *preferred]
         if self.measures is None and self.preference is None:
             named = [*measures, *preferences]
-        return list(
-            naming.with_parameters(
-                named, rel=getattr(self, "rel", None), cutoff=getattr(self, "cutoff", None)
-            )
-        )
+        rel = getattr(self, "rel", None)
+        criteria = naming.with_parameters(named, rel=rel, cutoff=getattr(self, "cutoff", None))
+        return [*criteria] if rel is None else [with_rel(criterion, rel) for criterion in criteria]
 
     def significance_test(self) -> SignificanceTest:
         correction = None if self.correction == "none" else self.correction
@@ -399,8 +404,9 @@ class Options(argparse.Namespace):
         if self.values is not None:
             if self.qrels is not None or self.aspect or self.judged:
                 raise ValueError("give QRELS and RUN, or --values FILE, not both")
-            if self.trec_eval is not None:
-                raise ValueError("--trec-eval orders the documents of runs; --values has none")
+            if self.trec_eval is not None or self.levels is not None:
+                option = "--levels" if self.trec_eval is None else "--trec-eval"
+                raise ValueError(f"{option} is about judgments and runs; --values has none")
             check_patterns(self.values)
             return None
         if not self.runs:
@@ -483,8 +489,28 @@ class Inputs:
 
 
 def reading_of(options: Options, qrels: QrelsLike) -> Any:
-    """Return qrels with the order of documents that the command line names, if it names one."""
-    return qrels if options.trec_eval is None else load(qrels, trec_eval=options.trec_eval)
+    """Return qrels with the order of documents and the levels that the command line names, if any."""
+    if options.trec_eval is None and options.levels is None:
+        return qrels
+    levels = None if options.levels is None else parse_levels(options.levels)
+    return load(qrels, trec_eval=options.trec_eval, levels=levels)
+
+
+def parse_levels(words: Sequence[str]) -> list[Any] | dict[Any, Any]:
+    """Return levels as `load` takes them, from words such as `0.5` or `0.5=1`.
+
+    >>> parse_levels(["0.5", "0.8"]), parse_levels(["0.5=1", "0.8=3"])
+    ([0.5, 0.8], {0.5: 1.0, 0.8: 3.0})
+    """
+    pairs = [word.partition("=") for word in words]
+    try:
+        if any(mark for _, mark, _ in pairs):
+            return {float(level): float(grade) for level, _, grade in pairs}
+        return [float(word) for word in words]
+    except ValueError:
+        raise ValueError(
+            f"--levels {' '.join(words)} must be numbers such as 0.5 0.8, or pairs such as 0.5=1 0.8=3"
+        ) from None
 
 
 def run_names(paths: Sequence[str]) -> list[str]:

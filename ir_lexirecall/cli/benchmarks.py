@@ -62,7 +62,7 @@ def add_benchmark(commands: Any) -> None:
         help="judgments of all queries of a collection by a program (repeatable); its qrels are then those of people, for a random "
         "sample of at least 10; with --values FILE: values of all collections from them",
     )
-    parser.add("smaller_is_better", "query_column", "allow_empty", "trec_eval")
+    parser.add("smaller_is_better", "query_column", "allow_empty", "trec_eval", "levels")
     parser.add(
         "groups",
         more="; where collections share ids of queries, a column collection tells them apart",

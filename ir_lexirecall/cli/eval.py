@@ -27,7 +27,7 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.files import first_line, is_parquet
 from ir_lexirecall.io.measure_names import from_trec_eval, trec_eval_lines, trec_eval_name
 from ir_lexirecall.measures.declaration import REGISTRY
-from ir_lexirecall.measures.parsing import is_measures, parse_measures
+from ir_lexirecall.measures.parsing import is_measures, parse_measures, with_rel
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.findings import captions, grouped
 from ir_lexirecall.present.tables import best_marks
@@ -60,7 +60,7 @@ def add_eval(commands: Any) -> None:
     parser.add_argument("--by-query", action="store_true", help="a row per run and query")
     words = "test all others against this run: + is better, - is worse (its name in the table)"
     parser.add("baseline", help=words)
-    parser.add("allow_empty", *BOUNDS, "margin", *TEST)
+    parser.add("allow_empty", "rel", *BOUNDS, "margin", *TEST)
     add_output(parser, TREC)
 
 
@@ -69,9 +69,15 @@ def run_eval(options: Options) -> None:
         _take_version_10(options)
     inputs = Inputs(options)
     trec_names = ["official"] if options.measures is None else split_measures(options.measures)
-    measures = parse_measures(
-        _trec_measures(trec_names) if options.format == TREC else inputs.measures
-    )
+    if options.format == TREC:
+        named: Any = _trec_measures(trec_names)
+        if options.rel is not None:  # trec_eval's -l, which prints the same names
+            named = {name: with_rel(measure, options.rel) for name, measure in named.items()}
+    else:
+        named = inputs.measures
+        if options.rel is not None:
+            named = [with_rel(measure, options.rel) for measure in named]
+    measures = parse_measures(named)
     bounds = options.of_bounds()
     if options.bounds and options.baseline is not None:
         raise ValueError(
@@ -191,7 +197,8 @@ def _trec_lines(
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
     # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
-    relevant = scored.judgments.m().astype(np.float64)
+    rel = 1 if options.rel is None else options.rel
+    relevant = scored.judgments.m(rel).astype(np.float64)
     for place, (run, path) in enumerate(paths.items()):
         values = {
             name: relevant if name == "num_rel" else array[place]

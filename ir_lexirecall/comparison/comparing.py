@@ -30,7 +30,7 @@ from ir_lexirecall.measures.parsing import (
     parse_measures,
     parse_one,
 )
-from ir_lexirecall.measures.scoring import is_added_up, mean
+from ir_lexirecall.measures.scoring import is_added_up, mean, warn_if_unreached
 from ir_lexirecall.measures.scoring import smaller_is_better as is_cost
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
@@ -154,6 +154,12 @@ def compare_runs(
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = distinct_criteria(by, judgments.threshold)
+    least_grade = {
+        name: criterion.rel_in(judgments)
+        for name, criterion in by.items()
+        if isinstance(criterion, Preference)
+    }
+    warn_if_unreached(least_grade, judgments)
     predicted = None if design.predicted is None else read_predicted(design.predicted)
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)

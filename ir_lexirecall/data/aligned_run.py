@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment, ranges
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, ranges
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.data.judgments import Judgments
 
@@ -90,6 +90,11 @@ class AlignedRun(Memoised):
         """Grade of each retrieved judged document."""
         return self.cached("grade", lambda: self.judgments.grade[self.doc])
 
+    @property
+    def is_judged(self) -> Bools:
+        """Whether each document was judged: one of a negative grade was pooled only."""
+        return self.cached("is judged", lambda: self.judgments.is_judged[self.doc])
+
     def relevant(self, rel: float = 1, cutoff: int | None = None) -> Relevant:
         """The documents of at least grade ``rel`` among the first ``cutoff``."""
 
@@ -143,9 +148,20 @@ class AlignedRun(Memoised):
         return first, size
 
     def condensed(self) -> AlignedRun:
-        """The ranking without the documents that have no judgment (a condensed list)."""
-        depth = np.bincount(self.query, minlength=len(self.judgments))
-        return replace(self, rank=position_in_segment(self.query) + 1, depth=depth, ties=None)
+        """Return the ranking without the documents that were not judged (a condensed list)."""
+        return self.keeping(self.is_judged)
+
+    def keeping(self, which: Bools) -> AlignedRun:
+        """Return the ranking of some of its documents alone, which move up."""
+        query = self.query[which]
+        return replace(
+            self,
+            query=query,
+            doc=self.doc[which],
+            rank=position_in_segment(query) + 1,
+            depth=np.bincount(query, minlength=len(self.judgments)),
+            ties=None,
+        )
 
     def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
         """The ranking with documents of equal score ordered by grade, ``best_first`` or worst first; unjudged ones count as grade 0."""

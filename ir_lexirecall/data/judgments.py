@@ -33,12 +33,27 @@ ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
 to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
 
+LevelsLike: TypeAlias = "float | Iterable[float] | Mapping[float, float]"
+"""From which grades on documents count as 1, 2, ...; or the new grade for each of them."""
+
 _MISSING = (
     "None",
     "nan",
     "<NA>",
     "NaT",
 )  # how the missing values of Python, NumPy and pandas print
+
+
+def is_judged(grade: Floats) -> Bools:
+    """Return whether a grade says that its document was judged.
+
+    A negative grade does not: by trec_eval's rule, such a document was pooled, but not judged. This is
+    the only place that decides it, for measures, condensed lists, pools, and bounds alike.
+
+    >>> is_judged(np.array([-2.0, -1.0, 0.0, 0.5])).tolist()
+    [False, False, True, True]
+    """
+    return grade >= 0
 
 
 @dataclass(frozen=True)
@@ -175,6 +190,8 @@ class Judgments(Memoised):
             judgments = replace(judgments, only_relevant=True)
         elif wanted is not None:
             judgments = judgments.restricted_to(map(id_of, wanted))
+        if options["levels"] is not None:
+            judgments = judgments.with_levels(options["levels"])
         version = options["trec_eval"]
         return replace(
             judgments,
@@ -300,6 +317,28 @@ class Judgments(Memoised):
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules))
 
+    def with_levels(self, levels: Mapping[float, float]) -> Judgments:
+        """Return the judgments with grades of another scale.
+
+        Args:
+            levels: from which grade on a document gets which new one; below the first it gets 0. A
+                negative grade stays as it is: the document was not judged.
+
+        >>> judgments = Judgments.from_qrels({"q": {"a": 0.9, "b": 0.5, "c": 0.1, "d": -1}})
+        >>> judgments.with_levels({0.5: 1, 0.8: 2}).grade.tolist()
+        [2.0, 1.0, 0.0, -1.0]
+        """
+        thresholds = np.array(sorted(levels), dtype=np.float64)
+        new = np.array([0.0, *(levels[threshold] for threshold in sorted(levels))])
+
+        def mapped(grade: Floats) -> Floats:
+            return np.where(
+                is_judged(grade), new[np.searchsorted(thresholds, grade, "right")], grade
+            )
+
+        table = self.table and replace(self.table, grade=mapped(self.table.grade))
+        return replace(self, grade=mapped(self.grade), table=table, threshold=1)
+
     def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
         """The same judgments of one aspect with further columns: ``labels`` of every document, by the name of the aspect."""
         columns = {name: pl.Series(name, values) for name, values in labels.items()}
@@ -382,6 +421,16 @@ class Judgments(Memoised):
         return self.cached(("rows", q), rows)
 
     @cached_property
+    def is_judged(self) -> Bools:
+        """Whether each document was judged, not only pooled; see `is_judged`."""
+        return is_judged(self.grade)
+
+    @cached_property
+    def judged_keys(self) -> pl.DataFrame:
+        """``keys`` of the documents that were judged, not only pooled."""
+        return self.keys if self.is_judged.all() else self.keys.filter(pl.Series(self.is_judged))
+
+    @cached_property
     def keys(self) -> pl.DataFrame:
         """Query position, document id and row of every judged document, for joins."""
         return pl.DataFrame(
@@ -436,8 +485,8 @@ class Judgments(Memoised):
 
     @cached_property
     def are_relevant(self) -> bool:
-        """Whether all grades are above 0."""
-        return not (self.grade <= 0).any()
+        """Whether all documents that were judged have a grade above 0."""
+        return not (self.is_judged & (self.grade <= 0)).any()
 
     def check_top_grade(self, max_rel: float, measure: str, *, of_aspects: bool = False) -> None:
         """Refuse a grade above ``max_rel`` of a document (or for any aspect), naming the first and the ``measure``."""
@@ -448,12 +497,21 @@ class Judgments(Memoised):
         if len(above):
             doc = self.aspects.doc[above[0]] if of_aspects else above[0]
             raise ValueError(
-                f"{measure}: {self._named(doc)} has grade {grade[above[0]]:g}, above max_rel={max_rel:g}"
+                f"{measure}: {self.label_of(doc)} has grade {grade[above[0]]:g}, above max_rel={max_rel:g}"
                 f"{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
             )
 
-    def _named(self, doc: int) -> str:
-        """A document (its row) as messages call it."""
+    @cached_property
+    def with_several_grades(self) -> Ints:
+        """The documents (their rows) with different grades for subtopics, none of which is `relevance`."""
+        if self.table is None or self.relevance_is_named:
+            return np.zeros(0, dtype=np.int64)
+        lowest = np.full(len(self.grade), np.inf)
+        np.minimum.at(lowest, self.table.doc, self.table.grade)
+        return np.flatnonzero(lowest < self.grade)
+
+    def label_of(self, doc: int) -> str:
+        """Return what messages call a document (its row)."""
         return f"document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r}"
 
     def check_whole_grades(self, measure: str) -> None:
@@ -461,7 +519,7 @@ class Judgments(Memoised):
         odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
         if len(odd):
             raise ValueError(
-                f"{measure} needs whole grades of at most 31 bits, but {self._named(odd[0])} has {self.grade[odd[0]]:g}"
+                f"{measure} needs whole grades of at most 31 bits, but {self.label_of(odd[0])} has {self.grade[odd[0]]:g}"
                 f"{and_more(len(odd) - 1)}"
             )
 
@@ -571,7 +629,7 @@ class Judgments(Memoised):
             if len(differs):
                 first = differs[0]
                 raise ValueError(
-                    f"qrels: {self._named(doc[first])} has the labels {values[first]:g} and {label[doc[first]]:g} for the aspect "
+                    f"qrels: {self.label_of(doc[first])} has the labels {values[first]:g} and {label[doc[first]]:g} for the aspect "
                     f"{name!r}{and_more(len(differs) - 1)}"
                 )
         return labels
@@ -585,6 +643,7 @@ def load(
     queries: str | Iterable[Any] | None = None,
     rules: bool = True,
     trec_eval: int | None = None,
+    levels: LevelsLike | None = None,
 ) -> Collection | Judgments:
     """Qrels with what reading them needs: what counts as judged, and for which queries, said once for all that takes qrels.
 
@@ -599,6 +658,9 @@ def load(
         trec_eval: order the documents of runs as version 9 of trec_eval (by scores as 32-bit floats,
             the default: ir_measures does so) or as version 10 (as 64-bit floats); equal scores by
             document id in both.
+        levels: grades of another scale: from which grade on a document counts as 1, 2, ... (a number,
+            or several, rising), or a mapping of such grades to new ones. All others become 0. For
+            labels between 0 and 1, such as those of a language model: ``levels=0.5``.
 
     Returns:
         Of an id a ``Collection``, with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them),
@@ -615,6 +677,8 @@ def load(
     >>> qrels = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}}, exclude="self", judged_only=True, queries="relevant")
     >>> irl.evaluate("RR", qrels, {"q1": {"q1": 3.0, "x": 2.0, "a": 1.0}})["RR"].to_dict()
     {'q1': 1.0}
+    >>> irl.evaluate("AP", irl.load({"q": {"a": 0.7, "b": 0.2}}, levels=0.5), {"q": {"a": 1.0}})["AP"].to_dict()
+    {'q': 1.0}
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 12.34567891, "b": 12.34567890}}
     >>> irl.evaluate("RR", irl.load(qrels, trec_eval=10), run)["RR"].to_dict()
     {'q': 1.0}
@@ -640,12 +704,45 @@ def load(
         "queries": queries,
         "rules": rules,
         "trec_eval": trec_eval,
+        "levels": None if levels is None else checked_levels(levels),
     }
     if isinstance(source, str) and not is_file(source):
         source = load_collection(source)
     if isinstance(source, Collection):
         return replace(source, reading=(*source.reading, reading))
     return Judgments.from_qrels(source).read_with(reading)
+
+
+def checked_levels(levels: LevelsLike) -> dict[float, float]:
+    """Return from which grade on a document gets which new one.
+
+    >>> checked_levels(0.5), checked_levels([0.3, 0.8]), checked_levels({0.3: 1, 0.8: 3})
+    ({0.5: 1.0}, {0.3: 1.0, 0.8: 2.0}, {0.3: 1.0, 0.8: 3.0})
+
+    Raises:
+        ValueError: a level is not a number above 0, or the levels or the new grades do not rise.
+    """
+    if isinstance(levels, Mapping):
+        pairs = list(levels.items())
+    elif isinstance(levels, Iterable) and not isinstance(levels, str):
+        pairs = [(level, number) for number, level in enumerate(levels, start=1)]
+    else:
+        pairs = [(levels, 1)]
+    numbers = [(float_of(level), float_of(grade)) for level, grade in pairs]
+    for (level, grade), (threshold, new) in zip(pairs, numbers, strict=True):
+        if threshold is None or new is None or not (0 < threshold < np.inf and 0 <= new < np.inf):
+            raise ValueError(
+                f"levels: {shown(level)}: {shown(grade)} must be a finite number above 0 and a grade of "
+                "at least 0, as in levels=[0.5, 0.8] or levels={0.5: 1, 0.8: 3}"
+            )
+    rising = {float(threshold): float(new) for threshold, new in numbers}  # type: ignore[arg-type]
+    if not pairs or len(rising) < len(pairs):
+        raise ValueError("levels must name at least one grade, and each of them once")
+    if list(rising) != sorted(rising) or list(rising.values()) != sorted(rising.values()):
+        raise ValueError(
+            f"levels must rise, and so must the grades that they stand for: {shown(levels)}"
+        )
+    return rising
 
 
 def load_collection(source: str) -> Collection:

@@ -109,7 +109,7 @@ def judged_share(run: AlignedRun) -> float:
     0.5
     """
     retrieved = int(np.minimum(run.depth, FIRST).sum())
-    judged = run.cached("judged first", lambda: int((run.rank <= FIRST).sum()))
+    judged = run.cached("judged first", lambda: int(((run.rank <= FIRST) & run.is_judged).sum()))
     return judged / retrieved if retrieved else float("nan")
 
 

@@ -39,7 +39,7 @@ class Pool:
     names: list[str]  # names of the runs
     depth: int | None  # down to which rank of any run unjudged documents are here; None: all
     query: Ints  # query of each document, rising, shape ``(N,)``
-    doc: Ints  # its row in the judgments, -1 without one, shape ``(N,)``
+    doc: Ints  # its row in the judgments, -1 if it was not judged, shape ``(N,)``
     doc_id: pl.Series  # its id
     rank: Ranks  # its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``
     retrieved: Ints  # documents that each run retrieved for each query, shape ``(S, Q)``
@@ -69,7 +69,7 @@ class Pool:
                 f"documents cannot be pooled {engine.where()}; start processes with spawn or forkserver"
             )
         tables = {str(name): _ranked(judgments, str(name), run) for name, run in runs.items()}
-        judged = judgments.keys.with_columns(pl.col("doc").cast(pl.Int64))
+        judged = judgments.judged_keys.with_columns(pl.col("doc").cast(pl.Int64))
         rows = [
             table.join(judged, on=["query", "doc_id"], how="left").with_columns(
                 run=pl.lit(s, dtype=pl.Int32)
@@ -114,7 +114,7 @@ class Pool:
 
     @cached_property
     def is_judged(self) -> Bools:
-        """Whether each document has a judgment, shape ``(N,)``."""
+        """Whether each document was judged, shape ``(N,)``."""
         return self.doc >= 0
 
     @cached_property
@@ -159,7 +159,8 @@ class Pool:
             place = np.full(len(self.judgments.query), 0, dtype=np.int64)
             there = np.flatnonzero(self.is_judged & (self.rank[s] > 0))
             place[self.doc[there]] = self.rank[s, there]
-            if len(there) != len(run.doc) or np.any(place[run.doc] != run.rank):
+            doc, rank = run.doc[run.is_judged], run.rank[run.is_judged]
+            if len(there) != len(doc) or np.any(place[doc] != rank):
                 raise ValueError(
                     f"run {name!r} has changed since it was compared, or can be read only once; compare the runs again"
                 )

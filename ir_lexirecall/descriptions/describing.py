@@ -154,7 +154,8 @@ class Description(About):
 
     def _repr_html_(self) -> str:
         formula = f"<p>$${escape_html(self.formula)}$$</p>" if self.formula else ""
-        return f'{formula}<pre style="white-space: pre-wrap">{escape_html(self.page(10**6))}</pre>'
+        lines = "\n".join(map(escape_html, self.page(10**6).split("\n")))
+        return f'{formula}<pre style="white-space: pre-wrap">{lines}</pre>'
 
 
 def _filled(text: str, width: int, indent: int) -> str:

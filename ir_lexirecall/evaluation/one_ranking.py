@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from math import inf, isfinite, nan
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import entry, shown
+from ir_lexirecall._util.errors import entry, shown, warn
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
@@ -21,6 +21,7 @@ from ir_lexirecall.measures.scoring import (
     dcg,
     function_of_ranks,
     is_plain_ndcg,
+    least_grade,
     score,
     smaller_is_better,
 )
@@ -48,6 +49,7 @@ class Scorer:
         if isinstance(parsed, Measure) and not parsed["judged_only"]:
             self._score = parsed.score
         self._of_ranks, self._is_ndcg = function_of_ranks(parsed), is_plain_ndcg(parsed)
+        self._least_grade = least_grade(parsed)
         self._rel, self._top = parsed.params.get("rel", 1), parsed.params.get("cutoff")
         self._cutoff = self._top or inf
         self._kept: tuple[Any, Any] = (
@@ -62,17 +64,18 @@ class Scorer:
         """The value of one ranking.
 
         Args:
-            ranked_ids: ids of documents, best first.
+            ranked_ids: ids of documents, best first, in a list, tuple, array or iterator; not in a set, which has no order.
             relevant: ids of relevant documents, a mapping of ids to grades, or of ids to grades per subtopic.
 
         Raises:
-            ValueError: a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
+            ValueError: a ranking without order, a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
         """
         known, judged = self._kept
         if (
             type(relevant) is not dict or known != relevant
         ):  # the same query often comes with several rankings
             judged = _Judged(relevant, self._rel, self._cutoff)
+            judged.check_reached(self._least_grade, self.measure)
             if type(relevant) is dict:
                 copy = {
                     doc: dict(grade) if isinstance(grade, dict) else grade
@@ -111,7 +114,16 @@ class Scorer:
         Args:
             rankings: ids of documents, best first, for each query.
             relevant: what is relevant to each, as in a call.
+
+        Raises:
+            ValueError: as a call; or the rankings and what is relevant are not two lists of one length.
         """
+        for several in (rankings, relevant):
+            if isinstance(several, (Set, Mapping)):
+                raise ValueError(
+                    "batch pairs rankings with what is relevant by their order: give two lists, not "
+                    f"{type(several).__name__}"
+                )
         if len(rankings) != len(relevant):
             raise ValueError(
                 f"{len(rankings)} rankings, but relevant documents for {len(relevant)}"
@@ -119,6 +131,8 @@ class Scorer:
         if not len(rankings):
             return np.zeros(0)
         parts = [_Judged(part, self._rel, self._cutoff) for part in relevant]
+        for part in parts:
+            part.check_reached(self._least_grade, self.measure)
         ranked, start = [_distinct(ranking) for ranking in rankings], 0
         found: list[tuple[int, int, int]] = []
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
@@ -147,6 +161,11 @@ class _Judged:
             raise ValueError(
                 f"expected ids of relevant documents, their grades, or grades for subtopics, got {relevant!r}"
             )
+        if hasattr(relevant, "columns"):
+            raise ValueError(
+                "expected ids of relevant documents, got a table; give its column of ids"
+            )
+        self._are_ids = not isinstance(relevant, Mapping)
         given = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
         docs = _texts(given)
         if len(set(docs)) < len(docs):
@@ -178,6 +197,17 @@ class _Judged:
                 doc: _checked_grade(grade, f"document {doc!r}")
                 for doc, grade in self.grades.items()
             }
+
+    def check_reached(self, least_grade: float, measure: Any) -> None:
+        """Warn if labels between 0 and 1 are all too low to count as relevant for a measure."""
+        if self._are_ids or not self.grades:
+            return
+        top = max(self.grades.values())
+        if 0 < top < min(least_grade, 1):
+            warn(
+                f"{measure}: no grade of a query is high enough to count as relevant: the highest is "
+                f"{top:g}, so that every ranking scores 0; give a smaller rel, as in scorer('LR', rel=0.5)"
+            )
 
     @cached_property
     def relevant(self) -> frozenset[str]:
@@ -239,9 +269,13 @@ def _texts(ids: Iterable[Any]) -> list[str]:
 
 
 def _distinct(ranked_ids: Iterable[Any]) -> list[str]:
-    """A ranking's documents, each of them once."""
-    if type(ranked_ids) is not list and isinstance(ranked_ids, (str, Mapping)):
-        raise ValueError(f"expected ids of documents, best first, got {shown(ranked_ids)}")
+    """Return the documents of a ranking as texts.
+
+    Raises:
+        ValueError: it has no order of its own, or a document twice.
+    """
+    if type(ranked_ids) is not list:
+        _check_ordered(ranked_ids)
     ids = _texts(ranked_ids)
     if len(set(ids)) < len(ids):
         twice = next(doc for i, doc in enumerate(ids) if doc in ids[:i])
@@ -249,6 +283,30 @@ def _distinct(ranked_ids: Iterable[Any]) -> list[str]:
             f"document {twice!r} appears twice in the ranking; keep the first: list(dict.fromkeys(ranked_ids))"
         )
     return ids
+
+
+def _check_ordered(ranked_ids: Any) -> None:
+    """Raise if ids of documents are in no order, or in one that need not be that of the ranking.
+
+    The order of a set is another one in every process. A mapping, and a view of its keys, is in the order
+    in which documents were put in, which need not be that of their scores. Lists, tuples, arrays,
+    columns of a table, and iterators of these are in order.
+    """
+    if isinstance(ranked_ids, (str, bytes, Mapping)) or not isinstance(ranked_ids, Iterable):
+        raise ValueError(f"expected ids of documents, best first, got {shown(ranked_ids)}")
+    if hasattr(ranked_ids, "columns"):
+        raise ValueError(
+            "expected ids of documents, best first, got a table; give its column of ids"
+        )
+    is_set = isinstance(ranked_ids, Set) and not isinstance(ranked_ids, Sequence)
+    if is_set or isinstance(ranked_ids, _ITERATORS_OF_SETS):
+        raise ValueError(
+            f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order of its "
+            "own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
+        )
+
+
+_ITERATORS_OF_SETS = (type(iter(set())), type(iter({})), type(iter({}.items())))
 
 
 def _checked_grade(value: Any, where: str) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+import ir_measures
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
@@ -125,6 +126,8 @@ def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bou
     >>> bounded(ir_measures.P @ 10, judgments, Judgings()).cutoff, bounded(ir_measures.Bpref, judgments, Judgings())
     (10, None)
     """
+    if type(measure) is not type(ir_measures.measures.registry.get(measure.NAME)):
+        return None  # a class of the user's that has the name of another measure
     rel, k = optional(measure, "rel"), optional(measure, "cutoff")
     # By a rel of 0, unjudged documents would be less than any judged one.
     if not is_native(measure) or optional(measure, "judged_only") or (rel is not None and rel <= 0):

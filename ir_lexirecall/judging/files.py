@@ -22,7 +22,7 @@ from ir_lexirecall._util.errors import and_more, check_integer, entry, naming, r
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import DEMO, Collection
-from ir_lexirecall.data.judgments import Judgments, QrelsLike, load_collection
+from ir_lexirecall.data.judgments import Judgments, QrelsLike, is_judged, load_collection
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import stacked
@@ -241,7 +241,7 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
             f"{judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
         )
     with naming(name):
-        both = Judgments.from_qrels(stacked([_rows(judgments), _rows(added)]))
+        both = Judgments.from_qrels(_with_grades_over_pooled(_rows(judgments), _rows(added)))
     # Queries without any judged document stay.
     query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[
         both.query
@@ -285,14 +285,25 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     numbers = (
         np.int64 if all(np.all(one.grade == np.round(one.grade)) for one in judged) else np.float64
     )
-    differ = (
-        both["grade_a"].notna() & both["grade_b"].notna() & (both["grade_a"] != both["grade_b"])
-    )
-    agreed = both[~differ].assign(
-        relevance=lambda rows: rows["grade_a"].fillna(rows["grade_b"]).astype(numbers)
-    )
+    judged_a, judged_b = (is_judged(both[name].to_numpy()) for name in ("grade_a", "grade_b"))
+    differ = judged_a & judged_b & (both["grade_a"] != both["grade_b"])
+    # What a judge left at a negative grade was pooled: the other one's grade counts.
+    relevance = both["grade_a"].where(judged_a | both["grade_b"].isna(), both["grade_b"])
+    agreed = both[~differ].assign(relevance=relevance[~differ].astype(numbers))
     disputed = both[differ].astype({"grade_a": numbers, "grade_b": numbers}).reset_index(drop=True)
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
+
+
+def _with_grades_over_pooled(*tables: pl.DataFrame) -> pl.DataFrame:
+    """Put judgments together; a document that one of them judged loses the others' negative grades."""
+    rows = stacked(tables)
+    is_graded = is_judged(rows["relevance"].to_numpy())
+    if is_graded.all():
+        return rows
+    pairs = list(zip(rows["query_id"].to_list(), rows["doc_id"].to_list(), strict=True))
+    graded = {pair for pair, known in zip(pairs, is_graded.tolist(), strict=True) if known}
+    kept = is_graded | np.array([pair not in graded for pair in pairs])
+    return rows[np.flatnonzero(kept)]
 
 
 def _rows(judgments: Judgments) -> pl.DataFrame:

@@ -45,6 +45,7 @@ class _CWL(Measure, register=False):
     """What the variants share: gains, and which users go on."""
 
     RANGE = UNIT
+    LEAST_GRADE: ClassVar[float] = 1
     PAGE: ClassVar[str] = "satisfied"
 
     @abstractmethod
@@ -74,7 +75,9 @@ class _CWL(Measure, register=False):
             items, etu = discounts.cwl_of_few(run.query, run.rank, r, queries, discount, end=end)
         else:
             r = discounts.gain(run.grade, top, kind)
-            if not best:  # else unjudged documents are relevant, where no judged one is, too
+            if best:  # unjudged documents are relevant, also where no judged one is
+                r = np.where(run.is_judged, r, best)
+            else:
                 r = np.where((judgments.m() > 0)[run.query], r, 0.0)
             items, etu = discounts.cwl(
                 run.query, run.rank, r, discount, end=end, unjudged=np.full(queries, best)
@@ -311,5 +314,6 @@ class GERR(Measure):
         if self["unjudged"] == "worst":
             return discounts.expected_reciprocal_rank(query, rank, r, queries)
         best = discounts.gain(np.full(queries, float(top)), top, kind)
+        r = np.where(run.is_judged[looked_at], r, best[query])
         # ERR is the expected total utility of the C/W/L measure with B(i) = 1 / i.
         return discounts.cwl(query, rank, r, discounts.RECIPROCAL, end=k, unjudged=best)[1]

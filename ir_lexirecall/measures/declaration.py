@@ -142,6 +142,7 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
         SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
         RANGE: the smallest and the largest value that there can be; ``value_range`` says so where parameters matter.
         FAMILY: what it is about, one of ``FAMILIES``.
+        LEAST_GRADE: without a document of at least this grade, a query scores 0; ``rel`` says so where it is a parameter.
         PAGE: the page of ``pt_docs/measures`` that describes it; only the package's own have one.
         PRETTY_NAME: its full name.
         SHORT_DESC: a sentence on it, by default the first line of the docstring.
@@ -152,6 +153,7 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     SMALLER_IS_BETTER: ClassVar[bool] = False
     RANGE: ClassVar[tuple[float, float]] = (-inf, inf)
     FAMILY: ClassVar[str] = "graded"
+    LEAST_GRADE: ClassVar[float] = 0
     PAGE: ClassVar[str] = ""
     PRETTY_NAME: ClassVar[str] = ""
     SHORT_DESC: ClassVar[str] = ""
@@ -194,21 +196,34 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
 def make_known(measure: Measure) -> None:
     """Make ir_measures know a measure by its name and aliases.
 
-    A later definition of the same name takes the place of an earlier one of this library's kind (a notebook's cell that
-    runs again); a name that another package took stays theirs, with a warning.
+    A later definition of the same name takes the place of an earlier one of a user (a notebook's cell
+    that runs again). A name of this library, or of another package, keeps its meaning, with a warning.
     """
-    known = ir_measures.measures.registry
+    registry = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):
-        REGISTRY[name] = measure
-        other = known.get(name)
-        if other is None or _is_one_of_ours(other):
-            known[name] = measure
-        else:
-            module = type(measure).__module__.partition(".")[0]
-            warn(
-                f"ir_measures knows another measure called {name!r} already ({type(other).__module__}); strings mean that "
-                f"one; give {module}.{name} as an object"
-            )
+        other = registry.get(name)
+        if other is None or _may_be_redefined(other, measure):
+            registry[name] = REGISTRY[name] = measure
+            continue
+        module = type(measure).__module__
+        if not _is_of_library(other):
+            REGISTRY[name] = measure
+            module = module.partition(".")[0]
+        owner = "this library has" if _is_of_library(other) else "ir_measures knows"
+        warn(
+            f"{owner} another measure called {name!r} already ({type(other).__module__}); strings mean "
+            f"that one; give {module}.{type(measure).__qualname__} as an object, or another name"
+        )
+
+
+def _may_be_redefined(known: IRMeasure, measure: Measure) -> bool:
+    """Return whether a measure may take a name: from a user's class, or within this library."""
+    return _is_one_of_ours(known) and (not _is_of_library(known) or _is_of_library(measure))
+
+
+def _is_of_library(measure: IRMeasure) -> bool:
+    """Return whether a measure is one of this library's own, not a user's class derived from `Measure`."""
+    return type(measure).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _is_one_of_ours(measure: IRMeasure) -> bool:

@@ -46,11 +46,13 @@ GDEVAL_MAX_REL = 4
 
 @computes(BY_OTHERS, "Judged")
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
-    """Documents with a judgment among the first k, over how many these are."""
+    """Return the share of judged documents among the first k.
+
+    ir_measures' own program counts pooled documents that nobody judged, those of a negative grade.
+    """
     k = cutoff_of(measure)
-    return ratio(
-        np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k)
-    )
+    judged = run.query[(run.rank <= k) & run.is_judged]
+    return ratio(np.bincount(judged, minlength=len(run.depth)), np.minimum(run.depth, k))
 
 
 @computes(BY_OTHERS, "ERR")

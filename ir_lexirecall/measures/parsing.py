@@ -107,6 +107,22 @@ def _without_parameters(text: str) -> str:
     return "".join(kept)
 
 
+def with_rel(criterion: Any, rel: float) -> Any:
+    """Return a measure, or its string, with another `rel`; as it is if it names one, or has none.
+
+    >>> [with_rel(name, 2) for name in ("AP", "P(rel=3)@5", "nDCG", "lexirecall")]
+    ['AP(rel=2)', 'P(rel=3)@5', 'nDCG', 'lexirecall']
+    """
+    try:
+        measure = parse_one(criterion)
+    except ValueError:
+        return criterion
+    if "rel" not in measure.SUPPORTED_PARAMS or "rel" in measure.params:
+        return criterion
+    rel = int(rel) if float(rel).is_integer() else rel
+    return str(measure(rel=rel)) if isinstance(criterion, str) else measure(rel=rel)
+
+
 def known_measure(name: str) -> IRMeasure | None:
     """The measure that a name of ours or trec_eval's means, as far as one is known.
 
@@ -173,4 +189,10 @@ def check_parameters(measure: IRMeasure) -> None:
     try:
         measure.validate_params()
     except AssertionError as error:
+        rel = measure.params.get("rel")
+        if isinstance(rel, float) and not rel.is_integer():
+            raise ValueError(
+                f"{measure}: ir_measures takes whole numbers for rel; load the qrels with levels=[{rel:g}] "
+                f"(--levels {rel:g}), by which grades from {rel:g} on count as 1, and leave rel out"
+            ) from None
         raise ValueError(f"{measure}: {error}") from None

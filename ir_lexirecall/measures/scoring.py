@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import log2
 from subprocess import CalledProcessError
@@ -15,10 +15,11 @@ from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import and_more, shown_names, warn
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.other_programs import BY_OTHERS, is_of_ndeval, ndeval_values
 from ir_lexirecall.measures.recall import nested_of_one
-from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, Score, is_read_by_program
+from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, Score, is_read_by_program, optional
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -117,10 +118,76 @@ def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) 
 
 
 def check_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
-    """Refuse judgments that do not suit a measure of this library."""
-    for measure in measures:
+    """Check that judgments suit the measures; called once for all measures of a call.
+
+    Raises:
+        ValueError: a measure of this library cannot use the judgments.
+    """
+    listed = list(measures)
+    for measure in listed:
         if isinstance(measure, Measure):
             measure.check_judgments(judgments)
+    warn_of_grades(listed, judgments)
+
+
+def warn_of_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
+    """Warn if the grades of the judgments do not suit the measures."""
+    listed = list(measures)
+    warn_of_several_grades(listed, judgments)
+    warn_if_unreached({str(measure): least_grade(measure) for measure in listed}, judgments)
+
+
+_WITHOUT_GRADES = frozenset(["NumQ", "NumRet", "Judged", "Unjudged"])
+
+
+def takes_one_grade(measure: IRMeasure) -> bool:
+    """Return whether a measure looks at one grade of each document, not at those for subtopics.
+
+    >>> from ir_measures import AP, Judged, alpha_nDCG
+    >>> takes_one_grade(AP), takes_one_grade(Judged), takes_one_grade(alpha_nDCG)
+    (True, False, False)
+    """
+    if measure.NAME in _WITHOUT_GRADES or is_of_ndeval(measure):
+        return False
+    return getattr(measure, "FAMILY", "") not in ("subtopics", "aspects")
+
+
+def warn_of_several_grades(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
+    """Warn if documents have several grades, of which a measure of one grade takes the highest."""
+    documents = judgments.with_several_grades
+    if not len(documents) or not any(map(takes_one_grade, measures)):
+        return
+    first = judgments.label_of(int(documents[0]))
+    warn(
+        f"{first} has several grades, for subtopics{and_more(len(documents) - 1)}; measures of one "
+        "grade take the highest one here, but ir_measures and pt.Experiment alone that of the last "
+        "row, so their values can differ"
+    )
+
+
+def warn_if_unreached(least_grade: Mapping[str, float], judgments: Judgments) -> None:
+    """Warn of criteria for which no document is relevant, although some have a grade above 0.
+
+    Args:
+        least_grade: for each criterion, the smallest grade that counts as relevant.
+        judgments: the judgments.
+    """
+    top = judgments.highest_grade
+    unreached = [name for name, least in least_grade.items() if 0 < top < least]
+    if unreached:
+        level = 0.5 if 0.5 <= top < 1 else top
+        warn(
+            f"no grade of the qrels is high enough to count as relevant for {shown_names(unreached)}: "
+            f"the highest is {top:g}, so that no ranking can score; load the qrels with "
+            f"levels=[{level:g}] (--levels {level:g}), by which grades from there on count as 1, or "
+            "give measures of this library a smaller rel, as in LR(rel=0.5)"
+        )
+
+
+def least_grade(measure: IRMeasure) -> float:
+    """Return the smallest grade that counts as relevant for a measure; 0 if any grade has a gain."""
+    rel = optional(measure, "rel")
+    return getattr(measure, "LEAST_GRADE", 0.0) if rel is None else rel
 
 
 def aggregate(measure: IRMeasure, per_query: Floats) -> float:

@@ -94,11 +94,8 @@ def ranking_of(measure: Measure, run: AlignedRun) -> AlignedRun:
 
     def judged() -> AlignedRun:
         # Grades that are all negative count as 0, where trec_eval would crash.
-        keep = (run.grade >= 0) | (run.judgments.m(0) == 0)[run.query]
-        query = run.query[keep]
-        depth = np.bincount(query, minlength=len(run.depth))
-        rank = position_in_segment(query) + 1
-        return replace(run, query=query, doc=run.doc[keep], rank=rank, depth=depth, ties=None)
+        nothing_judged = run.judgments.m(0) == 0
+        return run.keeping(run.is_judged | nothing_judged[run.query])
 
     return run.cached("judged only", judged)
 
@@ -291,8 +288,8 @@ def _infap(measure: Measure, run: AlignedRun) -> Floats:
 
 
 def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
-    """How many documents down to each relevant one are judged: relevant, or of a grade that is not negative."""
-    total = np.r_[0, np.cumsum(run.grade >= min(rel, 0))]
+    """Count the documents down to each relevant one that are judged, or relevant by a negative `rel`."""
+    total = np.r_[0, np.cumsum(run.is_judged | (run.grade >= rel))]
     row = np.flatnonzero(run.grade >= rel)
     return total[row + 1] - total[np.searchsorted(run.query, run.query[row])]
 

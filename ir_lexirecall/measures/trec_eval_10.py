@@ -229,6 +229,7 @@ class Rndcg(_TrecEval):
     """
 
     PRETTY_NAME: ClassVar[str] = "nDCG at R Levels"
+    LEAST_GRADE: ClassVar[float] = 1
     FAMILY: ClassVar[str] = "graded"
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
@@ -324,7 +325,7 @@ class Unjudged(_TrecEval):
 
     Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone. A ranking of fewer documents has
     fewer without a judgment. ``Unjudged@5`` is trec_eval 10's ``unj_5``, for which a
-    negative grade says that a document was pooled and not judged; where it stands for spam, ``Judged`` counts it as judged.
+    negative grade says that a document was pooled and not judged.
 
     >>> from ir_lexirecall import Unjudged
     >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}})
@@ -351,9 +352,7 @@ class Unjudged(_TrecEval):
 
     def score(self, run: AlignedRun) -> Floats:
         k = self["cutoff"]
-        judged = np.bincount(
-            run.query[(run.rank <= k) & (run.grade >= 0)], minlength=len(run.depth)
-        )
+        judged = np.bincount(run.query[(run.rank <= k) & run.is_judged], minlength=len(run.depth))
         return (np.minimum(run.depth, k) - judged) / float(k)
 
 

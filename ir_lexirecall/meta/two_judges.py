@@ -145,9 +145,11 @@ def judges(
     both = a.restricted_to(ids), b.restricted_to(ids)
     aligned_a = {name: run.restricted_to(place) for name, run in self.aligned.runs.items()}
     aligned_b = {name: align(both[1], run) for name, run in full.items()}
-    joined = both[0].keys.join(both[1].keys, on=["query", "doc_id"], how="inner", suffix="_b")
+    joined = both[0].judged_keys.join(
+        both[1].judged_keys, on=["query", "doc_id"], how="inner", suffix="_b"
+    )
     grades_a, grades_b = (
-        np.maximum(judgments.grade[joined[doc].to_numpy()], 0)
+        judgments.grade[joined[doc].to_numpy()]
         for judgments, doc in zip(both, ("doc", "doc_b"), strict=True)
     )
     highest = np.concatenate([judgments.grade for judgments in both])

@@ -127,7 +127,7 @@ def _browser_data(
     key = ["query", "doc_id"]
     known = pl.DataFrame(
         {"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade}
-    )
+    ).filter(pl.Series(judgments.is_judged))
     rankings = []
     for name in names:
         run, source = scored.runs[name], runs.get(name)

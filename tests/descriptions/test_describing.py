@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import re
+from html import unescape
 from typing import Any
 
 import ir_measures
@@ -223,3 +224,13 @@ def test_names_are_escaped_in_notebooks() -> None:
     )
     assert "<script>" not in page._repr_html_()
     assert "a &lt; b" in page._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["LR", "RBU(p=0.9)@20", "AP", "lexirecall", "wilcoxon", "TOMA"])
+def test_a_notebook_shows_the_lines_of_the_page(name: str) -> None:
+    shown = irl.describe(name)._repr_html_()
+    assert "\\n" not in shown.partition("<pre")[2]
+    text = unescape(
+        shown.partition(">")[2] if shown.startswith("<pre") else shown.partition("<pre")[2]
+    )
+    assert irl.describe(name).page(10**6) in text

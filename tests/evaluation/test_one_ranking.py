@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import deque
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import reference
 from fresh import python
@@ -138,3 +143,84 @@ def test_no_tables_are_imported() -> None:
         "print(sorted({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
     )
     assert python(code) == "[]"
+
+
+# -- rankings without order ------------------------------------------------------------------------
+
+_SCORES = {"a": 3.0, "x": 2.0, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        {"a", "x", "b"},
+        frozenset(["a", "x", "b"]),
+        _SCORES.keys(),
+        _SCORES.items(),
+        _SCORES,
+        iter({"a", "x", "b"}),
+        iter(_SCORES),
+        "axb",
+        b"axb",
+        pd.DataFrame({"doc_id": ["a", "x", "b"]}),
+        pl.DataFrame({"doc_id": ["a", "x", "b"]}),
+        7,
+        None,
+    ],
+    ids=lambda ranking: type(ranking).__name__,
+)
+@pytest.mark.parametrize("measure", ["LR", "nDCG", "TSE(n=9)"])
+def test_a_ranking_without_order_is_refused(ranking: Any, measure: str) -> None:
+    for call in (
+        lambda: irl.scorer(measure)(ranking, {"a", "b"}),
+        lambda: irl.scorer(measure).batch([ranking], [{"a", "b"}]),
+    ):
+        with pytest.raises(ValueError, match="best first"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        ["a", "x", "b"],
+        ("a", "x", "b"),
+        np.array(["a", "x", "b"]),
+        np.array(["a", "x", "b"], dtype=object),
+        pd.Series(["a", "x", "b"], index=[2, 1, 0]),
+        pd.Index(["a", "x", "b"]),
+        pl.Series(["a", "x", "b"]),
+        iter(["a", "x", "b"]),
+        (doc for doc in ["a", "x", "b"]),
+        deque(["a", "x", "b"]),
+        sorted(_SCORES, key=_SCORES.__getitem__, reverse=True),
+        {1: "a", 2: "x", 3: "b"}.values(),
+    ],
+    ids=lambda ranking: type(ranking).__name__,
+)
+def test_a_ranking_in_order_is_taken(ranking: Any) -> None:
+    assert irl.scorer("AP")(ranking, frozenset(["a", "b"])) == (1 + 2 / 3) / 2
+
+
+def test_rankings_are_paired_with_relevant_documents_in_order() -> None:
+    with pytest.raises(ValueError, match="give two lists, not set"):
+        irl.scorer("AP").batch({("a", "b"), ("b",)}, [{"a"}, {"b"}])
+    with pytest.raises(ValueError, match="give two lists, not dict"):
+        irl.scorer("AP").batch([["a"]], {"q": {"a"}})
+
+
+def test_a_table_of_relevant_documents_is_refused() -> None:
+    with pytest.raises(ValueError, match="give its column of ids"):
+        irl.scorer("AP")(["a"], pd.DataFrame({"doc_id": ["a"]}))
+
+
+@pytest.mark.parametrize("measure", ["AP", "LR", "CWL_RBP(max_rel=1)"])
+def test_labels_below_1_warn(measure: str) -> None:
+    with pytest.warns(UserWarning, match="no grade of a query is high enough"):
+        assert irl.scorer(measure)(["a"], {"a": 0.7}) == 0
+    with pytest.warns(UserWarning, match="no grade of a query is high enough"):
+        irl.scorer(measure).batch([["a"]], [{"a": 0.7}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        irl.scorer("nDCG")(["a"], {"a": 0.7})
+        irl.scorer("LR", rel=0.5)(["a"], {"a": 0.7})
+        irl.scorer(measure)(["a"], {"a": 0.0})

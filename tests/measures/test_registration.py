@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import ir_measures
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, CwlMetric, P, nDCG
 
+import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR8, CWL_RBP, LR, RBU, TOMA, TSE
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.evaluation.provider import LexiRecallEvaluator, LexiRecallProvider
@@ -276,3 +279,72 @@ def test_values_of_cwl_metrics() -> None:
     metric = next(CWL_RBP(phi=0.5, max_rel=2).iter_calc(QRELS, RUN))
     assert metric.expected_items == pytest.approx(2)
     assert metric.expected_total_utility == pytest.approx(0.5 * 3 / 4 + 0.25 * 1 / 4)
+
+
+# -- names that are taken --------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def registries() -> Iterator[None]:
+    """Forget the measures that a test defines."""
+    known = [REGISTRY, ir_measures.measures.registry]
+    before = [dict(registry) for registry in known]
+    yield
+    for registry, measures in zip(known, before, strict=True):
+        registry.clear()
+        registry.update(measures)
+
+
+_OWN = """
+class {name}(irl.Measure):
+    params = {{}}
+    ALIASES = {aliases!r}
+    def score(self, run):
+        return np.full(len(run.judgments), 0.25)
+"""
+
+
+def define(name: str, aliases: tuple[str, ...] = (), module: str = "__main__") -> Any:
+    names: dict[str, Any] = {"irl": irl, "np": np, "__name__": module}
+    exec(_OWN.format(name=name, aliases=aliases), names)
+    return names[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "aliases", "taken"),
+    [
+        ("LR", (), "LR"),
+        ("LexiRecall", (), "LexiRecall"),
+        ("TSE", (), "TSE"),
+        ("Fresh1", ("LR",), "LR"),
+        ("RBU", ("Fresh2",), "RBU"),
+    ],
+)
+def test_a_name_of_the_library_keeps_its_meaning(
+    name: str, aliases: tuple[str, ...], taken: str
+) -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}
+    before = irl.evaluate(taken, qrels, run).iloc[0, 0]
+    for _ in range(2):  # also where the cell runs again
+        with pytest.warns(UserWarning, match=rf"this library has another measure called '{taken}'"):
+            own = define(name, aliases)
+        assert irl.evaluate(taken, qrels, run).iloc[0, 0] == before
+        assert irl.evaluate([own()], qrels, run).iloc[0, 0] == 0.25
+        assert own().calc_aggregate(qrels, run) == 0.25
+    for fresh in {name, *aliases} - {taken}:
+        assert irl.evaluate(fresh, qrels, run).iloc[0, 0] == 0.25
+
+
+def test_a_users_class_can_be_defined_again() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        define("Cell3")
+        second = define("Cell3")
+    assert type(parse_measure("Cell3")) is second
+
+
+def test_bounds_are_not_those_of_another_class_of_the_same_name() -> None:
+    with pytest.warns(UserWarning, match="this library has another measure called 'TSE'"):
+        own = define("TSE")
+    with pytest.raises(ValueError, match="algorithm"):
+        irl.judgment_bounds([own()], {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}})

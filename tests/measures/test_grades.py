@@ -1,0 +1,175 @@
+"""Warnings about grades that do not suit the measures, and other scales of grades (`levels`)."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli
+
+LABELS = {"q": {"a": 0.9, "b": 0.7, "c": 0.1}}
+RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+OTHER = {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
+SUBTOPICS = pd.DataFrame(
+    [("q", "a", 2, "1"), ("q", "a", 0, "2"), ("q", "b", 1, "1"), ("q", "b", 1, "2")],
+    columns=["query_id", "doc_id", "relevance", "subtopic_id"],
+)
+
+
+def warned(function: Callable[[], Any]) -> list[str]:
+    with warnings.catch_warnings(record=True) as messages:
+        warnings.simplefilter("always")
+        function()
+    return [str(message.message) for message in messages]
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["AP", "LR", "TSE", "P@1", "RR", "SL3(n=9)", "CWL_RBP(max_rel=1)", "Rndcg", "AP(rel=2)"],
+)
+def test_a_measure_for_which_no_grade_is_relevant_warns_once(measure: str) -> None:
+    doors: list[Callable[[], Any]] = [
+        lambda: irl.evaluate(["nDCG@10", measure], LABELS, RUN),
+        lambda: irl.tie_audit(measure, LABELS, {"r": RUN}),
+        lambda: irl.compare(LABELS, {"r": RUN, "o": OTHER}, [measure, "nDCG"]),
+        lambda: irl.benchmark(
+            {"one": LABELS}, {"r": {"one": RUN}, "o": {"one": OTHER}}, [measure, "nDCG"]
+        ),
+    ]
+    for door in doors[:3]:
+        [message] = [one for one in warned(door) if "no grade of the qrels" in one]
+        assert "the highest is 0.9" in message
+        assert "nDCG" not in message
+
+
+def test_preferences_warn_too() -> None:
+    assert any(
+        "for lexirecall: the highest is 0.9" in one
+        for one in warned(
+            lambda: irl.compare(LABELS, {"r": RUN, "o": OTHER}, ["lexirecall", "nDCG"])
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "measure", ["nDCG@10", "LR(rel=0.5)", "RBP", "NumRet", "Unjudged@5", "GERR(max_rel=1)"]
+)
+def test_measures_that_take_such_grades_do_not_warn(measure: str) -> None:
+    assert not warned(lambda: irl.evaluate(measure, LABELS, RUN))
+
+
+@pytest.mark.parametrize(
+    "qrels", [{"q": {"a": 0}}, {"q": {"a": 0, "b": -1}}, {"q": {"a": 1, "b": 0.5}}]
+)
+def test_other_qrels_do_not_warn(qrels: Any) -> None:
+    assert not warned(lambda: irl.evaluate(["AP", "LR"], qrels, RUN))
+
+
+@pytest.mark.parametrize(
+    ("levels", "grades"),
+    [
+        (0.5, [1, 1, 0]),
+        ([0.5, 0.8], [2, 1, 0]),
+        ((0.1, 0.7), [2, 2, 1]),
+        ({0.5: 1, 0.8: 3}, [3, 1, 0]),
+        ({0.75: 1}, [1, 0, 0]),
+    ],
+)
+def test_levels(levels: Any, grades: list[int]) -> None:
+    judgments = irl.load(LABELS, levels=levels)
+    assert judgments.grade.tolist() == grades
+    assert not warned(lambda: irl.evaluate(["AP", "LR"], judgments, RUN))
+    both = irl.load({"q": {**LABELS["q"], "d": -1}}, levels=levels)
+    assert both.grade.tolist() == [*grades, -1]
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [],
+        {},
+        "0.5",
+        [0.8, 0.5],
+        [0.5, 0.5],
+        0,
+        -1,
+        float("nan"),
+        ["a"],
+        {0.5: -1},
+        {0.5: 2, 0.8: 1},
+        True,
+    ],
+)
+def test_bad_levels_are_refused(levels: Any) -> None:
+    with pytest.raises(ValueError, match=r"^load: levels"):
+        irl.load(LABELS, levels=levels)
+
+
+def test_a_fractional_rel_of_ir_measures_is_answered_with_levels() -> None:
+    for measure in ("AP(rel=0.5)", "P(rel=0.5)@5"):
+        with pytest.raises(
+            ValueError, match=r"load the qrels with levels=\[0.5\] \(--levels 0.5\)"
+        ):
+            irl.evaluate(measure, LABELS, RUN)
+
+
+def test_levels_and_rel_on_the_command_line(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "q").write_text("q 0 a 0.9\nq 0 b 0.7\nq 0 c 0.1\n")
+    for name, run in {"r": RUN, "o": OTHER}.items():
+        rows = run["q"].items()
+        (tmp_path / name).write_text("".join(f"q Q0 {doc} 0 {score} t\n" for doc, score in rows))
+    files = [str(tmp_path / name) for name in "qro"]
+
+    def values(*words: str) -> list[float]:
+        assert cli.main(["eval", *files, *words, "--format", "json"]) in (0, None)
+        return [
+            next(v for k, v in row.items() if k != "run")
+            for row in json.loads(capsys.readouterr().out)
+        ]
+
+    assert values("-m", "AP", "--levels", "0.5") == pytest.approx([1.0, (1 / 2 + 2 / 3) / 2])
+    assert values("-m", "nDCG(dcg='log2')@1", "--levels", "0.5=1", "0.8=3") == [1.0, 0.0]
+    assert values("-m", "TSE", "--rel", "0.8") == pytest.approx([1.0, 1 / 3])
+    assert values("-m", "TSE(rel=0.5)", "--rel", "0.8") == pytest.approx([1 / 2, 1 / 3])
+    for words in (["--levels", "a"], ["--levels", "0.5=1", "0.8"], ["--levels", "0.8", "0.5"]):
+        assert cli.main(["eval", *files, "-m", "AP", *words]) == 1
+        assert "levels" in capsys.readouterr().err
+
+
+def test_several_grades_of_a_document_warn_once_per_call() -> None:
+    for door in (
+        lambda: irl.evaluate(["nDCG", "AP", "LR"], SUBTOPICS, RUN),
+        lambda: irl.compare(SUBTOPICS, {"r": RUN, "o": OTHER}, ["nDCG", "AP"]),
+        lambda: irl.tie_audit("nDCG", SUBTOPICS, {"r": RUN}),
+    ):
+        [message] = [one for one in warned(door) if "several grades" in one]
+        assert message.startswith("document 'a' of query 'q' has several grades")
+        assert "ir_measures and pt.Experiment alone that of the last row" in message
+
+
+@pytest.mark.parametrize(
+    "measure", ["alpha_nDCG@5", "RBU@5", "ERR_IA@5", "NumRet", "Judged@2", "DSharp@5"]
+)
+def test_measures_of_subtopics_do_not_warn_of_them(measure: str) -> None:
+    assert not [
+        one for one in warned(lambda: irl.evaluate(measure, SUBTOPICS, RUN)) if "several" in one
+    ]
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        SUBTOPICS[SUBTOPICS["doc_id"] == "b"],
+        SUBTOPICS.assign(subtopic_id=["relevance", "credibility"] * 2),
+        {"q": {"a": 1}},
+    ],
+)
+def test_one_grade_for_each_document_does_not_warn(qrels: Any) -> None:
+    assert not [one for one in warned(lambda: irl.evaluate("nDCG", qrels, RUN)) if "several" in one]
