@@ -728,7 +728,7 @@ def checked_levels(levels: LevelsLike) -> dict[float, float]:
         pairs = [(level, number) for number, level in enumerate(levels, start=1)]
     else:
         pairs = [(levels, 1)]
-    numbers = [(float_of(level), float_of(grade)) for level, grade in pairs]
+    numbers = [(number_of(level), number_of(grade)) for level, grade in pairs]
     for (level, grade), (threshold, new) in zip(pairs, numbers, strict=True):
         if threshold is None or new is None or not (0 < threshold < np.inf and 0 <= new < np.inf):
             raise ValueError(
