@@ -306,7 +306,7 @@ def _check_ordered(ranked_ids: Any) -> None:
         )
 
 
-_ITERATORS_OF_SETS = (type(iter(set())), type(iter({})), type(iter({}.items())))
+_ITERATORS_OF_SETS: tuple[type, ...] = (type(iter(set())), type(iter({})), type(iter({}.items())))
 
 
 def _checked_grade(value: Any, where: str) -> float:
