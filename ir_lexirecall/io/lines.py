@@ -121,11 +121,11 @@ class Layout:
             if self.quote and not self._has_regular_quotes(rows):
                 rows, is_regular = b"".join([rows, *blocks]), False
             location = partial(_location, path, number, block[:skipped])
+            if self.by_blanks:
+                rows = _without_comments(rows)
             if rows and not rows.endswith(b"\n"):
                 self._check_end(path, rows, location)
                 rows += b"\n"
-            if self.by_blanks:
-                rows = _without_comments(rows)
             table = self._fast(rows) if is_regular and engine.computes() else None
             yield self.checked(rows, location) if table is None else table
 
@@ -137,9 +137,10 @@ class Layout:
 
     def _check_end(self, path: str, rows: bytes, location: Location) -> None:
         """Raise if the last line, which has no end of line, may be cut within its last number."""
-        cut = self.schema.cut
-        fields = rows.rpartition(b"\n")[2].split(None if self.by_blanks else self._part)
-        if self.names[-1] not in self.schema.numbers or len(fields) != len(self.names):
+        cut, last_line = self.schema.cut, rows.rpartition(b"\n")[2]
+        fields = last_line.split(None if self.by_blanks else self._part)
+        has_last_number = self.names[-1] in self.schema.numbers and len(fields) == len(self.names)
+        if not has_last_number or last_line != last_line.rstrip():
             return
         texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
@@ -154,6 +155,7 @@ class Layout:
 
     def _last_fields(self, rows: bytes) -> list[str]:
         """Return the last field of each line that is not empty."""
+        rows = _without_comments(rows) if self.by_blanks else rows
         lines = [line.rstrip() for line in rows.split(b"\n")]
         part = None if self.by_blanks else self._part
         fields = [line.rsplit(part, 1)[-1] for line in lines if line]

@@ -6,6 +6,9 @@ import math
 import re
 from typing import Any
 
+from ir_lexirecall.io.checks import check_not_cut
+from ir_lexirecall.io.schemas import Cut
+
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE
 )
@@ -18,8 +21,10 @@ class Refused(Exception):
     """The file breaks a rule."""
 
 
-def number(text: str) -> float:
-    """A number in decimal notation."""
+def number(text: str, value: str = "score") -> float:
+    """A number in decimal notation; of grades, truth values are some, too."""
+    if value == "relevance" and text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
     if not _NUMBER.fullmatch(text):
         raise Refused(f"no number: {text!r}")
     return float(text)
@@ -33,11 +38,44 @@ def rows_of_lines(content: bytes, value: str) -> list[tuple[str, str, float]]:
         parts = [part for part in _BLANK.split(line) if part]
         if not parts or parts[0].startswith(b"#"):  # a comment
             continue
+        if len(parts) > len(fields) and value == "score" and may_end_with_a_tag(parts):
+            parts = parts[: len(fields)]
         if len(parts) != len(fields):
             raise Refused("fields")
         texts = dict(zip(fields, map(text_of, parts), strict=True))
-        rows.append((texts["query_id"], texts["doc_id"], number(texts[value])))
+        rows.append((texts["query_id"], texts["doc_id"], number(texts[value], value)))
+    check_end(content, value, list(fields), None)
     return rows
+
+
+def may_end_with_a_tag(parts: list[bytes]) -> bool:
+    """Whether rank and score stand where they should in a run's line, and what follows is no number."""
+    texts = [text_of(part) for part in parts]
+    return bool(
+        re.fullmatch(r"[+-]?\d+", texts[3])
+        and _NUMBER.fullmatch(texts[4])
+        and not _NUMBER.fullmatch(texts[5])
+    )
+
+
+def check_end(content: bytes, value: str, names: list[str], separator: str | None) -> None:
+    """Refuse what may be cut within its last number."""
+    part = None if separator is None else separator.encode()
+    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if separator is None:
+        lines = [b"" if line.strip().startswith(b"#") else line for line in lines]
+    last = lines[-1]
+    if names[-1] != value or last != last.rstrip() or len(last.split(part)) != len(names):
+        return
+    texts = [
+        line.rstrip().rsplit(part, 1)[-1].decode("utf-8", "replace").strip(" \t")
+        for line in lines
+        if line.rstrip()
+    ]
+    try:
+        check_not_cut(texts, Cut.IF_SHORTER if value == "score" else Cut.IF_LONGER, lambda: "file")
+    except ValueError:
+        raise Refused("cut") from None
 
 
 def text_of(part: bytes) -> str:
@@ -68,7 +106,8 @@ def rows_of_table(content: bytes, value: str, separator: str) -> list[tuple[str,
         cells = dict(zip(header, record + [""] * (len(header) - len(record)), strict=True))
         if "" in (cells["query_id"], cells["doc_id"], cells[value]):
             raise Refused("missing")
-        found.append((cells["query_id"], cells["doc_id"], number(cells[value].strip(" \t"))))
+        found.append((cells["query_id"], cells["doc_id"], number(cells[value].strip(" \t"), value)))
+    check_end(content, value, header, separator)
     return found
 
 

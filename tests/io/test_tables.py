@@ -371,3 +371,13 @@ def test_a_rank_that_is_not_a_number_is_named(write: Write) -> None:
         irl.evaluate("RR", QRELS, write("r.csv", "query_id,doc_id,rank\nq1,b,first\n"))
     with pytest.raises(ValueError, match="the rank of document 'a' for query 'q1' is nan"):
         irl.evaluate("RR", QRELS, pd.DataFrame(RANKS).assign(rank=[np.nan, 1.0]))
+
+
+def test_comments_and_blanks_do_not_make_a_file_cut(write: Write) -> None:
+    for text in (
+        "# grades to 10\nq1 0 a 1",
+        "q1 0 b 10\nq1 0 a 1 ",
+        "q1 0 b 10\nq1 0 a 1\n# 0 b 1",
+    ):
+        assert len(irl.load(write("q.txt", text)).doc_ids) > 0
+    assert rr(QRELS, write("r.csv", 'query_id,doc_id,score\nq1,a,2.5\nq1,b,"1"')) == 1
