@@ -87,32 +87,40 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
 
 
 def scores_rise_with_ranks(run: Any) -> bool:
-    """Whether scores in the first rows of a run rise with the ranks beside them, nine in ten or more, as costs do; False without ranks.
+    """Return whether scores in a run's first rows rise with the ranks beside them, as costs do.
+
+    At least nine in ten steps to the next rank must rise; a run without ranks has none.
 
     >>> rows = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [1, 2], "score": [0.1, 0.7]}
     >>> scores_rise_with_ranks(pl.DataFrame(rows)), scores_rise_with_ranks(pl.DataFrame(rows | {"rank": [2, 1]}))
     (True, False)
     """
-    rows: list[tuple[Any, Any, Any]] = []
-    if isinstance(run, (str, os.PathLike)):
-        rows = readers.first_ranks(os.fspath(run))
-    elif isinstance(run, pl.DataFrame) or hasattr(run, "itertuples"):
-        columns = [*map(str, run.columns)]
-        names = dict(zip(our_names(columns), columns, strict=True))
-        if set(readers.RANKED_SCORES) <= names.keys() and len(names) == len(run.columns):
-            first = run.head(readers.LOOKED_AT)
-            rows = [
-                *zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)
-            ]
     rises = steps = 0
-    numbers = ((query, number_or_text(rank), number_or_text(score)) for query, rank, score in rows)
+    numbers = (
+        (query, number_or_text(rank), number_or_text(score))
+        for query, rank, score in _ranked_scores(run)
+    )
     for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
-        if query == next_query and not (
-            rank is None or score is None or next_rank is None or next_score is None
-        ):
-            step = (next_rank - rank) * (next_score - score)
-            rises, steps = rises + (step > 0), steps + (step != 0)
+        if query != next_query or None in (rank, score, next_rank, next_score):
+            continue
+        step = (next_rank - rank) * (next_score - score)  # type: ignore[operator]
+        rises += step > 0
+        steps += step != 0
     return steps > 0 and rises >= 0.9 * steps
+
+
+def _ranked_scores(run: Any) -> list[tuple[Any, Any, Any]]:
+    """Return query, rank and score of a run's first rows; none if it has no ranks beside its scores."""
+    if isinstance(run, (str, os.PathLike)):
+        return readers.first_ranks(os.fspath(run))
+    if not isinstance(run, pl.DataFrame) and not hasattr(run, "itertuples"):
+        return []
+    columns = [*map(str, run.columns)]
+    names = dict(zip(our_names(columns), columns, strict=True))
+    if not set(readers.RANKED_SCORES) <= names.keys() or len(names) != len(columns):
+        return []
+    first = run.head(readers.LOOKED_AT)
+    return [*zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)]
 
 
 def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
@@ -263,30 +271,43 @@ def _check_columns(
 
 
 def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
-    """The columns of an iterable of named tuples, or of dicts."""
+    """Return the columns of an iterable of named tuples, or of dicts."""
     rows = list(items)
     if not rows:
         return {name: [] for name in needed}
     if isinstance(rows[0], Mapping):
-        keys = set(rows[0])
-        odd = next(
-            (n for n, row in enumerate(rows) if not isinstance(row, Mapping) or set(row) != keys),
-            None,
-        )
-        if odd is not None:
+        return _columns_of_row_dicts(rows, what)
+    return _columns_of_named_tuples(rows, what, needed)
+
+
+def _columns_of_row_dicts(rows: list[Any], what: str) -> dict[str, list[Any]]:
+    """Return the columns of dicts with the same keys.
+
+    Raises:
+        ValueError: a row is not a dict, or has other keys than the first one.
+    """
+    keys = set(rows[0])
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping) or set(row) != keys:
             wanted = ", ".join(map(str, rows[0]))
-            raise ValueError(
-                f"{what}: row {odd + 1} is {shown(rows[odd])}, not a dict with {wanted}"
-            )
-        return {str(name): [row[name] for row in rows] for name in rows[0]}
+            raise ValueError(f"{what}: row {number} is {shown(row)}, not a dict with {wanted}")
+    return {str(name): [row[name] for row in rows] for name in rows[0]}
+
+
+def _columns_of_named_tuples(
+    rows: list[Any], what: str, needed: tuple[str, ...]
+) -> dict[str, list[Any]]:
+    """Return the columns of named tuples with the same fields.
+
+    Raises:
+        ValueError: a row is not a named tuple, or has other fields than the first one.
+    """
     names = getattr(rows[0], "_fields", None)
-    if names is None or any(
-        getattr(kind, "_fields", None) != names for kind in set(map(type, rows))
-    ):
-        odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
-        raise ValueError(
-            f"{what}: {shown(odd)} is not a named tuple with the fields {', '.join(names or needed)}"
-        )
+    kinds = set(map(type, rows))
+    if names is None or any(getattr(kind, "_fields", None) != names for kind in kinds):
+        odd = [row for row in rows if names is None or getattr(row, "_fields", None) != names]
+        fields = ", ".join(names or needed)
+        raise ValueError(f"{what}: {shown(odd[0])} is not a named tuple with the fields {fields}")
     return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
 
 
@@ -395,7 +416,7 @@ def changes(values: Any) -> Bools:
 
 
 def readable(data: Any, what: str) -> Any:
-    """A run or qrels as a path, a table, a dict of dicts or an iterable of rows: as it is, or what it holds.
+    """Return a run or qrels as a path, a table, a dict of dicts or rows: as it is, or what it holds.
 
     >>> import numpy as np
     >>> readable({"q": [("a", 2.5), ("b", 1.5)]}, "run")
@@ -407,53 +428,93 @@ def readable(data: Any, what: str) -> Any:
     if type(data) in (str, dict, list) and not _has_hits(data):
         return data
     package, _, _ = type(data).__module__.partition(".")
-    if package == "ranx":
-        return data.to_dict()
-    if package == "trectools":
-        table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
-        return table[[name for name in _TRECTOOLS if name in table]].rename(columns=_TRECTOOLS)
-    if package == "datasets":
-        if isinstance(data, Mapping):  # a DatasetDict
-            splits = ", ".join(map(repr, data))
-            raise ValueError(
-                f"{what}: a {type(data).__name__} has splits ({splits}); give one of them"
-            )
-        return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
-    if package == "pyarrow" and hasattr(
-        data, "to_table"
-    ):  # a data set of files, or a scanner of one
-        return data.to_table()
+    if package in _UNWRAPPED:
+        return _UNWRAPPED[package](data, what)
     if package in _REFUSED and not hasattr(data, "_fields"):
         raise ValueError(f"{what} of type {type(data).__name__}: {_REFUSED[package]}")
     if isinstance(data, np.ndarray):
-        if data.dtype.names is None:
-            kind = f"an array of shape {data.shape}, without ids; for the k best documents of each query, use {_TOP_K}"
-            kind = "a single column, without ids" if data.ndim == 1 else kind
-            raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
-        fields = {name: data[name].ravel() for name in data.dtype.names}
-        return pd.DataFrame(
-            {
-                name: np.char.decode(x, "utf-8") if x.dtype.kind == "S" else x
-                for name, x in fields.items()
-            }
-        )
+        return _table_of_records(data, what)
     if what == "run" and isinstance(data, Mapping) and _has_hits(data):
-        run = dict(data)
-        for query_id, hits in data.items():
-            if isinstance(hits, (list, tuple)):
-                run[query_id] = {}
-                for hit in hits:
-                    if (pair := _hit(hit)) is None:
-                        raise ValueError(
-                            f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
-                        )
-                    if pair[0] in run[query_id]:
-                        raise ValueError(
-                            f"run: document {shown(pair[0])} occurs twice for query {shown(query_id)}"
-                        )
-                    run[query_id][pair[0]] = pair[1]
-        return run
+        return {query_id: _ranking_of(query_id, hits) for query_id, hits in data.items()}
     return data
+
+
+def _of_ranx(data: Any, what: str) -> Any:
+    return data.to_dict()
+
+
+def _of_trectools(data: Any, what: str) -> Any:
+    """Return the table of trectools' qrels or run, with our names of columns."""
+    table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
+    return table[[name for name in _TRECTOOLS if name in table]].rename(columns=_TRECTOOLS)
+
+
+def _of_datasets(data: Any, what: str) -> Any:
+    """Return the table of a data set of Hugging Face.
+
+    Raises:
+        ValueError: it has several splits.
+    """
+    if isinstance(data, Mapping):  # a DatasetDict
+        splits = ", ".join(map(repr, data))
+        raise ValueError(f"{what}: a {type(data).__name__} has splits ({splits}); give one of them")
+    return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
+
+
+def _of_pyarrow(data: Any, what: str) -> Any:
+    """Return a table, or that of a data set of files or of its scanner."""
+    return data.to_table() if hasattr(data, "to_table") else data
+
+
+_UNWRAPPED: dict[str, Callable[[Any, str], Any]] = {
+    "ranx": _of_ranx,
+    "trectools": _of_trectools,
+    "datasets": _of_datasets,
+    "pyarrow": _of_pyarrow,
+}
+"""How to get the table out of what other programs hold, by package."""
+
+
+def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
+    """Return a structured array as a table.
+
+    Raises:
+        ValueError: its columns have no names.
+    """
+    if data.dtype.names is None:
+        kind = "a single column, without ids"
+        if data.ndim != 1:
+            kind = f"an array of shape {data.shape}, without ids; for the k best documents of each query, use {_TOP_K}"
+        raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
+    fields = {name: data[name].ravel() for name in data.dtype.names}
+    for name, values in fields.items():
+        if values.dtype.kind == "S":
+            fields[name] = np.char.decode(values, "utf-8")
+    return pd.DataFrame(fields)
+
+
+def _ranking_of(query_id: Any, hits: Any) -> Any:
+    """Return the scores of a query's hits by document; what is not a list of hits stays.
+
+    Raises:
+        ValueError: a hit is not a document and its score, or a document occurs twice.
+    """
+    if not isinstance(hits, (list, tuple)):
+        return hits
+    ranking: dict[Any, Any] = {}
+    for hit in hits:
+        pair = _hit(hit)
+        if pair is None:
+            raise ValueError(
+                f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
+            )
+        doc_id, score = pair
+        if doc_id in ranking:
+            raise ValueError(
+                f"run: document {shown(doc_id)} occurs twice for query {shown(query_id)}"
+            )
+        ranking[doc_id] = score
+    return ranking
 
 
 def _has_hits(data: Any) -> bool:
@@ -575,37 +636,51 @@ def nested_dicts(
 def few_columns(
     data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()
 ) -> dict[str, list[Any]] | None:
-    """The columns of a small table or of few named tuples: those that are needed, and all ``texts``.
+    """Return the columns of a small table or of few named tuples: those that are needed, and all ``texts``.
 
-    None for anything larger, or not plain: with other columns, ids that are neither all strings nor all integers, or texts that
-    are no strings.
+    None for anything larger, or not plain: with other columns, ids that are neither all strings nor
+    all integers, or texts that are no strings.
     """
-    kinds = set(map(type, data)) if isinstance(data, list) and len(data) <= _FEW_ROWS else set()
-    if len(kinds) == 1 and hasattr(data[0], "_fields"):
-        names, lists = data[0]._fields, list(map(list, zip(*data, strict=True)))
-        if (
-            needed[2] == "relevance"
-            and not texts
-            and names[3:] == ("iteration",)
-            and set(lists[3]) == {"0"}
-        ):
-            names, lists = names[:3], lists[:3]  # ir_measures.Qrel
-    elif hasattr(data, "itertuples") and len(data) <= _FEW_ROWS:
-        names, lists = tuple(data.columns), []
-    else:
+    small = _names_and_lists(data)
+    if small is None:
         return None
+    names, lists = small
+    if needed[2] == "relevance" and not texts and _are_qrels_of_ir_measures(names, lists):
+        names, lists = names[:3], lists[:3]
     wanted = {*needed, *texts}
     renamed = our_names(names)
     if len(renamed) != len(wanted) or set(renamed) != wanted:
         return None
     columns = dict(zip(renamed, lists or [data[name].tolist() for name in names], strict=True))
     for name in (*needed[:2], *texts):
-        kinds = set(map(type, columns[name]))
-        if kinds == {int} and name not in texts:
-            columns[name] = list(map(str, columns[name]))
-        elif kinds != {str} or not "".join(columns[name]).isascii():
+        ids = _plain_ids(columns[name], integers=name not in texts)
+        if ids is None:
             return None
+        columns[name] = ids
     return columns
+
+
+def _names_and_lists(data: Any) -> tuple[tuple[Any, ...], list[list[Any]]] | None:
+    """Return the names of columns and, of named tuples, their values; None if it is large or something else."""
+    kinds = set(map(type, data)) if isinstance(data, list) and len(data) <= _FEW_ROWS else set()
+    if len(kinds) == 1 and hasattr(data[0], "_fields"):
+        return data[0]._fields, list(map(list, zip(*data, strict=True)))
+    if hasattr(data, "itertuples") and len(data) <= _FEW_ROWS:
+        return tuple(data.columns), []
+    return None
+
+
+def _are_qrels_of_ir_measures(names: tuple[Any, ...], lists: list[list[Any]]) -> bool:
+    """Return whether these are columns of ``ir_measures.Qrel`` whose iteration says nothing."""
+    return bool(lists) and names[3:] == ("iteration",) and set(lists[3]) == {"0"}
+
+
+def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
+    """Return ids as texts; None unless all are texts in ASCII, or all integers where these may be ids."""
+    kinds = set(map(type, values))
+    if kinds == {int} and integers:
+        return list(map(str, values))
+    return values if kinds == {str} and "".join(values).isascii() else None
 
 
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
