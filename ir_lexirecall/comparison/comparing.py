@@ -19,6 +19,7 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
+from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.measure_names import known, known_of
 from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
@@ -320,7 +321,8 @@ def comparison_of_values(
     Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups may be the name of a column of the
     ``source`` that was read, which is no measure then.
     """
-    column, groups = design.groups, design.groups_of(table.query_ids, source)
+    column = design.groups
+    groups = design.groups_of(table.query_ids, _with_query_id(source, table.query_column))
     values = {
         name: array
         for name, array in table.values.items()
@@ -345,6 +347,14 @@ def comparison_of_values(
     return Comparison(
         names, criteria, design.baseline, design.test, margins, given=table, groups=groups
     )
+
+
+def _with_query_id(source: Any, query_column: str | None) -> Any:
+    """Return a frame where the column that names the queries is called ``query_id``."""
+    frame = None if query_column in (None, "query_id") else table_of_frame(source)
+    if frame is None or query_column not in frame.columns or "query_id" in frame.columns:
+        return source
+    return frame.renamed(str(query_column), "query_id")
 
 
 # -- criteria --------------------------------------------------------------------------------------

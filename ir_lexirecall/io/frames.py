@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
@@ -65,8 +65,7 @@ class Table:
         if (twice := repeated(names)) is not None:
             raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
         columns = {name: texts(row[i] or None for _, row in rows) for i, name in enumerate(names)}
-        location = [f"{path}, line {line}" for line, _ in rows].__getitem__
-        return cls(columns, path, location, is_typed=False)
+        return cls(columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False)
 
     @classmethod
     def from_parquet(cls, path: str) -> Self:
@@ -84,6 +83,11 @@ class Table:
         columns = {name: values[kept] for name, values in self.columns.items()}
         index = None if self.index is None else self.index[kept]
         return Table(columns, self.name, lambda n: self.location(kept[n]), index, self.is_typed)
+
+    def renamed(self, column: str, name: str) -> Table:
+        """Return the same table where a column has another name, which no column had."""
+        columns = {name if old == column else old: x for old, x in self.columns.items()}
+        return replace(self, columns=columns)
 
     def named(self, aliases: Iterable[str]) -> str | None:
         """Return the column with the first of some names, whatever their case; None without one."""
@@ -186,9 +190,11 @@ def table_of_frame(data: Any, name: str = "") -> Table | None:
     """Return the columns of a frame or column, or None if `data` is neither.
 
     Args:
-        data: a frame of pandas, Polars or Arrow, a column of pandas, or results of ragas.
+        data: a frame of pandas, Polars or Arrow, a column of pandas, results of ragas, or a table.
         name: the label of the frame in messages.
     """
+    if isinstance(data, Table):
+        return data
     data = _as_frame(data)
     label = f"{name}, " if name else ""
     index, columns = None, {}

@@ -36,6 +36,7 @@ class Cells:
         per_task: whether the "queries" are whole tasks or collections.
         may_have_summary: whether a row may be a summary of the others, such as their mean.
         advice: see `RepeatAdvice`.
+        query_column: the column of queries, if the source is a table.
     """
 
     run: NDArray[Any]
@@ -46,6 +47,7 @@ class Cells:
     per_task: bool = False
     may_have_summary: bool = False
     advice: RepeatAdvice = lambda first, second: "keep one"
+    query_column: str | None = None
 
     @classmethod
     def from_rows(
@@ -85,6 +87,7 @@ class Cells:
             all(part.per_task for part in parts),
             all(part.may_have_summary for part in parts),
             advice,
+            parts[0].query_column if len({part.query_column for part in parts}) == 1 else None,
         )
 
     def of_run(self, name: str) -> Cells:

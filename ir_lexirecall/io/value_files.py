@@ -119,6 +119,8 @@ def separator_of_header(first: str, path: str, query: str | None) -> str | None:
     for separator in (",", "\t", ";"):
         names = [name.strip().strip('"') for name in first.split(separator)]
         lower = [name.lower() for name in names]
+        if separator == "\t" and is_text_measure(names[0]) and known.isdisjoint(lower[1:]):
+            continue  # a line of trec_eval: runid, all, NAME
         if len(names) < 2 or (known.isdisjoint(lower) and not _are_names(names, separator, path)):
             continue
         if set(RUN_COLUMNS) <= {*our_names(lower)}:

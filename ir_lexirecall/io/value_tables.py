@@ -158,6 +158,7 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
         is_per_task(table, roles),
         may_have_summary=True,
         advice=advice_on_repeats(table, roles, [roles.value]),
+        query_column=roles.query,
     )
 
 
@@ -190,6 +191,7 @@ def _stacked(
         is_per_task(table, roles),
         may_have_summary=True,
         advice=lambda first, second: advice(first % height, second % height),
+        query_column=roles.query,
     )
 
 

@@ -64,6 +64,7 @@ class ValueTable:
         summaries: rows that were left out because they hold the means of the others.
         doubtful: queries with a name such as ``all`` that count, since they hold no means.
         missing_cells: cells of MTEB (task, split, subset) that some run lacks, left out.
+        query_column: the column that names the queries, if the source is a table.
     """
 
     runs: list[str]
@@ -76,6 +77,7 @@ class ValueTable:
     summaries: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
     missing_cells: tuple[MissingCell, ...] = ()
+    query_column: str | None = None
 
     @classmethod
     def from_cells(
@@ -113,6 +115,7 @@ class ValueTable:
             source,
             summaries=tuple(summaries),
             doubtful=tuple(filter(is_summary_name, complete)) if cells.may_have_summary else (),
+            query_column=cells.query_column,
         )
 
     @property

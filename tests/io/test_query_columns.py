@@ -256,6 +256,17 @@ def test_groups_and_predicted_values_use_the_same_column() -> None:
     assert len(sharpened.predicted.query_ids) == N
 
 
+@pytest.mark.parametrize("column", ["doc_id", "problem", "query_id"])
+@pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame])
+def test_groups_may_be_a_column_beside_any_column_of_queries(column: str, convert: Any) -> None:
+    rows = frame(column, WORDS, type=["x", "y"] * (N // 2))
+    table = pd.concat([rows.assign(run="a"), turned(rows).assign(run="b")], ignore_index=True)
+    result = irl.compare(values=convert(table), groups="type")
+    assert set(result.group_table()["ties"]) == {N // 2}
+    many = irl.benchmark(values=convert(table.assign(collection="c")), groups="type")
+    assert set(many.group_table()["ties"]) == {N // 2}
+
+
 @pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
 def test_query_is_about_values(function: Callable[..., Any]) -> None:
     qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}

@@ -364,6 +364,12 @@ def test_queries_that_lack_a_value_can_be_skipped() -> None:
         read_values({}, missing="drop")
 
 
+def test_a_file_of_trec_eval_may_begin_with_the_name_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.eval"
+    path.write_text("runid\tall\tbm25\nmap\tq1\t0.5\nmap\tq2\t0.25\nmap\tall\t0.375\n")
+    assert read_values(path).values["map"].tolist() == [[0.5, 0.25]]
+
+
 def test_skipping_everything_is_not_offered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
