@@ -4,7 +4,8 @@
     asreview lexirecall eval *.asreview -m WSS@0.95 RecallLoss --by-review
     asreview lexirecall plot *.asreview -o recall.png
 
-ASReview 2 and 3 find it by the entry point ``asreview.entry_points``; reading the files needs neither.
+ASReview 2 and 3 find it by the entry point ``asreview.entry_points``; reading the files needs
+neither.
 """
 
 from __future__ import annotations

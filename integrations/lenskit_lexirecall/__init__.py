@@ -25,10 +25,11 @@ knn    0.667       0.967       0.562    0.908
 knn  0.0  0.5
 als -0.5  0.0
 
-In metrics, a list's order is its ranking, so there are no ties to break: neither scores nor item ids are looked at. All test items have
-grade 1, unless ``rating_field`` names the field with their grades. As LensKit's metrics do, these give NaN to a list without relevant test
-items (in whose place LensKit's tables show 0 before 2026); and LensKit measures no test user for whom there is no list. ``compare`` counts
-such a user as one with an empty list.
+In metrics, a list's order is its ranking, so there are no ties to break: neither scores nor item
+ids are looked at. All test items have grade 1, unless ``rating_field`` names the field with their
+grades. As LensKit's metrics do, these give NaN to a list without relevant test items (in whose
+place LensKit's tables show 0 before 2026); and LensKit measures no test user for whom there is no
+list. ``compare`` counts such a user as one with an empty list.
 """
 
 from __future__ import annotations
@@ -77,12 +78,15 @@ _PARAMETERS = {"n": "cutoff", "n_items": "n", "patience": "p"}
 class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
     """Any measure of ``ir_lexirecall`` and ``ir_measures`` on item lists.
 
-    The label is the measure as it prints, such as ``TSE(exposure='nDCG')@10``: variants of a measure can stand side by side.
+    The label is the measure as it prints, such as ``TSE(exposure='nDCG')@10``: variants of a
+    measure can stand side by side.
 
     Args:
-        measure: An object or a string, such as ``"LexiRecall@10"``, ``"RBU(p=0.9)"`` or ``"nDCG@5"``. Aspects that it names
-            are fields of the test items; ``relevance`` is the grade.
-        rating_field: The field of the test items that holds their grades; by default, all test items have grade 1.
+        measure: An object or a string, such as ``"LexiRecall@10"``, ``"RBU(p=0.9)"`` or
+            ``"nDCG@5"``. Aspects that it names are fields of the test items; ``relevance`` is the
+            grade.
+        rating_field: The field of the test items that holds their grades; by default, all test
+            items have grade 1.
 
     Raises:
         ValueError: not a measure, a parameter out of range, or ``rel`` without ``rating_field``.
@@ -124,8 +128,8 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         """The value for one list; NaN if no test item is relevant.
 
         Raises:
-            ValueError: the list is unordered, holds an item twice, or is longer than the measure's ``n`` allows; a grade
-                cannot be read.
+            ValueError: the list is unordered, holds an item twice, or is longer than the measure's
+                ``n`` allows; a grade cannot be read.
         """
         aspects = self.measure["aspects"] if "aspects" in self.measure.SUPPORTED_PARAMS else ()
         with naming(self.label):
@@ -168,21 +172,24 @@ class _LensKitMetric(Metric):
 class TSE(_LensKitMetric):
     """Total search efficiency: the exposure of the last relevant item, TSE = e(p_m); ``Metric(ir_lexirecall.TSE)``.
 
-    How soon does a user find *every* relevant item? With the default exposure e(i) = 1/i it is the reciprocal rank of
-    the last one. A relevant item that the list lacks sits at the bottom of the catalogue (``impute='pessimistic'``:
-    rank ``n_items``, infinity without), or follows the list at once (``'optimistic'``).
+    How soon does a user find *every* relevant item? With the default exposure e(i) = 1/i it is the
+    reciprocal rank of the last one. A relevant item that the list lacks sits at the bottom of the
+    catalogue (``impute='pessimistic'``: rank ``n_items``, infinity without), or follows the list at
+    once (``'optimistic'``).
 
     Args:
-        n: The maximum recommendation list length: what is ranked below counts as not recommended (``cutoff`` of
-            ``ir_lexirecall.TSE``).
+        n: The maximum recommendation list length: what is ranked below counts as not recommended
+            (``cutoff`` of ``ir_lexirecall.TSE``).
         rating_field: As in ``Metric``.
-        params: Parameters of ``ir_lexirecall.TSE``: ``exposure``, ``impute``, ``normalize``, ``rel``, ...; its ``p`` is
-            ``patience`` here, its ``n``, the number of items that can be recommended, ``n_items``.
+        params: Parameters of ``ir_lexirecall.TSE``: ``exposure``, ``impute``, ``normalize``,
+            ``rel``, ...; its ``p`` is ``patience`` here, its ``n``, the number of items that can be
+            recommended, ``n_items``.
 
     Raises:
         ValueError: as for ``Metric``.
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, doi 10.1145/3728373.
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+        doi 10.1145/3728373.
 
     >>> recs = ItemList([31, 50, 60, 42], ordered=True)
     >>> test = ItemList([31, 42], rating=[5.0, 3.0])
@@ -198,11 +205,11 @@ class TSE(_LensKitMetric):
 class LexiRecall(_LensKitMetric):
     """Lexicographic recall as a number: ordered first by recall, then by the last relevant item, and so on.
 
-    ``Metric(ir_lexirecall.LexiRecall)``. A better list never gets a smaller number; but lists that share their whole tail
-    can get the same one: ``compare`` compares exactly.
+    ``Metric(ir_lexirecall.LexiRecall)``. A better list never gets a smaller number; but lists that
+    share their whole tail can get the same one: ``compare`` compares exactly.
 
-    Arguments, errors and source as in ``TSE``; the ``params`` are those of ``ir_lexirecall.LexiRecall`` (``form``, ``eps``,
-    ``rel``).
+    Arguments, errors and source as in ``TSE``; the ``params`` are those of
+    ``ir_lexirecall.LexiRecall`` (``form``, ``eps``, ``rel``).
 
     >>> test = ItemList(["x", "y"])
     >>> for recs in (["x", "y"], ["x", "a", "y"], ["a", "x", "y"], ["x"], ["a"]):
@@ -299,30 +306,35 @@ def compare(
 ) -> Comparison:
     """Compare recommendation runs user by user: by measures, by exact preferences between their lists, or both.
 
-    A list's own order is its ranking; scores and ranks are not looked at, and there are no ties to break. Ids may be
-    strings or integers; an integer is the same as its decimal string.
+    A list's own order is its ranking; scores and ranks are not looked at, and there are no ties to
+    break. Ids may be strings or integers; an integer is the same as its decimal string.
 
     Args:
-        qrels: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists belong together.
-            Or ``ir_lexirecall.load(qrels(split.test), ...)``, which says what else counts as judged; users are those of ``user_id`` then.
-        runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
-            beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
-            from it.
+        qrels: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists
+            belong together. Or ``ir_lexirecall.load(qrels(split.test), ...)``, which says what else
+            counts as judged; users are those of ``user_id`` then.
+        runs: The runs: a mapping of names to item list collections, or one collection whose keys
+            identify the run beside the user. Lists of users without test items are ignored; a user
+            whom a run lacks gets an empty list from it.
         by, baseline, margin, test, allow_empty: As in ``ir_lexirecall.compare``.
         groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
-        run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
-            lack. A run is called by its value, values of several fields joined by ``/``.
-        rating_field: The field of the test items that holds their grades; by default, all test items are relevant.
+        run_key: The key field, or fields, of ``runs`` that identify the run; by default all that
+            the keys of ``qrels`` lack. A run is called by its value, values of several fields
+            joined by ``/``.
+        rating_field: The field of the test items that holds their grades; by default, all test
+            items are relevant.
 
     Returns:
-        ``ir_lexirecall.Comparison``: means, tables, verdicts, explanations, pictures. Its queries are the users with test
-        items; preferences leave out those of whom no test item is relevant.
+        ``ir_lexirecall.Comparison``: means, tables, verdicts, explanations, pictures. Its queries
+        are the users with test items; preferences leave out those of whom no test item is relevant.
 
     Raises:
-        ValueError: fewer than two runs, keys that do not fit together, two lists of one run for one user, a list that
-            is no ranking, a grade that is not a number, or a bad option; the message names the first offender.
+        ValueError: fewer than two runs, keys that do not fit together, two lists of one run for one
+            user, a list that is no ranking, a grade that is not a number, or a bad option; the
+            message names the first offender.
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, doi 10.1145/3728373.
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+        doi 10.1145/3728373.
 
     >>> test = ItemListCollection.from_dict({7: ItemList(["x", "y"]), 8: ItemList(["x"])}, "user_id")
     >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}

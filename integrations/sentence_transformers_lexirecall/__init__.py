@@ -173,29 +173,33 @@ class _Retrieval(_Measured):
 class LexiRecallEvaluator(_Retrieval, InformationRetrievalEvaluator):  # type: ignore[misc]
     """``InformationRetrievalEvaluator`` with any measures of this library and of ir_measures beside its own.
 
-    Give it to a trainer as ``evaluator``, or call it with a model. The metrics are those of sentence-transformers and one for
-    each measure, such as ``dev_cosine_LexiRecall``. Documents of equal scores stand in trec_eval's order for our measures (ids
-    descending), in sentence-transformers' (ascending) for its own.
+    Give it to a trainer as ``evaluator``, or call it with a model. The metrics are those of
+    sentence-transformers and one for each measure, such as ``dev_cosine_LexiRecall``. Documents of
+    equal scores stand in trec_eval's order for our measures (ids descending), in
+    sentence-transformers' (ascending) for its own.
 
     Args:
         queries, corpus: texts by id.
-        relevant_docs: for each query its relevant documents: a set of ids, or a dict of ids to grades.
-        measures: measures or strings, as in ``evaluate``. Rankings are as deep as the largest k of sentence-transformers'
-            options (``map_at_k``: 100) unless ``depth`` is larger.
+        relevant_docs: for each query its relevant documents: a set of ids, or a dict of ids to
+            grades.
+        measures: measures or strings, as in ``evaluate``. Rankings are as deep as the largest k of
+            sentence-transformers' options (``map_at_k``: 100) unless ``depth`` is larger.
         primary: the measure that selects the best model; by default the first one.
         depth: how deep rankings are at least.
         alpha: 1 - confidence of the intervals.
-        options: anything else that ``InformationRetrievalEvaluator`` takes (``name``, ``score_functions``, ...).
+        options: anything else that ``InformationRetrievalEvaluator`` takes (``name``,
+            ``score_functions``, ...).
 
     Attributes:
         primary_metric: name of the metric that selects the best model, known after the first call.
-        per_query: values of the last call, a row per score function and query (index ``score_function``, ``query_id``), a column
-            per measure.
-        intervals: means of the last call with studentised bootstrap intervals: ``score_function``, ``measure``, ``mean``, ``ci_low``,
-            ``ci_high``.
+        per_query: values of the last call, a row per score function and query (index
+            ``score_function``, ``query_id``), a column per measure.
+        intervals: means of the last call with studentised bootstrap intervals: ``score_function``,
+            ``measure``, ``mean``, ``ci_low``, ``ci_high``.
 
     Raises:
-        ValueError: an unknown measure, a ``primary`` that is none of them, or no query with relevant documents.
+        ValueError: an unknown measure, a ``primary`` that is none of them, or no query with
+            relevant documents.
     """
 
 
@@ -206,24 +210,26 @@ if SparseInformationRetrievalEvaluator is not None:
         """``LexiRecallEvaluator`` for sparse encoders: ``SparseInformationRetrievalEvaluator`` with any measures beside its own.
 
         Args:
-            queries, corpus, relevant_docs, measures, primary, depth, alpha, options: as in ``LexiRecallEvaluator``, and so are the
-                attributes.
+            queries, corpus, relevant_docs, measures, primary, depth, alpha, options: as in
+                ``LexiRecallEvaluator``, and so are the attributes.
         """
 
 
 class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  # type: ignore[misc]
     """``CrossEncoderRerankingEvaluator`` with any measures of this library and of ir_measures beside its own.
 
-    Give it to a trainer as ``evaluator``, or call it with a cross-encoder. The metrics are those of sentence-transformers and one
-    for each measure, such as ``dev_LexiRecall``; its file of results has them, too. A sample is a query, called by its number; a
-    positive document that is not among the ``documents`` is relevant, and not retrieved unless ``always_rerank_positives`` is set.
+    Give it to a trainer as ``evaluator``, or call it with a cross-encoder. The metrics are those of
+    sentence-transformers and one for each measure, such as ``dev_LexiRecall``; its file of results
+    has them, too. A sample is a query, called by its number; a positive document that is not among
+    the ``documents`` is relevant, and not retrieved unless ``always_rerank_positives`` is set.
 
     Args:
-        samples: as ``CrossEncoderRerankingEvaluator`` takes them: dicts of ``query``, ``positive`` and ``negative`` or
-            ``documents``.
-        measures, primary, alpha: as in ``LexiRecallEvaluator``, and so are the attributes ``primary_metric``, ``per_query`` (a
-            row per sample) and ``intervals``.
-        options: anything else that ``CrossEncoderRerankingEvaluator`` takes (``name``, ``at_k``, ...).
+        samples: as ``CrossEncoderRerankingEvaluator`` takes them: dicts of ``query``, ``positive``
+            and ``negative`` or ``documents``.
+        measures, primary, alpha: as in ``LexiRecallEvaluator``, and so are the attributes
+            ``primary_metric``, ``per_query`` (a row per sample) and ``intervals``.
+        options: anything else that ``CrossEncoderRerankingEvaluator`` takes (``name``, ``at_k``,
+            ...).
 
     Raises:
         ValueError: an unknown measure, a ``primary`` that is none of them, or no samples.

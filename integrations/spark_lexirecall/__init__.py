@@ -3,9 +3,10 @@
     import spark_lexirecall
     values = spark_lexirecall.evaluate([TSE, LR, nDCG @ 10], qrels, run)
 
-``qrels`` has the columns ``query_id``, ``doc_id``, ``relevance`` and whatever else ``ir_lexirecall`` reads
-(``subtopic_id`` or ``iteration``, ``weight``, aspects); ``run`` has ``query_id``, ``doc_id``, ``score``. Needs PySpark 4 or later, and
-``ir-lexirecall`` and PyArrow on the workers too.
+``qrels`` has the columns ``query_id``, ``doc_id``, ``relevance`` and whatever else
+``ir_lexirecall`` reads (``subtopic_id`` or ``iteration``, ``weight``, aspects); ``run`` has
+``query_id``, ``doc_id``, ``score``. Needs PySpark 4 or later, and ``ir-lexirecall`` and PyArrow on
+the workers too.
 """
 
 from __future__ import annotations
@@ -56,32 +57,40 @@ def evaluate(
 ) -> Any:
     """``ir_lexirecall.evaluate`` for Spark DataFrames, with the same values bit for bit.
 
-    The rows of a query meet in one of ``buckets`` buckets; a worker evaluates a whole bucket at once.
+    The rows of a query meet in one of ``buckets`` buckets; a worker evaluates a whole bucket at
+    once.
 
     Args:
-        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
-        qrels: columns ``query_id``, ``doc_id``, ``relevance``. Subtopics come from ``subtopic_id`` or ``iteration``, their
-            weights from ``weight``, aspects from further columns. Integer ids mean their decimal strings. Or what
-            ``ir_lexirecall.load`` gives, which is sent to every worker.
+        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of
+            column names to them.
+        qrels: columns ``query_id``, ``doc_id``, ``relevance``. Subtopics come from ``subtopic_id``
+            or ``iteration``, their weights from ``weight``, aspects from further columns. Integer
+            ids mean their decimal strings. Or what ``ir_lexirecall.load`` gives, which is sent to
+            every worker.
         run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
         aggregate: give the means over queries instead of the values per query.
-        buckets: into how many parts to cut the queries, each of which is one task; by default so many that each has about half
-            a million rows, for which the rows are counted first. A worker holds one at a time: some millions are possible.
+        buckets: into how many parts to cut the queries, each of which is one task; by default so
+            many that each has about half a million rows, for which the rows are counted first. A
+            worker holds one at a time: some millions are possible.
 
     Returns:
-        A Spark DataFrame with a row per query of the qrels, in no particular order: ``query_id`` and a double column per
-        measure. It is computed and cached: ``unpersist()`` it when it is no longer needed. With ``aggregate=True`` a pandas
-        Series of means, indexed by measure.
+        A Spark DataFrame with a row per query of the qrels, in no particular order: ``query_id``
+        and a double column per measure. It is computed and cached: ``unpersist()`` it when it is no
+        longer needed. With ``aggregate=True`` a pandas Series of means, indexed by measure.
 
     Raises:
-        ValueError: bad input or an unknown measure; the message names the first offender of a bucket.
+        ValueError: bad input or an unknown measure; the message names the first offender of a
+            bucket.
         ModuleNotFoundError: PySpark is not installed.
 
     Example::
 
-        qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], ["query_id", "doc_id", "relevance"])
-        run = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], ["query_id", "doc_id", "score"])
-        evaluate(["TSE", "nDCG@10"], qrels, run).collect()  # [Row(query_id='q1', TSE=0.5, nDCG@10=1.0)]
+        columns = ["query_id", "doc_id", "relevance"]
+        qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], columns)
+        columns = ["query_id", "doc_id", "score"]
+        run = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], columns)
+        table = evaluate(["TSE", "nDCG@10"], qrels, run)
+        table.collect()  # [Row(query_id='q1', TSE=0.5, nDCG@10=1.0)]
     """
     named = measures_by_column(measures)
     scoring.check_served(named.values())
@@ -118,14 +127,17 @@ def compare(
 ) -> Comparison:
     """``ir_lexirecall.compare`` for Spark DataFrames, with the same result.
 
-    Qrels and runs stay on the cluster: they meet there once, by query, and the driver gets values and outcomes per query; of a query that no run has,
-    what the judgments alone say. ``explain`` has them meet again; pictures of single rankings bring the judgments, and the ranks of the judged documents, to the driver.
+    Qrels and runs stay on the cluster: they meet there once, by query, and the driver gets values
+    and outcomes per query; of a query that no run has, what the judgments alone say. ``explain``
+    has them meet again; pictures of single rankings bring the judgments, and the ranks of the
+    judged documents, to the driver.
 
     Args:
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
         by, baseline, margin, test, allow_empty: as in ``ir_lexirecall.compare``.
-        groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
+        groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of
+            a column of ``qrels``.
         buckets: as in ``evaluate``.
 
     Raises:
@@ -134,9 +146,11 @@ def compare(
 
     Example::
 
-        qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], ["query_id", "doc_id", "relevance"])
-        a = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], ["query_id", "doc_id", "score"])
-        b = spark.createDataFrame([("q1", "d2", 9.5)], ["query_id", "doc_id", "score"])
+        columns = ["query_id", "doc_id", "relevance"]
+        qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], columns)
+        columns = ["query_id", "doc_id", "score"]
+        a = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], columns)
+        b = spark.createDataFrame([("q1", "d2", 9.5)], columns)
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), groups=groups)

@@ -78,7 +78,8 @@ class DistantRun(AlignedRun):
 class CollectedCounts(PreferenceCounts):
     """A preference between runs as the workers found it, for all queries of the judgments.
 
-    ``outcomes``: how many runs are better than each, shape ``(S, Q)``; of a pairwise one its value for the pairs (i, j), i < j.
+    ``outcomes``: how many runs are better than each, shape ``(S, Q)``; of a pairwise one its value
+    for the pairs (i, j), i < j.
     """
 
     outcomes: Any = field(default=None, repr=False)
@@ -232,10 +233,13 @@ def summary(
 ) -> dict[str, Any]:
     """Of each query what a comparison of S runs reads, in lists; of a query that no run has only what the judgments say, and a value per measure.
 
-    ``top``: the highest grade. ``judged``: how many documents are relevant, judged not relevant, and judged by a fraction; for each preference the relevant ones.
-    ``counts``: of the runs the depth, the judged documents that they retrieved, those among the first ten, whether one is tied, and the
-    relevant documents that they retrieved; their standing by each preference that orders them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has.
-    ``ends``: where documents tie, the lowest and the highest of these values. ``pairwise``: for each of the other preferences its value for the pairs (i, j), i < j.
+    ``top``: the highest grade. ``judged``: how many documents are relevant, judged not relevant,
+    and judged by a fraction; for each preference the relevant ones. ``counts``: of the runs the
+    depth, the judged documents that they retrieved, those among the first ten, whether one is tied,
+    and the relevant documents that they retrieved; their standing by each preference that orders
+    them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has. ``ends``:
+    where documents tie, the lowest and the highest of these values. ``pairwise``: for each of the
+    other preferences its value for the pairs (i, j), i < j.
     """
     runs = aligned(judgments, tables)
     queries, every = len(judgments), list(runs.values())

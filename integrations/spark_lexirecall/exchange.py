@@ -137,7 +137,8 @@ class Exchange:
 
         Args:
             work: a function of judgments and of rows by run, either of which may be empty.
-            types: the columns that it gives, ``query_id`` and others, and their types in Arrow, or the names of these.
+            types: the columns that it gives, ``query_id`` and others, and their types in Arrow, or
+                the names of these.
             of_none: call it where no query is judged, too.
         """
         from pyspark.sql.pandas.types import from_arrow_schema

@@ -46,7 +46,8 @@ OfPool = Callable[[Pool, Tables], dict[str, Any]]
 class CollectedRuns(ScoredRuns):
     """Runs that are scored here, and whose documents are on the cluster.
 
-    ``whole`` is what parts of the judgments must know of all of them, as attributes: ``highest_grade``, ``has_fractions``.
+    ``whole`` is what parts of the judgments must know of all of them, as attributes:
+    ``highest_grade``, ``has_fractions``.
     """
 
     exchange: Exchange = field(repr=False)

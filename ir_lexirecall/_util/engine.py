@@ -1,8 +1,9 @@
 """Whether Polars can compute in this process: not in one that was forked after Polars had been loaded, or lacks memory.
 
-Polars computes in threads of its own. A fork copies a process without its threads, and whatever waits for them waits for
-ever; so does, now and then, what waits for threads that a limit of the address space (``ulimit -v``) kept from starting.
-Taking tables apart and putting them together, value by value, needs no threads; all else is done in Python there.
+Polars computes in threads of its own. A fork copies a process without its threads, and whatever
+waits for them waits for ever; so does, now and then, what waits for threads that a limit of the
+address space (``ulimit -v``) kept from starting. Taking tables apart and putting them together,
+value by value, needs no threads; all else is done in Python there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How errors name the offender, and the checks that many functions share.
 
-A message says what is wrong, where (query, document, file), and what to do. It begins with the function that the user
-called, which ``entry`` puts before whatever is raised.
+A message says what is wrong, where (query, document, file), and what to do. It begins with the
+function that the user called, which ``entry`` puts before whatever is raised.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _called: ContextVar[str | None] = ContextVar("the function that the user called"
 def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
     """Let errors raised by a public function begin with its name: the outermost one, that which the user called.
 
-    Whatever it calls raises without naming itself. A misspelt keyword argument gets a hint at the nearest name. A constructor
-    (``__init__``, ``__post_init__``) has the name of its class; a class or static method is decorated below ``classmethod``.
-    ``name`` is another name by which users call the function.
+    Whatever it calls raises without naming itself. A misspelt keyword argument gets a hint at the
+    nearest name. A constructor (``__init__``, ``__post_init__``) has the name of its class; a class
+    or static method is decorated below ``classmethod``. ``name`` is another name by which users
+    call the function.
 
     >>> @entry
     ... def compare(cutoff=1):
@@ -77,7 +78,8 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 def called(name: str) -> Iterator[None]:
     """Let the ``ValueError``s raised within begin with a name: that of the function or command that the user called.
 
-    Also a decorator of functions that users call by another name. An outer one wins; one without a name adds nothing.
+    Also a decorator of functions that users call by another name. An outer one wins; one without a
+    name adds nothing.
     """
     if _called.get() is not None:
         yield

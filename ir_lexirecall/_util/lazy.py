@@ -47,7 +47,8 @@ def exports(
 
     Args:
         package: its ``__name__``.
-        modules: for each exported name, the module that defines it, or is it (where its last part is the name).
+        modules: for each exported name, the module that defines it, or is it (where its last part
+            is the name).
     """
 
     def get(name: str) -> Any:
@@ -96,8 +97,8 @@ else:
     class cached_property(functools.cached_property):
         """``functools.cached_property`` without the lock that it has before Python 3.12.
 
-        That lock is shared by all objects of a class: threads would wait for each other, and a process that is forked while
-        another thread holds it would wait for ever.
+        That lock is shared by all objects of a class: threads would wait for each other, and a
+        process that is forked while another thread holds it would wait for ever.
         """
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -13,8 +13,9 @@ from typing import Any
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
     """tqdm's bar over ``items`` (or of a ``total`` of steps); ``progress``: whether to show it, None: where a person looks.
 
-    That is on a terminal, and in a notebook, where the bar is tqdm's widget if ipywidgets is installed. Where none is shown, tqdm
-    is left alone: it has a lock that a process which is forked at the wrong moment would wait for.
+    That is on a terminal, and in a notebook, where the bar is tqdm's widget if ipywidgets is
+    installed. Where none is shown, tqdm is left alone: it has a lock that a process which is forked
+    at the wrong moment would wait for.
 
     >>> list(progress_bar(False, "ab", desc="letters"))
     ['a', 'b']

@@ -1,14 +1,14 @@
-"""One rule of rounding: numbers are the same where they differ by a small share of what they were computed from.
+"""One rule of rounding: numbers are equal if they differ by a small share of what they come from.
 
-The same sum, added up in another order, differs in its last bits: whoever compares runs must see a tie. No tolerance is absolute,
-since values of a measure may be as small as they like (TSE of documents far down, 1 / 2^40). How large the share is depends on what
-is known of the numbers:
+The same sum, added up in another order, differs in its last bits: whoever compares runs must see a
+tie. No tolerance is absolute, because values of a measure may be very small (TSE of documents far
+down, 1 / 2^40). How large the share is depends on what is known of the numbers:
 
-==============  ======  ============================================================================================
+==============  ======  ===========================================================================
 ``VALUE``       2^-49   a value of a query, of a few operations: 8 units in the last place
 ``SUM``         1e-12   a sum or mean of many numbers, relative to their magnitude
-``DIFFERENCE``  1e-9    a difference, relative to itself, where the magnitude of what was subtracted is not known
-==============  ======  ============================================================================================
+``DIFFERENCE``  1e-9    a difference, relative to itself, if the magnitudes before it are not known
+==============  ======  ===========================================================================
 """
 
 from __future__ import annotations

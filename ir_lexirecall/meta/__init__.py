@@ -1,8 +1,8 @@
 """Measuring measures: axioms, orientation, ties, sensitivity, stability and relations of any measure.
 
-Every study gives a tidy DataFrame that says in ``attrs`` what was run; ``plot`` draws it, ``summary`` says what stands out.
-Studies of runs are methods of ``Study``, which reads the runs once; the others are functions of measures (objects, or strings
-as in ``ir_measures``).
+Every study gives a tidy DataFrame that says in ``attrs`` what was run; ``plot`` draws it,
+``summary`` says what stands out. Studies of runs are methods of ``Study``, which reads the runs
+once; the others are functions of measures (objects, or strings as in ``ir_measures``).
 
 >>> from ir_lexirecall import meta
 >>> table = meta.tie_probabilities(n=1000, m=10)
@@ -45,10 +45,12 @@ class Study(Decisions):
     Queries without a relevant document take no part.
 
     Args:
-        measures: measures, strings, and names of preferences (``'lexirecall'``, ``'rpp'``, ...), as in ``compare``: one, several,
-            or a mapping of labels to them; ``()`` where a study needs none.
+        measures: measures, strings, and names of preferences (``'lexirecall'``, ``'rpp'``, ...), as
+            in ``compare``: one, several, or a mapping of labels to them; ``()`` where a study needs
+            none.
         qrels: judgments in any form that ``evaluate`` takes.
-        runs: runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``); most studies need two.
+        runs: runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``); most
+            studies need two.
         rel: smallest grade that counts as relevant.
         allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show progress bars; by default on a terminal only.

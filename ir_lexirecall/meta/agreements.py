@@ -38,8 +38,9 @@ def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
         aggregate: sum over the queries, a row per measure.
 
     Returns:
-        A row per measure and query that has relevant documents: ``measure``, ``query_id``, ``pairs``, ``ties``,
-        ``incomparable`` (pairs that a partial order leaves open; they do not tie) and ``share`` = ties / pairs.
+        A row per measure and query that has relevant documents: ``measure``, ``query_id``,
+        ``pairs``, ``ties``, ``incomparable`` (pairs that a partial order leaves open; they do not
+        tie) and ``share`` = ties / pairs.
 
     Raises:
         ValueError: fewer than two runs.
@@ -91,15 +92,18 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
 def agreement(self: Decisions) -> pd.DataFrame:
     """Agreement of every measure or preference with every other on the order of two runs, query by query.
 
-    A decision is a pair of runs on a query. The agreement of a with b is the share of the decisions that a makes which b
-    makes alike: ``agreement`` = agree / (agree + disagree + tied_b). Ties of b stay in the denominator, those of a do not, so
-    that agreement is not symmetric. ``agreement_with_ties`` = (agree + tied_both) / (decisions - incomparable) is: a tie of
-    both counts as agreement, a tie of one as none.
+    A decision is a pair of runs on a query. The agreement of a with b is the share of the decisions
+    that a makes which b makes alike: ``agreement`` = agree / (agree + disagree + tied_b). Ties of b
+    stay in the denominator, those of a do not, so that agreement is not symmetric.
+    ``agreement_with_ties`` = (agree + tied_both) / (decisions - incomparable) is: a tie of both
+    counts as agreement, a tie of one as none.
 
     Returns:
-        A row per ordered pair of measures: ``measure_a``, ``measure_b``, ``decisions``, ``agree``, ``disagree``, ``tied_a`` and
-        ``tied_b`` (only that one ties), ``tied_both``, ``incomparable`` (either is a partial order that leaves the pair open;
-        these count nowhere else), ``agreement`` (of a with b) and ``agreement_with_ties``; NaN where nothing was decided.
+        A row per ordered pair of measures: ``measure_a``, ``measure_b``, ``decisions``, ``agree``,
+        ``disagree``, ``tied_a`` and ``tied_b`` (only that one ties), ``tied_both``,
+        ``incomparable`` (either is a partial order that leaves the pair open; these count nowhere
+        else), ``agreement`` (of a with b) and ``agreement_with_ties``; NaN where nothing was
+        decided.
 
     Raises:
         ValueError: fewer than two measures or runs.
@@ -153,20 +157,22 @@ def agreement(self: Decisions) -> pd.DataFrame:
 def unanimity(self: Decisions) -> pd.DataFrame:
     """Metric unanimity: how much more often a measure rises where none of the other measures falls.
 
-    MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on one query, queries pooled. dm: m
-    rises from the first run to the second, a tie counting one half; so P(dm) = 1/2. dM: no measure or preference of the study
-    *other than m* falls; a pair on which all of them tie counts in both directions. MU is 1 where m rises whenever the others
-    allow it, 0 where it rises in half of the cases (a constant measure), NaN where the others never agree.
+    MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on one query,
+    queries pooled. dm: m rises from the first run to the second, a tie counting one half; so P(dm)
+    = 1/2. dM: no measure or preference of the study *other than m* falls; a pair on which all of
+    them tie counts in both directions. MU is 1 where m rises whenever the others allow it, 0 where
+    it rises in half of the cases (a constant measure), NaN where the others never agree.
 
     Returns:
-        A row per measure: ``measure``, ``pairs`` (ordered pairs of runs times queries), ``unanimous`` (those with dM),
-        ``joint`` (those with dm and dM; ties of m count one half), ``unanimity``.
+        A row per measure: ``measure``, ``pairs`` (ordered pairs of runs times queries),
+        ``unanimous`` (those with dM), ``joint`` (those with dm and dM; ties of m count one half),
+        ``unanimity``.
 
     Raises:
         ValueError: fewer than two measures or runs.
 
-    Source: Amigó, Spina, Carrillo-de-Albornoz, An Axiomatic Analysis of Diversity Evaluation Metrics, SIGIR 2018,
-    doi 10.1145/3209978.3210024.
+    Source: Amigó, Spina, Carrillo-de-Albornoz, An Axiomatic Analysis of Diversity Evaluation
+    Metrics, SIGIR 2018, doi 10.1145/3209978.3210024.
 
     >>> from ir_lexirecall.meta import Study
     >>> qrels = {"q": {"a": 1, "b": 1}}
@@ -255,17 +261,19 @@ def tau_b(x: Signs, y: Signs) -> Floats:
 def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
     """Correlation of every two measures over runs and queries.
 
-    Coefficients: Pearson's r, Spearman's rho, Kendall's tau (tau-b), and top-weighted Kendall: scipy's ``weightedtau``,
-    in which an exchange of places s and s' (from 0, best first) weighs 1/(s+1) + 1/(s'+1). A measure whose smaller value is
-    better counts with the opposite sign, so that measures that agree correlate positively. Preferences (``'lexirecall'``, ...)
-    count as the mean preference of a run over all others.
+    Coefficients: Pearson's r, Spearman's rho, Kendall's tau (tau-b), and top-weighted Kendall:
+    scipy's ``weightedtau``, in which an exchange of places s and s' (from 0, best first) weighs
+    1/(s+1) + 1/(s'+1). A measure whose smaller value is better counts with the opposite sign, so
+    that measures that agree correlate positively. Preferences (``'lexirecall'``, ...) count as the
+    mean preference of a run over all others.
 
     Args:
-        by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the queries.
+        by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the
+            queries.
 
     Returns:
-        A row per pair of measures: ``measure_a``, ``measure_b``, ``points``, ``pearson``, ``spearman``, ``kendall``,
-        ``top_weighted_kendall`` (NaN where a measure is constant).
+        A row per pair of measures: ``measure_a``, ``measure_b``, ``points``, ``pearson``,
+        ``spearman``, ``kendall``, ``top_weighted_kendall`` (NaN where a measure is constant).
 
     Raises:
         ValueError: fewer than two measures or runs, or another ``by``.
@@ -298,18 +306,18 @@ def correlation(self: Decisions, *, by: str = "values") -> pd.DataFrame:
 def per_query_kendall(self: Decisions) -> pd.DataFrame:
     """Kendall's tau between the orders in which two measures put the runs, query by query.
 
-    Tau is tau-b; queries on which a measure gives all runs the same value have none and are left out. A run's mean preference
-    over all others orders it by a preference.
+    Tau is tau-b; queries on which a measure gives all runs the same value have none and are left
+    out. A run's mean preference over all others orders it by a preference.
 
     Returns:
-        A row per pair of measures: ``measure_a``, ``measure_b``, ``queries`` (with a tau), ``kendall`` (the mean),
-        ``smallest``, ``largest``.
+        A row per pair of measures: ``measure_a``, ``measure_b``, ``queries`` (with a tau),
+        ``kendall`` (the mean), ``smallest``, ``largest``.
 
     Raises:
         ValueError: fewer than two measures or runs.
 
-    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of Rankings, CIKM 2021,
-    doi 10.1145/3459637.3482287.
+    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of
+    Rankings, CIKM 2021, doi 10.1145/3459637.3482287.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study

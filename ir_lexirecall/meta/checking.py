@@ -1,7 +1,7 @@
 """Axioms: which properties of the literature a measure has, with the smallest counterexample where it lacks one.
 
-A property is a set of claims about the values of rankings, such as "this ranking scores more than that one". The rankings
-of all claims are scored together, one ranking as one query.
+A property is a set of claims about the values of rankings, such as "this ranking scores more than
+that one". The rankings of all claims are scored together, one ranking as one query.
 """
 
 from __future__ import annotations
@@ -29,9 +29,13 @@ from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import listed
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
-_LONGEST_OF_OTHERS = (
-    2**9
-)  # documents of a ranking that another program scores: some take the square of it
+NAMES_ASPECTS = (
+    NOT_APPLICABLE,
+    "",
+    "the measure names its aspects; the constraint is about subtopics",
+)
+"""The outcome of properties of subtopics for a measure of named aspects."""
+_LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores in quadratic time
 _WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 
@@ -96,43 +100,50 @@ def axioms(
 ) -> pd.DataFrame:
     """Find which properties of the literature measures have, and the smallest counterexample for each that one lacks.
 
-    The properties are those of ``properties()``: Ferrante et al.'s swap and replacement (also strict, and without ranks),
-    Diaz et al.'s properties (also strict), Amigó et al.'s ten constraints on relevance and diversity, and whether the best
-    ranking scores 1 (Maistro et al.). Rankings are compared within one topic, with the same documents judged; topics
-    without relevant documents are left out, but for completeness. Claims about all rankings are checked on all rankings of
-    a small size, on random larger ones and, where the measure has a cutoff below that, on all short rankings that lie
-    across it; "large enough" and "small enough" on a range of numbers. ``holds`` thus means that no counterexample was
-    found.
+    The properties are those of ``properties()``: Ferrante et al.'s swap and replacement (also
+    strict, and without ranks), Diaz et al.'s properties (also strict), Amigó et al.'s ten
+    constraints on relevance and diversity, and whether the best ranking scores 1 (Maistro et al.).
+    Rankings are compared within one topic, with the same documents judged; topics without relevant
+    documents are left out, but for completeness. Claims about all rankings are checked on all
+    rankings of a small size, on random larger ones and, where the measure has a cutoff below that,
+    on all short rankings that lie across it; "large enough" and "small enough" on a range of
+    numbers. ``holds`` thus means that no counterexample was found.
 
-    Where a constraint is about small, partial or full gains, a measure with a scale (``max_rel``) gets another scale;
-    measures without one are checked with the gains that they have. Where a measure's smaller value is better (``SL3``,
-    ``RE``), a value that a property asks to be higher must be lower, and the other way round.
+    Where a constraint is about small, partial or full gains, a measure with a scale (``max_rel``)
+    gets another scale; measures without one are checked with the gains that they have. Where a
+    measure's smaller value is better (``SL3``, ``RE``), a value that a property asks to be higher
+    must be lower, and the other way round.
 
-    Measures that know no subtopics see a document's highest grade, and so fail what needs subtopics. Measures with
-    named aspects (``TOMA``, ``CAM``, ``MM``) get documents whose labels are all lowest (0) or all highest (1), and for the
-    reachable maximum also documents that are highest in one aspect only; the constraints on subtopics do not apply to them.
+    Measures that know no subtopics see a document's highest grade, and so fail what needs
+    subtopics. Measures with named aspects (``TOMA``, ``CAM``, ``MM``) get documents whose labels
+    are all lowest (0) or all highest (1), and for the reachable maximum also documents that are
+    highest in one aspect only; the constraints on subtopics do not apply to them.
 
     Args:
         measures: measures or strings, as for ``evaluate``.
-        grades: the grades of documents, from 0 up; by default 0 and ``rel`` for binary measures, else 0, 1 and 2, as
-            far as ``max_rel`` allows.
-        size: enumerate all rankings up to this many documents, as long as there are at most 2,048 rankings of that size (11
-            documents of two grades, 6 of three); by default at most 256 (8 of two, 5 of three).
+        grades: the grades of documents, from 0 up; by default 0 and ``rel`` for binary measures,
+            else 0, 1 and 2, as far as ``max_rel`` allows.
+        size: enumerate all rankings up to this many documents, as long as there are at most 2,048
+            rankings of that size (11 documents of two grades, 6 of three); by default at most 256
+            (8 of two, 5 of three).
         cases: random cases of larger size per property.
         seed: of the random cases.
 
     Returns:
-        A row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``, ``'fails'``, ``'not applicable'``),
-        ``counterexample`` (labels from rank 1 on, behind the bar the topic's documents that are not retrieved; ``0x4`` means
-        four times 0; ``1+0`` are grades for two subtopics; ``reaches below the cutoff``: no ranking within it breaks the
+        A row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``,
+        ``'fails'``, ``'not applicable'``), ``counterexample`` (labels from rank 1 on, behind the
+        bar the topic's documents that are not retrieved; ``0x4`` means four times 0; ``1+0`` are
+        grades for two subtopics; ``reaches below the cutoff``: no ranking within it breaks the
         property) and ``search``.
 
     Raises:
-        ValueError: an unknown measure, one that nothing installed computes, or grades that it does not take.
+        ValueError: an unknown measure, one that nothing installed computes, or grades that it does
+            not take.
 
-    Sources: Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452; Diaz, Ekstrand, Mitra, TORS 2026,
-    doi 10.1145/3728373; Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024; Maistro, Chaves
-    Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287.
+    Sources: Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452; Diaz, Ekstrand,
+    Mitra, TORS 2026, doi 10.1145/3728373; Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018,
+    doi 10.1145/3209978.3210024; Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021,
+    doi 10.1145/3459637.3482287.
 
     >>> table = axioms("RR", cases=0).set_index("property")
     >>> table.loc["strict swap", ["result", "counterexample", "search"]].to_list()
@@ -151,38 +162,22 @@ def axioms(
     if size is not None:
         check_integer("size", size)
     rows = []
-    known: dict[
-        tuple[str, Space], Search
-    ] = {}  # measures of the same grades answer to the same claims
+    search_of: dict[tuple[str, Space], Search] = {}  # shared by measures of the same grades
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
         searches: dict[Property, Search] = {}
-        for place, law in enumerate(PROPERTIES):
+        for index, law in enumerate(PROPERTIES):
             space = _space(name, measure, grades, law.gains)
             if law.subtopics and space.aspects:
                 continue
-            if (law.name, space) not in known:
-                known[law.name, space] = Search.of(
-                    law, space, size, cases, np.random.default_rng([seed, place])
-                )
-            searches[law] = known[law.name, space]
+            if (law.name, space) not in search_of:
+                rng = np.random.default_rng([seed, index])
+                search_of[law.name, space] = Search.of(law, space, size, cases, rng)
+            searches[law] = search_of[law.name, space]
         scored, falling = _values(name, measure, searches), smaller_is_better(measure)
         for law in PROPERTIES:
-            result, counterexample = NOT_APPLICABLE, ""
-            words = "the measure names its aspects; the constraint is about subtopics"
-            if search := searches.get(law):
-                words = f"{search.words}; {GAINS[law.gains]}" if GAINS[law.gains] else search.words
-                if not search.claims:
-                    words = f"no case is that small: {words}"
-                elif (broken := search.broken(scored[law.kind], falling)) is None:
-                    result = HOLDS
-                else:
-                    result, counterexample = (
-                        FAILS,
-                        law.describe(broken, scored[law.kind], falling=falling),
-                    )
-                    if law.around is not None and 0 < search.space.cutoff < broken.depth:
-                        counterexample += " (reaches below the cutoff)"
-            rows.append((name, law.source, law.name, result, counterexample, words))
+            search = searches.get(law)
+            outcome = NAMES_ASPECTS if search is None else _outcome(search, scored, falling)
+            rows.append((name, law.source, law.name, *outcome))
     table = pd.DataFrame(
         rows, columns=["measure", "source", "property", "result", "counterexample", "search"]
     )
@@ -198,41 +193,64 @@ def axioms(
     )
 
 
+def _outcome(
+    search: Search, scored: Mapping[Kind, Mapping[Ranking, float]], falling: bool
+) -> tuple[str, str, str]:
+    """Return the result, the counterexample and what was searched."""
+    law = search.law
+    gains = GAINS[law.gains]
+    words = f"{search.words}; {gains}" if gains else search.words
+    if not search.claims:
+        return NOT_APPLICABLE, "", f"no case is that small: {words}"
+    broken = search.broken(scored[law.kind], falling)
+    if broken is None:
+        return HOLDS, "", words
+    counterexample = law.describe(broken, scored[law.kind], falling=falling)
+    if law.around is not None and 0 < search.space.cutoff < broken.depth:
+        counterexample += " (reaches below the cutoff)"
+    return FAILS, counterexample, words
+
+
 def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
+    """Return the rankings that a measure is checked with."""
     aspects = len(aspect_ends(measure))
-    if grades is not None and not isinstance(grades, Iterable):
-        raise ValueError(f"grades must be 0 and some larger integers in order, not {grades!r}")
     rel = _number(measure, "rel")
-    chosen: tuple[Any, ...] = (0, 1)
-    if grades is not None:
-        chosen = tuple(grades)
-    elif "rel" in measure.SUPPORTED_PARAMS and not aspects:
-        chosen = (0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1)
-    elif not aspects:  # those that the measure can tell apart, at most two
-        top = measure.params.get("max_rel", 2) if gains == "own" else 2
-        chosen = (0, *range(1, max(1, min(2, int(top))) + 1))
-    if (
-        not all(map(is_integer, chosen))
-        or len(chosen) < 2
-        or chosen[0] != 0
-        or list(chosen) != sorted(set(chosen))
-    ):
-        raise ValueError(
-            f"grades must be 0 and some larger integers in order, not {list(chosen)!r}"
-        )
+    chosen = _default_grades(measure, gains) if grades is None else _checked_grades(grades)
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
     base = measure.base_measure() if aspects else measure
+    longest = np.inf if is_native(base) else _LONGEST_OF_OTHERS
     return Space(
         grades=chosen,
         least=1 if aspects or rel is None else float(rel),
-        longest=min(
-            float(measure.params.get("n") or np.inf),
-            np.inf if is_native(base) else _LONGEST_OF_OTHERS,
-        ),
+        longest=min(float(measure.params.get("n") or np.inf), longest),
         cutoff=int(_number(base, "cutoff") or 0),
         aspects=aspects,
     )
+
+
+def _checked_grades(grades: Any) -> tuple[int, ...]:
+    """Return the grades that the user gave; raise unless they rise from 0."""
+    if not isinstance(grades, Iterable):
+        raise ValueError(f"grades must be 0 and some larger integers in order, not {grades!r}")
+    chosen = tuple(grades)
+    integers = all(map(is_integer, chosen))
+    if not integers or len(chosen) < 2 or chosen[0] != 0 or list(chosen) != sorted(set(chosen)):
+        raise ValueError(
+            f"grades must be 0 and some larger integers in order, not {list(chosen)!r}"
+        )
+    return chosen
+
+
+def _default_grades(measure: IRMeasure, gains: str) -> tuple[int, ...]:
+    """Return the grades that a measure can tell apart, at most three."""
+    if aspect_ends(measure):
+        return 0, 1
+    if "rel" in measure.SUPPORTED_PARAMS:
+        rel = _number(measure, "rel")
+        return _checked_grades((0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1))
+    top = measure.params.get("max_rel", 2) if gains == "own" else 2
+    return 0, *range(1, max(1, min(2, int(top))) + 1)
 
 
 def _number(measure: IRMeasure, name: str) -> Any:

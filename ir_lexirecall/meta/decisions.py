@@ -31,8 +31,9 @@ _BLOCK = 2**22  # differences that are held at once
 class Decisions:
     """What measures and preferences say of several runs, on the queries with relevant documents.
 
-    A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they tie (0). Runs are read when
-    this is made; measures are computed when a study first needs their values, and once.
+    A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they
+    tie (0). Runs are read when this is made; measures are computed when a study first needs their
+    values, and once.
 
     Attributes:
         labels: measures and preferences, by the label that tables give them.

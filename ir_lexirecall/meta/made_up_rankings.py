@@ -69,11 +69,14 @@ def made_up_run(
     """Rankings, given by where their judged documents stand.
 
     Args:
-        query: ranking (0, 1, ...) of each judged document, ascending; every ranking has at least one.
-        rank: its rank, ascending within a ranking; 0 for the documents that the ranking lacks, which come last.
+        query: ranking (0, 1, ...) of each judged document, ascending; every ranking has at least
+            one.
+        rank: its rank, ascending within a ranking; 0 for the documents that the ranking lacks,
+            which come last.
         grade: its grade, shape ``(D,)``, or its grade for each of T aspects, shape ``(D, T)``.
         depth: documents retrieved by each ranking, shape ``(Q,)``.
-        columns: names of the T aspects, to make them columns of the qrels; without, they are subtopics.
+        columns: names of the T aspects, to make them columns of the qrels; without, they are
+            subtopics.
         weights: of the T subtopics; without, equal.
     """
     query_ids = _names(np.arange(len(depth)))
@@ -111,8 +114,8 @@ def values(
 ) -> Floats:
     """Values of a measure for rankings whose labels are all of one kind, shape ``(len(rankings),)``.
 
-    For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest label and 1 its top one;
-    a label that is one number means it for every aspect.
+    For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest
+    label and 1 its top one; a label that is one number means it for every aspect.
     """
     depth = np.array([len(ranking.retrieved) for ranking in rankings], dtype=np.int64)
     size = np.array([ranking.size for ranking in rankings], dtype=np.int64)
@@ -159,8 +162,9 @@ class SimulatedRankings:
 
     Attributes:
         judgments: the relevant documents of all queries.
-        aligned: where they stand in every run, by its name. ``judgments`` and ``aligned`` go into the studies of this
-            package as ``qrels`` and ``runs``, and cost no more than the relevant documents.
+        aligned: where they stand in every run, by its name. ``judgments`` and ``aligned`` go into
+            the studies of this package as ``qrels`` and ``runs``, and cost no more than the
+            relevant documents.
     """
 
     judgments: Judgments
@@ -176,7 +180,8 @@ class SimulatedRankings:
         """The runs as tables (``query_id``, ``doc_id``, ``score``), every retrieved document in a row of its own.
 
         Raises:
-            ValueError: the rankings are so deep that 32-bit scores cannot order them; ``aligned`` still serves.
+            ValueError: the rankings are so deep that 32-bit scores cannot order them; ``aligned``
+                still serves.
         """
         deepest = max(int(run.depth.max(initial=0)) for run in self.aligned.values())
         if deepest > _DEEPEST:
@@ -198,26 +203,29 @@ def simulate_rankings(
 ) -> SimulatedRankings:
     """Simulate rankings of a collection of n documents, m of them relevant, by systems of a given quality.
 
-    A ranking is drawn from the top: whatever is left, each relevant document is ``quality`` times as likely to come
-    next as each other one (Plackett and Luce). So a relevant document stands above another one with probability
-    quality / (quality + 1): 1 is a random ranking, above 1 a better one, below 1 a worse one; and of the first k
-    documents, as many are relevant as Wallenius' noncentral hypergeometric distribution says.
+    A ranking is drawn from the top: whatever is left, each relevant document is ``quality`` times
+    as likely to come next as each other one (Plackett and Luce). So a relevant document stands
+    above another one with probability quality / (quality + 1): 1 is a random ranking, above 1 a
+    better one, below 1 a worse one; and of the first k documents, as many are relevant as
+    Wallenius' noncentral hypergeometric distribution says.
 
-    No permutation is built: a relevant document arrives at an exponential time of rate ``quality``, another one of
-    rate 1, so that between two relevant arrivals a binomial number of the others arrives. Time and memory grow with
-    queries, systems and m, not with n.
+    No permutation is built: a relevant document arrives at an exponential time of rate ``quality``,
+    another one of rate 1, so that between two relevant arrivals a binomial number of the others
+    arrives. Time and memory grow with queries, systems and m, not with n.
 
     Args:
         n: size of the collection, up to 10^9 and more.
-        m: relevant documents of each query; or a ``range``, from which each query's number is drawn uniformly.
+        m: relevant documents of each query; or a ``range``, from which each query's number is drawn
+            uniformly.
         depth: how many documents a system retrieves; what is ranked below is lost.
         queries: how many.
-        systems: how many random ones (``s1``, ``s2``, ...), or names with the quality of each, at least 1e-300.
+        systems: how many random ones (``s1``, ``s2``, ...), or names with the quality of each, at
+            least 1e-300.
         seed: of the random numbers.
 
     Returns:
-        ``SimulatedRankings``: ``judgments`` and ``aligned`` for the studies of this package, ``qrels`` and ``runs`` as tables
-        for ``evaluate`` and ``compare``.
+        ``SimulatedRankings``: ``judgments`` and ``aligned`` for the studies of this package,
+        ``qrels`` and ``runs`` as tables for ``evaluate`` and ``compare``.
 
     Raises:
         ValueError: a number out of range.
@@ -279,7 +287,8 @@ def simulate_rankings(
 def positions(rng: np.random.Generator, n: int, m: Ints, quality: float) -> tuple[Ints, Ints]:
     """The relevant documents (0..m-1) of each query in the order of their ranks, and the ranks; shape ``(Q, max m)``.
 
-    Of a query with fewer relevant documents, the places beyond m have ranks beyond every collection.
+    Of a query with fewer relevant documents, the places beyond m have ranks beyond every
+    collection.
     """
     levels = np.arange(int(m.max()))
     there = levels < m[:, None]

@@ -1,7 +1,7 @@
 """Missing labels: what becomes of decisions.
 
-Intervals come from one bootstrap over queries and over groups of runs together, the same resamples for all measures, so that
-measures can be subtracted.
+Intervals come from one bootstrap over queries and over groups of runs together, the same resamples
+for all measures, so that measures can be subtracted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected
 
 POLICIES = ("random", "pool", "frequency")
+
+Conclusions: TypeAlias = tuple[Signs, Ints]
+"""Which run is better by pair and query, and the sign of each pair's difference if significant, else 0."""
 
 _BLOCK = 2**22  # weights that are held at once
 
@@ -68,16 +71,19 @@ def degrade(
 ) -> pd.DataFrame:
     """Ties and agreement with the full labels after a fraction of the relevant labels is removed.
 
-    Of the m relevant documents of a query, ceil((1 - fraction) m) keep their labels, at least one; the others count as
-    judged not relevant (grade 0, lowest label of every aspect). Within a sample, what a smaller fraction removes a
-    larger one removes too.
+    Of the m relevant documents of a query, ceil((1 - fraction) m) keep their labels, at least one;
+    the others count as judged not relevant (grade 0, lowest label of every aspect). Within a
+    sample, what a smaller fraction removes a larger one removes too.
 
     - ``policy='random'``: they are drawn at random.
-    - ``policy='pool'``: those that a shallower pool would not have found. A document's pool depth is the smallest rank
-      that any of the runs gives it; the deepest go first, before them those that no run retrieved, equals at random.
-    - ``policy='frequency'``: by how many of the runs retrieve them; those that the fewest retrieve go first, equals at random.
+    - ``policy='pool'``: those that a shallower pool would not have found. A document's pool depth
+      is the smallest rank that any of the runs gives it; the deepest go first, before them those
+      that no run retrieved, equals at random.
+    - ``policy='frequency'``: by how many of the runs retrieve them; those that the fewest retrieve
+      go first, equals at random.
 
-    The runs are read and aligned once, then judged again. A decision is which of two runs is better on a query.
+    The runs are read and aligned once, then judged again. A decision is which of two runs is better
+    on a query.
 
     Args:
         fractions: of the relevant labels to remove, each between 0 and 1.
@@ -87,16 +93,17 @@ def degrade(
         seed: random seed.
 
     Returns:
-        A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
-        queries), and as shares of all decisions ``ties``, ``agreement`` (the same as with the full labels: ties, and
-        pairs that a partial order leaves open, included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the
-        runs' orders by mean). ``attrs["ties"]`` has the shares of ties with the full labels.
+        A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed``
+        (labels, all queries), and as shares of all decisions ``ties``, ``agreement`` (the same as
+        with the full labels: ties, and pairs that a partial order leaves open, included) and
+        ``reversals`` (the opposite); ``kendall`` (tau-b of the runs' orders by mean).
+        ``attrs["ties"]`` has the shares of ties with the full labels.
 
     Raises:
         ValueError: a number out of range, fewer than two runs, or an unknown policy.
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 14 and 15,
-    doi 10.1145/3728373.
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+    Figures 14 and 15, doi 10.1145/3728373.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
@@ -194,13 +201,15 @@ def stability(
 ) -> pd.DataFrame:
     """Agreement with the full labels by how labels were lost, with intervals over queries and groups of runs together.
 
-    Equal shares of every query's relevant labels are removed by each policy (those of ``degrade``). A decision is which of two
-    runs is better on a query. ``agreement`` is the share of all decisions that stay the same, ties included; ``decided`` that
-    of the decisions which are no ties with the full labels.
+    Equal shares of every query's relevant labels are removed by each policy (those of ``degrade``).
+    A decision is which of two runs is better on a query. ``agreement`` is the share of all
+    decisions that stay the same, ties included; ``decided`` that of the decisions which are no ties
+    with the full labels.
 
-    The bootstrap draws queries and groups with replacement, together: a pair of runs of two groups weighs the product of how
-    often these are drawn, a pair of one group as often as that is. Intervals are percentiles. A contrast is the difference of two
-    measures over the same resamples; its p is 2 min(P(<= 0), P(>= 0)), the observed one counted among them.
+    The bootstrap draws queries and groups with replacement, together: a pair of runs of two groups
+    weighs the product of how often these are drawn, a pair of one group as often as that is.
+    Intervals are percentiles. A contrast is the difference of two measures over the same resamples;
+    its p is 2 min(P(<= 0), P(>= 0)), the observed one counted among them.
 
     Args:
         fractions: of the relevant labels to remove, each between 0 and 1.
@@ -213,16 +222,19 @@ def stability(
         seed: of the labels and of the bootstrap.
 
     Returns:
-        A row per policy, fraction, and measure or contrast: ``policy``, ``fraction``, ``measure``, ``minus`` (empty but for
-        contrasts), ``agreement``, ``ci_low``, ``ci_high``, ``decided``, ``decided_low``, ``decided_high``, ``p`` (of a contrast's
-        ``decided``), ``significant`` (pairs of runs with a significant difference with the full labels: paired t, Holm), and how
-        many of these are ``lost`` (no longer significant) or ``reversed`` (significantly the other way), means over the samples.
+        A row per policy, fraction, and measure or contrast: ``policy``, ``fraction``, ``measure``,
+        ``minus`` (empty but for contrasts), ``agreement``, ``ci_low``, ``ci_high``, ``decided``,
+        ``decided_low``, ``decided_high``, ``p`` (of a contrast's ``decided``), ``significant``
+        (pairs of runs with a significant difference with the full labels: paired t, Holm), and how
+        many of these are ``lost`` (no longer significant) or ``reversed`` (significantly the other
+        way), means over the samples.
 
     Raises:
-        ValueError: a number out of range, fewer than two runs, a run without a group, or a contrast of what is no measure.
+        ValueError: a number out of range, fewer than two runs, a run without a group, or a contrast
+            of what is no measure.
 
-    Source: after Diaz, Ekstrand, Mitra, TORS 2026, Figure 15, doi 10.1145/3728373; the bootstrap after Owen, The Pigeonhole
-    Bootstrap, 2007, doi 10.1214/07-AOAS122.
+    Source: after Diaz, Ekstrand, Mitra, TORS 2026, Figure 15, doi 10.1145/3728373; the bootstrap
+    after Owen, The Pigeonhole Bootstrap, 2007, doi 10.1214/07-AOAS122.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
@@ -239,65 +251,110 @@ def stability(
     seed = check_integer("seed", seed, least=0)
     check_number("alpha", alpha, above=0, below=1)
     self.check()
-    if unknown := [label for pair in contrasts for label in pair if label not in self.labels]:
-        raise ValueError(
-            f"{unknown[0]!r} in contrasts is not among the measures {', '.join(self.labels)}"
-        )
+    _check_contrasts(contrasts, self.labels)
     resamples = TwoWay.draw(self, groups, n_resamples, seed)
     before = {label: _conclusions(self, label, self.queries, alpha) for label in self.labels}
     rows: list[dict[str, Any]] = []
-    with progress_bar(
-        self.progress, total=len(policies) * len(shares) * n_samples, desc="degraded labels"
-    ) as bar:
+    steps = len(policies) * len(shares) * n_samples
+    with progress_bar(self.progress, total=steps, desc="degraded labels") as bar:
         for policy in policies:
-            after: dict[tuple[float, str], list[tuple[Signs, Ints]]] = {}
+            after: dict[tuple[float, str], list[Conclusions]] = {}
             for share, _, removed in removals(self, shares, policy, n_samples, seed):
                 fewer = self.with_judgments(without_labels(self.judgments, removed))
                 for label in before:
-                    after.setdefault((share, label), []).append(
-                        _conclusions(fewer, label, self.queries, alpha)
-                    )
+                    conclusions = _conclusions(fewer, label, self.queries, alpha)
+                    after.setdefault((share, label), []).append(conclusions)
                 bar.update()
             for share in shares:
-                ratios, counts = {}, {}
-                for label, (signs, found) in before.items():
-                    several = after[share, label]
-                    stays = np.mean([signs == still for still, _ in several], axis=0)
-                    decided = (signs != 0).astype(np.float64)
-                    of_decided = resamples.ratio(stays * decided, decided)
-                    ratios[label] = np.stack(
-                        [resamples.ratio(stays, np.ones(stays.shape)), of_decided]
-                    )
-                    counts[label] = {
-                        "p": np.nan,
-                        "significant": np.count_nonzero(found),
-                        "lost": np.mean(
-                            [np.count_nonzero((found != 0) & (still == 0)) for _, still in several]
-                        ),
-                        "reversed": np.mean(
-                            [np.count_nonzero(found * still == -1) for _, still in several]
-                        ),
-                    }
-                for a, b in [*((label, "") for label in before), *contrasts]:
-                    agreement, of_decided = ratios[a] - ratios[b] if b else ratios[a]
-                    row = {"policy": policy, "fraction": share, "measure": a, "minus": b}
-                    row["agreement"], row["ci_low"], row["ci_high"] = interval(agreement, alpha)
-                    row["decided"], row["decided_low"], row["decided_high"] = interval(
-                        of_decided, alpha
-                    )
-                    rows.append(row | ({"p": two_sided_p(of_decided)} if b else counts[a]))
-    by_name = {
+                samples = {label: after[share, label] for label in before}
+                survivals = _survivals(before, samples, resamples)
+                for row in _survival_rows(survivals, contrasts, alpha):
+                    rows.append({"policy": policy, "fraction": share, **row})
+    group_of_run = {
         name: resamples.groups[group]
         for name, group in zip(self.names, resamples.of_run, strict=True)
     }
     facts = {
-        "groups": by_name,
+        "groups": group_of_run,
         "contrasts": [tuple(pair) for pair in contrasts],
         "n_resamples": n_resamples,
+        "alpha": alpha,
+        "seed": seed,
+        **self.provenance,
+        "fractions": shares,
+        "policies": list(policies),
+        "n_samples": n_samples,
     }
-    facts |= {"alpha": alpha, "seed": seed, **self.provenance}
-    facts |= {"fractions": shares, "policies": list(policies), "n_samples": n_samples}
     return recorded(pd.DataFrame(rows), "stability", **facts)
+
+
+def _check_contrasts(contrasts: Sequence[tuple[str, str]], labels: Iterable[str]) -> None:
+    """Raise if a contrast names anything but the measures of the study."""
+    for label in (label for pair in contrasts for label in pair):
+        if label not in labels:
+            raise ValueError(
+                f"{label!r} in contrasts is not among the measures {', '.join(labels)}"
+            )
+
+
+@dataclass(frozen=True)
+class _Survival:
+    """Shares of one measure's decisions that survive, and counts of its significant differences.
+
+    Attributes:
+        agreement: share of all decisions that stay the same, in the data and in each resample.
+        decided: the same of the decisions that are not ties with the full labels.
+        counts: the columns on significance.
+    """
+
+    agreement: Floats
+    decided: Floats
+    counts: dict[str, Any]
+
+
+def _survivals(
+    before: Mapping[str, Conclusions], after: Mapping[str, list[Conclusions]], resamples: TwoWay
+) -> dict[str, _Survival]:
+    """Return for each measure what survives of its conclusions, over the samples of ``after``."""
+    survivals = {}
+    for label, (signs, significant) in before.items():
+        samples = after[label]
+        stays = np.mean([signs == sample_signs for sample_signs, _ in samples], axis=0)
+        decided = (signs != 0).astype(np.float64)
+        lost = [np.count_nonzero((significant != 0) & (still == 0)) for _, still in samples]
+        turned = [np.count_nonzero(significant * still == -1) for _, still in samples]
+        survivals[label] = _Survival(
+            decided=resamples.ratio(stays * decided, decided),
+            agreement=resamples.ratio(stays, np.ones(stays.shape)),
+            counts={
+                "p": np.nan,
+                "significant": np.count_nonzero(significant),
+                "lost": np.mean(lost),
+                "reversed": np.mean(turned),
+            },
+        )
+    return survivals
+
+
+def _survival_rows(
+    survivals: Mapping[str, _Survival], contrasts: Sequence[tuple[str, str]], alpha: float
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each measure, then one for each contrast."""
+    for label, survival in survivals.items():
+        shares = _intervals(survival.agreement, survival.decided, alpha)
+        yield {"measure": label, "minus": "", **shares, **survival.counts}
+    for a, b in contrasts:
+        agreement = survivals[a].agreement - survivals[b].agreement
+        decided = survivals[a].decided - survivals[b].decided
+        shares = _intervals(agreement, decided, alpha)
+        yield {"measure": a, "minus": b, **shares, "p": two_sided_p(decided)}
+
+
+def _intervals(agreement: Floats, decided: Floats, alpha: float) -> dict[str, float]:
+    """Return the columns of two shares with their intervals."""
+    columns = ("agreement", "ci_low", "ci_high", "decided", "decided_low", "decided_high")
+    numbers = (*interval(agreement, alpha), *interval(decided, alpha))
+    return dict(zip(columns, numbers, strict=True))
 
 
 def checked_fractions(fractions: Any) -> list[float]:
@@ -350,9 +407,7 @@ def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table)
 
 
-def _conclusions(
-    decisions: Decisions, label: str, queries: Ints, alpha: float
-) -> tuple[Signs, Ints]:
+def _conclusions(decisions: Decisions, label: str, queries: Ints, alpha: float) -> Conclusions:
     """What one measure says of all pairs: signs on ``queries``, and whose difference is significant (1, -1, else 0)."""
     measure, (a, b) = decisions.labels[label], decisions.pairs
     if isinstance(measure, Preference):

@@ -1,7 +1,7 @@
 """What is said of each study besides what it computes, once: its headline, its picture, its command.
 
-A study is a function with the decorator ``study``; ``summary``, ``plot``, the command line and the table of studies in the
-documentation read the records that this makes.
+A study is a function with the decorator ``study``; ``summary``, ``plot``, the command line and the
+table of studies in the documentation read the records that this makes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Option:
     """An option of a study's command, which fills the parameter of its name; what is not given is left to the function.
 
     Attributes:
-        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is: ``"RUN=GROUP"``, ``"A:B"`` (two measures).
+        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is:
+            ``"RUN=GROUP"``, ``"A:B"`` (two measures).
         several: takes one or more.
         shown: stands for the value in the help.
     """
@@ -85,7 +86,8 @@ class Record:
         measures: whether its command takes ``-m``.
         runs: which of ``ON_RUNS`` the command of a study of runs takes.
         options: of its command, by parameter.
-        test: how its command tests unless options say otherwise, by the arguments of other commands that are not in ``options``.
+        test: how its command tests unless options say otherwise, by the arguments of other commands
+            that are not in ``options``.
     """
 
     name: str
@@ -135,8 +137,8 @@ def plot(table: Any, ax: Any = None) -> Any:
     """Draw a study.
 
     Args:
-        table: what a function of ``ir_lexirecall.meta`` or a method of ``Study`` gave, or some of its rows;
-            ``attrs["function"]`` names it.
+        table: what a function of ``ir_lexirecall.meta`` or a method of ``Study`` gave, or some of
+            its rows; ``attrs["function"]`` names it.
         ax: matplotlib axes; new ones by default.
 
     Raises:
@@ -161,7 +163,8 @@ def summary(table: pd.DataFrame) -> str:
     """A study in a few sentences: what was studied on what, and what stands out; then the numbers, largest first.
 
     Args:
-        table: what a function of ``ir_lexirecall.meta``, a method of ``Study``, or ``tie_audit`` gave.
+        table: what a function of ``ir_lexirecall.meta``, a method of ``Study``, or ``tie_audit``
+            gave.
 
     Raises:
         ValueError: the table is not a study.

@@ -38,12 +38,13 @@ def discriminative_power(
 ) -> pd.DataFrame:
     """Discriminative power: the share of pairs of runs whose difference a test finds significant.
 
-    What is tested per pair are a measure's differences per query, a preference's preferences per query; the sign test
-    sees only their signs. Tukey's HSD tests all pairs at once: on a measure's values, on a preference's means against
-    all other runs.
+    What is tested per pair are a measure's differences per query, a preference's preferences per
+    query; the sign test sees only their signs. Tukey's HSD tests all pairs at once: on a measure's
+    values, on a preference's means against all other runs.
 
     Args:
-        test: a test's name, as in ``compare``, without a correction for several comparisons; or a ``SignificanceTest``.
+        test: a test's name, as in ``compare``, without a correction for several comparisons; or a
+            ``SignificanceTest``.
 
     Returns:
         A row per measure: ``measure``, ``pairs``, ``significant``, ``share``.
@@ -51,7 +52,8 @@ def discriminative_power(
     Raises:
         ValueError: fewer than two runs, or an unknown test.
 
-    Source: Sakai, Evaluating Evaluation Metrics based on the Bootstrap, SIGIR 2006, doi 10.1145/1148170.1148261.
+    Source: Sakai, Evaluating Evaluation Metrics based on the Bootstrap, SIGIR 2006,
+        doi 10.1145/1148170.1148261.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
@@ -95,8 +97,9 @@ def achieved_significance(
     Arguments and errors are those of ``discriminative_power``.
 
     Returns:
-        A row per measure and pair: ``measure``, ``place`` (1 for the largest p-value), ``run_a``, ``run_b``, ``difference``
-        (mean over the queries of a measure's differences, or of a preference), ``p``, ``p_corrected``, ``significant``.
+        A row per measure and pair: ``measure``, ``place`` (1 for the largest p-value), ``run_a``,
+        ``run_b``, ``difference`` (mean over the queries of a measure's differences, or of a
+        preference), ``p``, ``p_corrected``, ``significant``.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
@@ -172,25 +175,27 @@ def split_half(
 ) -> pd.DataFrame:
     """Split-half stability: predict the order of runs on one half of the queries from the other half.
 
-    A split takes two disjoint sets of queries. The first orders the runs by their means of a measure (or of a preference over
-    all other runs), the second by their means of a target (the measure itself, or another one); Kendall's tau-b and the share
-    of swapped pairs compare the two. Where there are few queries, all splits are taken, otherwise a random sample.
+    A split takes two disjoint sets of queries. The first orders the runs by their means of a
+    measure (or of a preference over all other runs), the second by their means of a target (the
+    measure itself, or another one); Kendall's tau-b and the share of swapped pairs compare the two.
+    Where there are few queries, all splits are taken, otherwise a random sample.
 
     Args:
-        n_queries: size of either set of queries, by default half of the queries; equal sizes make collections compare.
+        n_queries: size of either set of queries, by default half of the queries; equal sizes make
+            collections compare.
         n_splits: how many splits at most.
         seed: random seed.
 
     Returns:
-        A row per measure and target: ``measure``, ``target``, ``queries`` (in either set), ``splits``, ``kendall`` (mean over
-        the splits that have a tau) and its standard deviation ``kendall_sd``, and ``swaps`` (pairs of runs in opposite
-        orders, as a share of all pairs).
+        A row per measure and target: ``measure``, ``target``, ``queries`` (in either set),
+        ``splits``, ``kendall`` (mean over the splits that have a tau) and its standard deviation
+        ``kendall_sd``, and ``swaps`` (pairs of runs in opposite orders, as a share of all pairs).
 
     Raises:
         ValueError: fewer than two runs, or not enough queries.
 
-    Source: after Voorhees, Buckley, The Effect of Topic Set Size on Retrieval Experiment Error, SIGIR 2002,
-    doi 10.1145/564376.564432.
+    Source: after Voorhees, Buckley, The Effect of Topic Set Size on Retrieval Experiment Error,
+    SIGIR 2002, doi 10.1145/564376.564432.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,16 @@ from ir_lexirecall.significance import SignificanceTest
 
 
 def _finding(table: pd.DataFrame) -> Finding:
-    """How far two judges agree on documents, on runs and on conclusions."""
+    """Return the finding: agreement on documents, on the order of runs, and on conclusions."""
     kappa, alpha = (
         format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha")
     )
     sentences = [f"{introduction(table)} Of grades: kappa {kappa}, alpha {alpha}."]
     for row in table.itertuples():
-        said = f"{row.measure}, grade {row.rel:g} or more: tau {format_number(row.tau, 3)}; of {count(row.pairs, 'pair')} of runs"
         sentences.append(
-            f"{said}, {row.both} differ significantly by both, {row.only_a + row.only_b} by one only, {row.opposite} in opposite "
-            "directions."
+            f"{row.measure}, grade {row.rel:g} or more: tau {format_number(row.tau, 3)}; "
+            f"of {count(row.pairs, 'pair')} of runs, {row.both} differ significantly by both, "
+            f"{row.only_a + row.only_b} by one only, {row.opposite} in opposite directions."
         )
     return Finding(sentences)
 
@@ -82,36 +83,41 @@ def judges(
     n_resamples: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Compare two judges of the same queries: people and a language model, two assessors, two guidelines.
+    """Compare two judges of the same queries, such as people and a language model.
 
-    For every threshold (every grade above 0 that either judge gives), documents of a lower grade count as not relevant. Compared are
-    the documents that both judged (Cohen's kappa, Krippendorff's alpha), the order of runs by their means (Kendall's tau-b, and tau_AP,
-    which weighs the top more and takes the study's qrels for the truth), and conclusions: pairs of runs that differ significantly by both in the
-    same direction, by one of them only, by both in opposite directions. Agreement on documents does not make agreement on
-    runs, nor the other way round.
+    At every threshold (every grade above 0 that either judge gives), documents with a lower grade
+    count as not relevant. Three things are compared: the documents that both judged (Cohen's kappa,
+    Krippendorff's alpha); the order of runs by their means (Kendall's tau-b, and tau_AP, which
+    weighs the top more and takes the study's qrels for the truth); and conclusions, that is, pairs
+    of runs that differ significantly by both in the same direction, by one of them only, or by both
+    in opposite directions. Agreement on documents does not imply agreement on runs, or vice versa.
 
     Args:
-        qrels_b: judgments by the other judge, in any form that ``evaluate`` takes; the study's qrels are those of the first.
-            Queries that only one of them has are left out.
+        qrels_b: judgments by the other judge, in any form that ``evaluate`` takes; the study's
+            qrels are those of the first. Queries that only one of them has are left out.
         test: of the differences: a test's name, or a ``SignificanceTest``, as in ``compare``.
         n_resamples, seed: queries are resampled, to see how much tau depends on them.
 
     Returns:
-        A row per measure and threshold: ``measure``, ``rel``, ``queries``, ``documents`` (judged by both), ``kappa``, ``alpha``, ``tau``, ``tau_low``,
-        ``tau_high``, ``tau_ap``, ``tau_ap_low``, ``tau_ap_high``, ``pairs``, ``both``, ``only_a``, ``only_b``, ``opposite``, ``neither``.
-        From ``tau_low`` to ``tau_high`` lie 95% of the taus of resampled queries: other queries would give another tau. That is no
-        confidence interval of the tau of the true means: in resamples close runs change places more often than in the sample, so
-        that tau is lower there, and two judges whose true orders agree are found below 1.
-        ``attrs`` hold ``confusion`` (documents by grade of a, then of b), ``kappa_of_grades`` (linear weights) and ``alpha_of_grades``
-        (ordinal). NaN where a coefficient is not defined, as kappa is where a judge gives one grade only.
+        A row per measure and threshold: ``measure``, ``rel``, ``queries``, ``documents`` (judged by
+        both), ``kappa``, ``alpha``, ``tau``, ``tau_low``, ``tau_high``, ``tau_ap``, ``tau_ap_low``,
+        ``tau_ap_high``, ``pairs``, ``both``, ``only_a``, ``only_b``, ``opposite``, ``neither``.
+        From ``tau_low`` to ``tau_high`` lie 95% of the taus of resampled queries: other queries
+        would give another tau. This is not a confidence interval of the tau of the true means: in
+        resamples close runs change places more often than in the sample, so tau is lower there, and
+        two judges whose true orders agree are found below 1. ``attrs`` hold ``confusion``
+        (documents by grade of a, then of b), ``kappa_of_grades`` (linear weights) and
+        ``alpha_of_grades`` (ordinal). NaN if a coefficient is not defined, such as kappa of a judge
+        who gives one grade only.
 
     Raises:
         ModuleNotFoundError: statsmodels or krippendorff is not installed.
-        ValueError: no common query, fewer than two runs, bad input, an unknown test, or runs that were given aligned.
+        ValueError: no common query, fewer than two runs, bad input, an unknown test, or runs that
+            were given aligned.
 
-    Source: Yilmaz, Aslam, Robertson, A New Rank Correlation Coefficient for Information Retrieval, SIGIR 2008,
-    doi 10.1145/1390334.1390435; Hayes, Krippendorff, Answering the Call for a Standard Reliability Measure for Coding Data, 2007,
-    doi 10.1080/19312450709336664.
+    Source: Yilmaz, Aslam, Robertson, A New Rank Correlation Coefficient for Information Retrieval,
+    SIGIR 2008, doi 10.1145/1390334.1390435; Hayes, Krippendorff, Answering the Call for a Standard
+    Reliability Measure for Coding Data, 2007, doi 10.1080/19312450709336664.
 
     >>> from ir_lexirecall import demo
     >>> from ir_lexirecall.meta import Study
@@ -123,114 +129,150 @@ def judges(
     2      AP    3    1.0  1.0     10         0
     """
     check_integer("n_resamples", n_resamples)
-    tested = (
-        test
-        if isinstance(test, SignificanceTest)
-        else SignificanceTest(test, progress=self.progress)
-    )
+    if not isinstance(test, SignificanceTest):
+        test = SignificanceTest(test, progress=self.progress)
     if not self.labels:
         self.check()
-    a, b = self.judgments, Judgments.from_qrels(qrels_b)
-    ids = [query_id for query_id in a.query_ids if query_id in b.place]
-    if not ids:
-        raise ValueError("the two sets of judgments have no query in common")
-    full = {
-        name: run for name, run in self.aligned.sources.items() if not isinstance(run, AlignedRun)
-    }
-    if lacking := [name for name in self.names if name not in full]:
-        raise ValueError(
-            f"run {lacking[0]!r} is aligned with one judge's documents; give the full run"
-        )
-    place = np.array([a.place[query_id] for query_id in ids])
-    both = a.restricted_to(ids), b.restricted_to(ids)
-    aligned_a = {name: run.restricted_to(place) for name, run in self.aligned.runs.items()}
-    aligned_b = {name: align(both[1], run) for name, run in full.items()}
-    joined = both[0].judged_keys.join(
-        both[1].judged_keys, on=["query", "doc_id"], how="inner", suffix="_b"
-    )
-    grades_a, grades_b = (
-        judgments.grade[joined[doc].to_numpy()]
-        for judgments, doc in zip(both, ("doc", "doc_b"), strict=True)
-    )
-    highest = np.concatenate([judgments.grade for judgments in both])
-    thresholds = [
-        int(grade) if grade.is_integer() else grade
-        for grade in np.unique(highest[highest > 0]).tolist()
-    ]
+    two = TwoJudges.of(self, Judgments.from_qrels(qrels_b))
     rows: list[dict[str, Any]] = []
-    for rel in thresholds:
-        measures = {
-            label: what(rel=rel)
-            if "rel" in what.SUPPORTED_PARAMS and "rel" not in what.params
-            else what
-            for label, what in self.labels.items()
+    for rel in two.thresholds():
+        facts = {"rel": rel, **two.agreement_on_documents(rel)}
+        comparisons = two.comparisons(rel, self.labels, test)
+        for name in self.labels:
+            order = _orders(comparisons, name, n_resamples, seed)
+            rows.append({"measure": name, **facts, **order, **_conclusions(comparisons, name)})
+    rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
+    provenance = {
+        "measures": list(self.labels),
+        "runs": self.names,
+        "queries": len(two.query_ids),
+        "test": {
+            name: test.named(measure=isinstance(criterion, IRMeasure)).name
+            for name, criterion in self.labels.items()
+        },
+        "correction": test.counted_correction,
+        "alpha": test.alpha,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "confusion": confusion(*two.grades),
+        "kappa_of_grades": _kappa(*two.grades, weights="linear"),
+        "alpha_of_grades": _alpha(*two.grades, "ordinal"),
+    }
+    return recorded(pd.DataFrame(rows), "judges", **provenance)
+
+
+@dataclass(frozen=True)
+class TwoJudges:
+    """Two sets of judgments of the same queries, and the runs aligned with each.
+
+    Attributes:
+        query_ids: the queries that both sets have.
+        judgments: the judgments of both on these queries.
+        runs: the aligned runs by name, for each judge.
+        grades: the grades of the documents that both judged, for each judge.
+    """
+
+    query_ids: list[str]
+    judgments: tuple[Judgments, Judgments]
+    runs: tuple[dict[str, AlignedRun], dict[str, AlignedRun]]
+    grades: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, decisions: Decisions, other: Judgments) -> TwoJudges:
+        """Return the judgments of a study and of another judge, with the study's runs."""
+        first = decisions.judgments
+        query_ids = [query_id for query_id in first.query_ids if query_id in other.place]
+        if not query_ids:
+            raise ValueError("the two sets of judgments have no query in common")
+        sources = _full_runs(decisions)
+        rows = np.array([first.place[query_id] for query_id in query_ids])
+        judgments = first.restricted_to(query_ids), other.restricted_to(query_ids)
+        runs_of_first = {
+            name: run.restricted_to(rows) for name, run in decisions.aligned.runs.items()
         }
-        comparisons = []
-        for judgments, runs in zip(both, (aligned_a, aligned_b), strict=True):
-            grade = judgments.grade
-            binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
-            of_threshold: dict[str, Any] = {
-                name: replace(run, judgments=binary) for name, run in runs.items()
-            }
-            comparisons.append(
-                compare_runs(binary, of_threshold, measures, Design(test=tested, allow_empty=True))
-            )
-        relevant_a, relevant_b = (
-            (grades >= rel).astype(np.float64) for grades in (grades_a, grades_b)
-        )
-        facts = {"rel": rel, "queries": len(ids), "documents": len(grades_a)}
-        facts |= {
+        runs_of_other = {name: align(judgments[1], run) for name, run in sources.items()}
+        grades = _grades_of_common_documents(*judgments)
+        return cls(query_ids, judgments, (runs_of_first, runs_of_other), grades)
+
+    def thresholds(self) -> list[float]:
+        """Return the grades above 0 that either judge gives, whole ones as integers."""
+        grades = np.concatenate([judgments.grade for judgments in self.judgments])
+        return [
+            int(grade) if grade.is_integer() else grade
+            for grade in np.unique(grades[grades > 0]).tolist()
+        ]
+
+    def agreement_on_documents(self, rel: float) -> dict[str, float]:
+        """Return how far the judges agree on which documents have grade ``rel`` or more."""
+        relevant_a, relevant_b = ((grades >= rel).astype(np.float64) for grades in self.grades)
+        return {
+            "queries": len(self.query_ids),
+            "documents": len(relevant_a),
             "kappa": _kappa(relevant_a, relevant_b),
             "alpha": _alpha(relevant_a, relevant_b, "nominal"),
         }
-        for name in self.labels:
-            verdicts = (compared.verdicts(name)["verdict"] for compared in comparisons)
-            x, y = (
-                np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in column])
-                for column in verdicts
-            )
-            conclusions = {
-                "both": (x == y) & (x != 0),
-                "only_a": (x != 0) & (y == 0),
-                "only_b": (x == 0) & (y != 0),
-                "opposite": x * y == -1,
-                "neither": (x == 0) & (y == 0),
+
+    def comparisons(
+        self, rel: float, criteria: Mapping[str, Any], test: SignificanceTest
+    ) -> list[Comparison]:
+        """Return the comparison of the runs for each judge, with grades below ``rel`` not relevant."""
+        at_threshold = {name: _with_rel(criterion, rel) for name, criterion in criteria.items()}
+        design = Design(test=test, allow_empty=True)
+        comparisons = []
+        for judgments, runs in zip(self.judgments, self.runs, strict=True):
+            grade = judgments.grade
+            binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
+            rejudged: dict[str, Any] = {
+                name: replace(run, judgments=binary) for name, run in runs.items()
             }
-            row = {
-                "measure": name,
-                **facts,
-                **_orders(comparisons, name, n_resamples, seed),
-                "pairs": len(x),
-            }
-            rows.append(
-                row | {conclusion: int(np.sum(pairs)) for conclusion, pairs in conclusions.items()}
+            comparisons.append(compare_runs(binary, rejudged, at_threshold, design))
+        return comparisons
+
+
+def _full_runs(decisions: Decisions) -> dict[str, Any]:
+    """Return the runs as they were given; raise if one was given aligned."""
+    sources = decisions.aligned.sources
+    for name in decisions.names:
+        if name not in sources or isinstance(sources[name], AlignedRun):
+            raise ValueError(
+                f"run {name!r} is aligned with one judge's documents; give the full run"
             )
-    rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
-    tests = {
-        name: tested.named(measure=isinstance(what, IRMeasure)).name
-        for name, what in self.labels.items()
-    }
-    about = {"measures": list(self.labels), "runs": self.names, "queries": len(ids), "test": tests}
-    about |= {
-        "correction": tested.counted_correction,
-        "alpha": tested.alpha,
-        "n_resamples": n_resamples,
-        "seed": seed,
-    }
-    kappa, alpha = (
-        _kappa(grades_a, grades_b, weights="linear"),
-        _alpha(grades_a, grades_b, "ordinal"),
+    return {name: run for name, run in sources.items() if not isinstance(run, AlignedRun)}
+
+
+def _grades_of_common_documents(a: Judgments, b: Judgments) -> tuple[Floats, Floats]:
+    """Return both judges' grades of the documents that both judged."""
+    columns = ["query", "doc_id"]
+    joined = a.judged_keys.join(b.judged_keys, on=columns, how="inner", suffix="_b")
+    return a.grade[joined["doc"].to_numpy()], b.grade[joined["doc_b"].to_numpy()]
+
+
+def _with_rel(criterion: Any, rel: float) -> Any:
+    """Return a criterion with the threshold ``rel``, unless it has one of its own or takes none."""
+    if "rel" in criterion.SUPPORTED_PARAMS and "rel" not in criterion.params:
+        return criterion(rel=rel)
+    return criterion
+
+
+def _conclusions(comparisons: list[Comparison], name: str) -> dict[str, int]:
+    """Return the number of pairs of runs, and of those by what the two judges conclude."""
+    sign_of = {BETTER: 1, WORSE: -1}
+    first, second = (
+        np.array([sign_of.get(verdict, 0) for verdict in compared.verdicts(name)["verdict"]])
+        for compared in comparisons
     )
-    about |= {
-        "confusion": confusion(grades_a, grades_b),
-        "kappa_of_grades": kappa,
-        "alpha_of_grades": alpha,
+    pairs = {
+        "both": (first == second) & (first != 0),
+        "only_a": (first != 0) & (second == 0),
+        "only_b": (first == 0) & (second != 0),
+        "opposite": first * second == -1,
+        "neither": (first == 0) & (second == 0),
     }
-    return recorded(pd.DataFrame(rows), "judges", **about)
+    return {"pairs": len(first)} | {label: int(np.sum(chosen)) for label, chosen in pairs.items()}
 
 
 def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
-    """Documents by the grade of one judge, then of the other.
+    """Count documents by the grade of one judge, then of the other.
 
     >>> confusion(np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
     {0.0: {0.0: 1, 1.0: 0}, 1.0: {0.0: 1, 1.0: 1}}
@@ -242,7 +284,7 @@ def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
 def _orders(
     comparisons: list[Comparison], name: str, n_resamples: int, seed: int
 ) -> dict[str, float]:
-    """Kendall's tau and tau_AP between the orders of runs, and between what ends 95% of them lie if queries are resampled."""
+    """Return Kendall's tau and tau_AP of the orders of runs, with 95% ranges over resampled queries."""
     one, other = (comparison.criterion(name) for comparison in comparisons)
     common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
     if not len(common):
@@ -261,13 +303,16 @@ def _orders(
 
 
 def tau_ap(truth: Floats, other: Floats) -> Floats:
-    """tau_AP of the order by ``other``, with ``truth`` as the true means; shape ``(S, R)`` each, R times.
+    """Return tau_AP of the order by ``other``, with ``truth`` as the true means.
 
-    2 / (S - 1) sum over i = 2..S of C(i) / (i - 1), less 1: C(i) counts the runs that ``other`` puts above its i-th one and that are
-    truly better; ties count one half.
+    2 / (S - 1) sum over i = 2..S of C(i) / (i - 1), minus 1. C(i) counts the runs that ``other``
+    puts above its i-th one and that are truly better; ties count one half. Shapes are ``(S, R)``: S
+    runs, R times.
 
-    >>> tau_ap(np.array([[3.0], [2.0], [1.0]]), np.array([[3.0, ], [1.0], [2.0]])), tau_ap(np.eye(2), np.eye(2)[::-1])
-    (array([0.5]), array([-1., -1.]))
+    >>> tau_ap(np.array([[3.0], [2.0], [1.0]]), np.array([[3.0], [1.0], [2.0]]))
+    array([0.5])
+    >>> tau_ap(np.eye(2), np.eye(2)[::-1])
+    array([-1., -1.])
     """
     size = len(truth)
     order = np.argsort(-other, axis=0, kind="stable")
@@ -281,7 +326,7 @@ def tau_ap(truth: Floats, other: Floats) -> Floats:
 
 
 def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:
-    """Cohen's kappa; NaN where it is not defined."""
+    """Return Cohen's kappa; NaN if it is not defined."""
     inter_rater = required("statsmodels.stats.inter_rater", "kappa", "statsmodels", "compare")
     table = np.array([list(row.values()) for row in confusion(a, b).values()], dtype=np.float64)
     if len(table) < 2 or not len(a):
@@ -291,7 +336,7 @@ def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:
 
 
 def _alpha(a: Floats, b: Floats, level: str) -> float:
-    """Krippendorff's alpha; NaN where it is not defined."""
+    """Return Krippendorff's alpha; NaN if it is not defined."""
     krippendorff = required("krippendorff", "Krippendorff's alpha", "krippendorff", "compare")
     if len(np.unique(np.concatenate([a, b]))) < 2:
         return float("nan")

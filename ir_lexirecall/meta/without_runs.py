@@ -1,7 +1,8 @@
 """Without runs: how likely two random rankings tie, and where a measure looks.
 
-The orientation of a measure is how much the first and the last relevant document decide; its balancing index is from where on a full
-tail outweighs the top; and whether its values are equally spaced.
+The orientation of a measure is how much the first and the last relevant document decide; its
+balancing index is from where on a full tail outweighs the top; and whether its values are equally
+spaced.
 """
 
 from __future__ import annotations
@@ -79,13 +80,17 @@ def tie_probabilities(
 ) -> pd.DataFrame:
     """Probability that two random rankings of a collection tie, in closed form and exact arithmetic.
 
-    Of n documents m are relevant; both rankings are uniformly random permutations, of which the first ñ documents are
-    retrieved. With C the binomial coefficient:
+    Of n documents m are relevant; both rankings are uniformly random permutations, of which the
+    first ñ documents are retrieved. With C the binomial coefficient:
 
-    - ``LexiRecall`` (all positions agree): sum over r of C(ñ, r) (C(n-ñ, m-r) / C(n, m))^2, which is 1 / C(n, m) for ñ = n;
-    - ``TSE`` (missing documents at the bottom): sum over i <= ñ of (C(i-1, m-1) / C(n, m))^2 + (1 - C(ñ, m) / C(n, m))^2;
-    - ``RR``: sum over i <= ñ of (C(n-i, m-1) / C(n, m))^2 + (C(n-ñ, m) / C(n, m))^2, for ñ = n the same as ``TSE``;
-    - ``R@k``, and ``P@k``: sum over j of (C(k, j) C(n-k, m-j) / C(n, m))^2, where a k beyond ñ is ñ;
+    - ``LexiRecall`` (all positions agree): sum over r of C(ñ, r) (C(n-ñ, m-r) / C(n, m))^2, which
+      is 1 / C(n, m) for ñ = n;
+    - ``TSE`` (missing documents at the bottom): sum over i <= ñ of (C(i-1, m-1) / C(n, m))^2 + (1 -
+      C(ñ, m) / C(n, m))^2;
+    - ``RR``: sum over i <= ñ of (C(n-i, m-1) / C(n, m))^2 + (C(n-ñ, m) / C(n, m))^2, for ñ = n the
+      same as ``TSE``;
+    - ``R@k``, and ``P@k``: sum over j of (C(k, j) C(n-k, m-j) / C(n, m))^2, where a k beyond ñ is
+      ñ;
     - ``Rprec``: the same with k = m.
 
     Args:
@@ -95,14 +100,14 @@ def tie_probabilities(
         depth: documents retrieved, one number or several, at most n; None retrieves all n.
 
     Returns:
-        A row per n, m, depth and measure: ``n``, ``m``, ``depth``, ``measure``, ``probability`` (rounded once) and ``exact``
-        (a ``Fraction``).
+        A row per n, m, depth and measure: ``n``, ``m``, ``depth``, ``measure``, ``probability``
+        (rounded once) and ``exact`` (a ``Fraction``).
 
     Raises:
         ValueError: a number is not an integer, or out of range.
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Appendix E,
-    doi 10.1145/3728373.
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+    Appendix E, doi 10.1145/3728373.
 
     >>> tie_probabilities(4, 2, k=2)[["measure", "probability", "exact"]]
           measure  probability exact
@@ -192,16 +197,17 @@ def orientation(
 ) -> pd.DataFrame:
     """Precision and recall orientation: how much a measure rewards the first, and the last, relevant document.
 
-    All n documents are ranked and m of them are relevant (grade 1, or the measure's ``rel``). Write mu(p_1, ..., p_m) for
-    the measure's value with the relevant documents at those ranks. Then
+    All n documents are ranked and m of them are relevant (grade 1, or the measure's ``rel``). Write
+    mu(p_1, ..., p_m) for the measure's value with the relevant documents at those ranks. Then
 
-    - ``precision`` = mu(1, n-m+2, ..., n) - mu(n-m+1, ..., n): in the worst ranking, the first relevant document moves to
-      the top;
-    - ``recall`` = mu(1, ..., m) - mu(1, ..., m-1, n): in the ideal ranking, the last relevant document moves to the bottom.
+    - ``precision`` = mu(1, n-m+2, ..., n) - mu(n-m+1, ..., n): in the worst ranking, the first
+      relevant document moves to the top;
+    - ``recall`` = mu(1, ..., m) - mu(1, ..., m-1, n): in the ideal ranking, the last relevant
+      document moves to the bottom.
 
-    Both are plain differences of values (of the opposite sign where the smaller value is better). Only total search
-    efficiency is scaled, by its bounds for that m, (TSE - e(n)) / (e(m) - e(n)), so that every exposure gives
-    the same line: precision 0 and recall 1 for 1 < m < n.
+    Both are plain differences of values (of the opposite sign where the smaller value is better).
+    Only total search efficiency is scaled, by its bounds for that m, (TSE - e(n)) / (e(m) - e(n)),
+    so that every exposure gives the same line: precision 0 and recall 1 for 1 < m < n.
 
     Args:
         measures: measures or strings, as for ``evaluate``.
@@ -209,14 +215,14 @@ def orientation(
         m: relevant documents, one number or several.
 
     Returns:
-        A row per measure, n and m: ``measure``, ``n``, ``m``, ``precision``, ``recall``, and the four values (of ``TSE``
-        unscaled): ``best``, ``worst``, ``first_up`` and ``last_down``.
+        A row per measure, n and m: ``measure``, ``n``, ``m``, ``precision``, ``recall``, and the
+        four values (of ``TSE`` unscaled): ``best``, ``worst``, ``first_up`` and ``last_down``.
 
     Raises:
         ValueError: an unknown measure, or m > n.
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 4 and 5,
-    doi 10.1145/3728373.
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+    Figures 4 and 5, doi 10.1145/3728373.
 
     >>> orientation(["RR", "TSE", "AP"], n=10, m=2)[["measure", "m", "precision", "recall"]].round(3)
       measure  m  precision  recall
@@ -272,19 +278,22 @@ def balancing_index(
 ) -> pd.DataFrame:
     """Balancing index B(n): from which rank on a full tail outweighs one document at the top.
 
-    Rankings have n documents. One ranking has a document of the top grade at rank 1 and nothing else; another has
-    documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest b for which the first scores no more
-    than the second (Algorithm 1 of the source); 0 where there is none. Both rankings belong to one topic with one document
-    of the top grade and n of the lowest relevant one, so that measures that know all relevant documents normalise alike. Where
-    a measure's smaller value is better, the first ranking must score no less than the second. Values are floats: those that
-    differ by 1e-12 of themselves at most count as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1).
-    A small B(n) means a top-heavy measure.
+    Rankings have n documents. One ranking has a document of the top grade at rank 1 and nothing
+    else; another has documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest
+    b for which the first scores no more than the second (Algorithm 1 of the source); 0 where there
+    is none. Both rankings belong to one topic with one document of the top grade and n of the
+    lowest relevant one, so that measures that know all relevant documents normalise alike. Where a
+    measure's smaller value is better, the first ranking must score no less than the second. Values
+    are floats: those that differ by 1e-12 of themselves at most count as equal (so RBP with p = 0.5
+    has B = 2 for n > 40, where p^n is lost, and not 1). A small B(n) means a top-heavy measure.
 
     Args:
         measures: measures or strings, as for ``evaluate``, of one aspect.
         n: lengths of rankings, one number or several.
-        top: top grade; by default the measure's ``max_rel`` (4 for ERR), or else its ``rel``, or else 1.
-        lowest: lowest relevant grade, at most ``top``; by default ``top``, that is, relevance is binary.
+        top: top grade; by default the measure's ``max_rel`` (4 for ERR), or else its ``rel``, or
+            else 1.
+        lowest: lowest relevant grade, at most ``top``; by default ``top``, that is, relevance is
+            binary.
 
     Returns:
         A row per measure and n: ``measure``, ``n``, ``B``, ``top``, ``lowest``.
@@ -366,24 +375,26 @@ _DIGITS = 10
 def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
     """Whether the values that a measure can have are equally spaced, as those of an interval scale are.
 
-    All 2^n rankings of n documents, each relevant (grade 1, or the measure's ``rel``) or not, are scored in one topic with n relevant
-    documents. A measure is equally spaced if all steps v_(i+1) - v_i between its different values v_1 < v_2 < ... are the same, as are those of a
-    measure with two values, such as TSE there. Values are compared to 10 digits.
+    All 2^n rankings of n documents, each relevant (grade 1, or the measure's ``rel``) or not, are
+    scored in one topic with n relevant documents. A measure is equally spaced if all steps v_(i+1)
+    - v_i between its different values v_1 < v_2 < ... are the same, as are those of a measure with
+    two values, such as TSE there. Values are compared to 10 digits.
 
     Args:
         measures: measures or strings, as for ``evaluate``.
         n: documents of a ranking, 1 to 12.
 
     Returns:
-        A row per measure: ``measure``, ``values`` (how many different ones), ``smallest_step``, ``largest_step``, ``ratio`` (the largest step
-        over the smallest; NaN where all values are the same, or one is infinite), and ``equally_spaced`` (False there).
+        A row per measure: ``measure``, ``values`` (how many different ones), ``smallest_step``,
+        ``largest_step``, ``ratio`` (the largest step over the smallest; NaN where all values are
+        the same, or one is infinite), and ``equally_spaced`` (False there).
 
     Raises:
         ValueError: an unknown measure, or n out of range.
 
-    Sources: Ferrante, Ferro, Pontarollo, Are IR Evaluation Measures on an Interval Scale?, ICTIR 2017; Ferrante, Ferro, Losiouk, How do
-    Interval Scales Help Us with Better Understanding IR Evaluation Results?, Information Retrieval Journal 2020,
-    doi 10.1007/s10791-019-09362-z.
+    Sources: Ferrante, Ferro, Pontarollo, Are IR Evaluation Measures on an Interval Scale?, ICTIR
+    2017; Ferrante, Ferro, Losiouk, How do Interval Scales Help Us with Better Understanding IR
+    Evaluation Results?, Information Retrieval Journal 2020, doi 10.1007/s10791-019-09362-z.
 
     >>> interval_scale(["P@5", "RBP(p=0.5,rel=1)", "AP"]).round(4)
                 measure  values  smallest_step  largest_step  ratio  equally_spaced

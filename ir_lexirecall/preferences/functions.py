@@ -1,8 +1,9 @@
 """Preference functions: which of several rankings of one query is better, from the ranks themselves.
 
-Two kinds. An *ordering* puts the systems of a query in order (``standing``: how many are better), so S systems cost
-one sort, and preferences are signs of differences. A *pairwise* function gives a number in [-1, 1] for every pair,
-from the ranks of several queries at once, padded to the same number of levels.
+Two kinds. An *ordering* puts the systems of a query in order (``standing``: how many are better),
+so S systems cost one sort, and preferences are signs of differences. A *pairwise* function gives a
+number in [-1, 1] for every pair, from the ranks of several queries at once, padded to the same
+number of levels.
 """
 
 from __future__ import annotations
@@ -117,8 +118,8 @@ def _lexicographic(
 ) -> Ints:
     """Standing by ``first`` and then ``value(level, system, query)`` for level 0, 1, ...; smaller is better.
 
-    As many levels as 63 bits hold are compared as one number; values lie in 0..``most``. The fewer systems are still
-    tied, the more levels are looked at next.
+    As many levels as 63 bits hold are compared as one number; values lie in 0..``most``. The fewer
+    systems are still tied, the more levels are looked at next.
     """
     bits = max(1, most.bit_length())
     at_once, room = max(1, 63 // bits), 63 - int(first.max(initial=0)).bit_length()
@@ -232,8 +233,9 @@ def _levels(m: int) -> Floats:
 def dominance(by_grade: Sequence[Ranks]) -> Floats:
     """1 where a system has, at every depth, at least as many documents of every grade or more, and once strictly more.
 
-    ``by_grade`` holds the padded ranks at each grade threshold; the result, of shape ``(Q, S, S)``, has 0 for equal
-    rankings and NaN for pairs that are not comparable (Ferrante, Ferro, Maistro, ICTIR 2015).
+    ``by_grade`` holds the padded ranks at each grade threshold; the result, of shape ``(Q, S, S)``,
+    has 0 for equal rankings and NaN for pairs that are not comparable (Ferrante, Ferro, Maistro,
+    ICTIR 2015).
     """
     _, queries, size = by_grade[0].shape
     at_least = np.ones((queries, size, size), dtype=bool)

@@ -18,8 +18,8 @@ class Preference(Parameterised):
 
     Attributes:
         NAME: one of ``NAMES``.
-        params: ``cutoff``, what is ranked below counts as not retrieved; ``rel``, the smallest grade that counts as relevant, by
-            default the collection's own threshold.
+        params: ``cutoff``, what is ranked below counts as not retrieved; ``rel``, the smallest
+            grade that counts as relevant, by default the collection's own threshold.
 
     >>> Preference("rpp", rel=2.0) @ 100
     rpp(rel=2)@100

@@ -1,8 +1,9 @@
 """Ten constraints, the last one in two readings, on relevance and diversity (Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018).
 
-The first five are about one aspect, with gains near 0 (nobody is ever nearly satisfied); the first four compare rankings of
-equal length. The others are about two subtopics, of equal weight but in the last one. Where documents are added for two
-subtopics in turn, the topic mirrors every document, so that measures that know all relevant documents normalise alike.
+The first five are about one aspect, with gains near 0 (nobody is ever nearly satisfied); the first
+four compare rankings of equal length. The others are about two subtopics, of equal weight but in
+the last one. Where documents are added for two subtopics in turn, the topic mirrors every document,
+so that measures that know all relevant documents normalise alike.
 """
 
 from __future__ import annotations

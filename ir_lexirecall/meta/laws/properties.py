@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import VALUE
 from ir_lexirecall.meta.made_up_rankings import Label, Ranking
@@ -245,28 +245,19 @@ class Search:
         return where, coefficient
 
     def broken(self, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
-        """The smallest claim that breaks the property, None where it holds; ``falling``: the smaller value is better."""
-        law, claims, (where, coefficient) = self.law, self.claims, self.terms
-        of_terms = np.array([value[ranking] for ranking in self.rankings])[where]
-        if law.needs != "number":
-            of_terms = np.clip(of_terms, -_LARGEST_VALUE, _LARGEST_VALUE)
-        of_terms[coefficient == 0] = 0  # claims of fewer terms
-        if falling:  # claims that compare rankings; their coefficients add up to 0
-            of_terms[coefficient.sum(axis=1) == 0] *= -1
-        constants = np.array([claim.constant for claim in claims])
-        surplus = constants + (coefficient * of_terms).sum(axis=1)
-        noise = (
-            of_terms.shape[1] * VALUE * np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
-        )
-        if law.needs == "number":
-            met = np.isfinite(surplus)
-        else:
-            met = surplus > noise if law.strict else surplus >= -noise
-        if law.needs in ("all", "number"):
+        """Return the smallest claim that breaks the property, None if it holds.
+
+        With ``falling``, the smaller value is better.
+        """
+        met, surplus = self._met(value, falling)
+        claims = self.claims
+        if self.law.needs in ("all", "number"):
             wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
             return min(wrong, key=lambda claim: claim.size, default=None)
-        if law.needs == "last":  # the claims rise in size: where the last run of broken ones begins
-            return None if met[-1] else claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
+        if self.law.needs == "last":  # the claims rise in size: where the last broken ones begin
+            if met[-1]:
+                return None
+            return claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
         groups: dict[int, list[int]] = {}
         for i, claim in enumerate(claims):
             groups.setdefault(claim.group, []).append(i)
@@ -276,69 +267,143 @@ class Search:
         smallest = min(hopeless, key=lambda members: claims[members[0]].size)
         return claims[max(smallest, key=lambda i: surplus[i])]
 
+    def _met(self, value: Mapping[Ranking, float], falling: bool) -> tuple[Bools, Floats]:
+        """Return which claims hold, and by how much."""
+        law, (where, coefficient) = self.law, self.terms
+        of_terms = np.array([value[ranking] for ranking in self.rankings])[where]
+        if law.needs != "number":
+            of_terms = np.clip(of_terms, -_LARGEST_VALUE, _LARGEST_VALUE)
+        of_terms[coefficient == 0] = 0  # claims of fewer terms
+        if falling:  # claims that compare rankings; their coefficients add up to 0
+            of_terms[coefficient.sum(axis=1) == 0] *= -1
+        constants = np.array([claim.constant for claim in self.claims])
+        surplus = constants + (coefficient * of_terms).sum(axis=1)
+        if law.needs == "number":
+            return np.isfinite(surplus), surplus
+        largest = np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
+        noise = of_terms.shape[1] * VALUE * largest
+        return (surplus > noise if law.strict else surplus >= -noise), surplus
+
     @staticmethod
     def of(
         law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator
     ) -> Search:
-        """The claims of a property about all rankings up to a size, random larger ones, and those across the cutoff."""
+        """Return the claims of a property, made by itself or around many rankings."""
         if law.claims is not None:
-            claims = list(law.claims(space))
-            last = max((claim.number for claim in claims), default=0)
-            return Search(
-                law, claims, law.searched.format(last=last) if claims else "no number", space
-            )
-        labels, missing = list(law.labels(space)), list(law.missing(space))
-        most = _RANKINGS if size is None else _MOST_RANKINGS
-        wanted = next(
-            s
-            for s in itertools.count(1)
-            if len(labels) ** (s + 1) > most or s == min(size or 8, _LONGEST)
-        )
-        # One more document, and those that are missing.
-        longest = space.longest - max(2, 1 + max(map(len, missing), default=0))
-        small = int(min(wanted, longest))
-        claims = [
-            claim
-            for length in range(1, small + 1)
-            for retrieved in itertools.product(labels, repeat=length)
-            for others in missing
-            for claim in _claims(law, Ranking(retrieved, others), space)
-        ]
-        words = f"exhaustive to size {small} ({len(claims)} cases)"
-        largest = int(min(max(_LARGEST, small + 5), longest))
-        drawn: list[Claim] = []  # one per ranking
-        for _ in range(20 * cases if small < largest else 0):  # some rankings have nothing to claim
-            if len(drawn) == cases:
-                break
-            # A tenth to nine tenths of the documents have the first label.
-            length, share = int(rng.integers(small + 1, largest + 1)), rng.uniform(0.1, 0.9)
-            place = np.where(rng.random(length) < share, 0, rng.integers(0, len(labels), length))
-            ranking = Ranking(tuple(labels[i] for i in place), missing[rng.integers(len(missing))])
-            if around := _claims(law, ranking, space):
-                drawn.append(around[rng.integers(len(around))])
+            return _search_of_own_claims(law, space)
+        around = _Around(law, space)
+        small, largest = around.sizes(size)
+        enumerated = around.enumerated(small)
+        words = f"exhaustive to size {small} ({len(enumerated)} cases)"
+        drawn = around.drawn(small, largest, cases, rng)
         if drawn:
             words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
-        across: list[
-            Claim
-        ] = []  # of rankings with the last documents across the cutoff, above them the first label
-        placed = max(n for n in range(2, _ACROSS + 1) if n == 2 or len(labels) ** n <= _RANKINGS)
+        placed = around.documents_across()
+        across: list[Claim] = []
         if small < space.cutoff + 2 <= space.longest:
-            across = [
-                claim._replace(
-                    terms=tuple(
-                        (c, Ranking((labels[0],) * above + r.retrieved, r.missing))
-                        for c, r in claim.terms
-                    )
-                )
-                for above in range(max(1, space.cutoff - placed + 1), space.cutoff)
-                for retrieved in itertools.product(labels, repeat=placed)
-                for claim in _claims(
-                    law, Ranking(retrieved), replace(space, cutoff=space.cutoff - above)
-                )
-            ]
+            across = around.across_the_cutoff(placed)
         if across:
             words += f", {placed} documents across rank {space.cutoff} ({len(across)} cases)"
-        return Search(law, claims + drawn + across, words, space)
+        return Search(law, enumerated + drawn + across, words, space)
+
+
+def _search_of_own_claims(law: Property, space: Space) -> Search:
+    """Return the claims that a property makes by itself, such as those about large numbers."""
+    assert law.claims is not None
+    claims = list(law.claims(space))
+    last = max((claim.number for claim in claims), default=0)
+    words = law.searched.format(last=last) if claims else "no number"
+    return Search(law, claims, words, space)
+
+
+@dataclass(frozen=True)
+class _Around:
+    """The claims of a property around rankings of a space."""
+
+    law: Property
+    space: Space
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """Labels that documents may have."""
+        return list(self.law.labels(self.space))
+
+    @cached_property
+    def missing(self) -> list[tuple[Label, ...]]:
+        """Labels of the documents that a ranking does not have, in each kind of topic."""
+        return list(self.law.missing(self.space))
+
+    def sizes(self, size: int | None) -> tuple[int, int]:
+        """Return the sizes up to which all rankings are tried, and random ones."""
+        most = _RANKINGS if size is None else _MOST_RANKINGS
+        last = min(size or 8, _LONGEST)
+        small = 1
+        while small != last and len(self.labels) ** (small + 1) <= most:
+            small += 1
+        # One more document, and those that are missing.
+        reserve = max(2, 1 + max(map(len, self.missing), default=0))
+        longest = self.space.longest - reserve
+        small = int(min(small, longest))
+        return small, int(min(max(_LARGEST, small + 5), longest))
+
+    def enumerated(self, size: int) -> list[Claim]:
+        """Return the claims around all rankings of at most ``size`` documents."""
+        return [
+            claim
+            for length in range(1, size + 1)
+            for retrieved in itertools.product(self.labels, repeat=length)
+            for missing in self.missing
+            for claim in _claims(self.law, Ranking(retrieved, missing), self.space)
+        ]
+
+    def drawn(self, small: int, largest: int, cases: int, rng: np.random.Generator) -> list[Claim]:
+        """Return a claim around each of ``cases`` random rankings larger than ``small``."""
+        claims: list[Claim] = []
+        if small >= largest:
+            return claims
+        for _ in range(20 * cases):  # some rankings have nothing to claim
+            if len(claims) == cases:
+                break
+            around = _claims(self.law, self._random_ranking(small, largest, rng), self.space)
+            if around:
+                claims.append(around[rng.integers(len(around))])
+        return claims
+
+    def _random_ranking(self, small: int, largest: int, rng: np.random.Generator) -> Ranking:
+        """Return a ranking of which a tenth to nine tenths have the first label."""
+        length, share = int(rng.integers(small + 1, largest + 1)), rng.uniform(0.1, 0.9)
+        has_first = rng.random(length) < share
+        index = np.where(has_first, 0, rng.integers(0, len(self.labels), length))
+        retrieved = tuple(self.labels[i] for i in index)
+        return Ranking(retrieved, self.missing[rng.integers(len(self.missing))])
+
+    def documents_across(self) -> int:
+        """Return how many documents are placed across the cutoff in every way."""
+        n_labels = len(self.labels)
+        return max(n for n in range(2, _ACROSS + 1) if n == 2 or n_labels**n <= _RANKINGS)
+
+    def across_the_cutoff(self, placed: int) -> list[Claim]:
+        """Return the claims around rankings whose last documents lie across the cutoff.
+
+        The documents above them have the first label.
+        """
+        cutoff = self.space.cutoff
+        claims = []
+        for above in range(max(1, cutoff - placed + 1), cutoff):
+            below = replace(self.space, cutoff=cutoff - above)
+            for retrieved in itertools.product(self.labels, repeat=placed):
+                for claim in _claims(self.law, Ranking(retrieved), below):
+                    claims.append(_moved_down(claim, (self.labels[0],) * above))
+        return claims
+
+
+def _moved_down(claim: Claim, above: tuple[Label, ...]) -> Claim:
+    """Return the claim about the same rankings with documents on top of them."""
+    terms = tuple(
+        (coefficient, Ranking(above + ranking.retrieved, ranking.missing))
+        for coefficient, ranking in claim.terms
+    )
+    return claim._replace(terms=terms)
 
 
 def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
