@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.benchmarks import benchmark
+from ir_lexirecall.benchmarks import Benchmark, benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.sources import Source, read_source
 from ir_lexirecall.cli.arguments import TEST, Options, Parser, parse_margin, reading_of
 from ir_lexirecall.cli.output import Page, add_output
-from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.files import merged
 from ir_lexirecall.present.tables import Shown
@@ -78,91 +79,130 @@ def add_benchmark(commands: Any) -> None:
 
 
 def run_benchmark(options: Options) -> None:
+    """Run the command ``benchmark``."""
     source = Source({}, {}) if options.values else read_source(options.source)
-    named = {word.partition("=")[0] for word in options.words}  # the command line has the last word
-    for name in {*TEST, "cluster"} & source.options.keys():
-        if f"--{name.replace('_', '-')}" not in named:
-            setattr(options, name, source.options[name])
-    if options.groups is not None:
-        options.groups = options.resources.enter_context(
-            rereadable(options.groups)
-        )  # once for each collection
+    _take_test_of_file(options, source)
+    if options.groups is not None:  # read once for each collection
+        options.groups = options.resources.enter_context(rereadable(options.groups))
     judged: dict[str, list[str]] = {}
     for name, file in _by_collection("--judged", options.judged, source):
         judged.setdefault(name, []).append(file)
-    predicted = (
-        {} if options.values else dict(_by_collection("--predicted", options.predicted, source))
-    )
-    qrels = source.qrels
-    qrels |= {
-        name: reduce(merged, files, Judgments.from_qrels(qrels[name]))
-        for name, files in judged.items()
-    }
-    qrels = {name: reading_of(options, source) for name, source in qrels.items()}
-    given = {
-        name: getattr(options, name)
-        for name in ("baseline", "smaller_is_better", "groups", "missing")
-    }
-    given |= {"by": options.criteria() or None, "margin": parse_margin(options.margin)}
-    given["allow_empty"] = options.allow_empty or None
-    given["query"] = options.query_column
-    asked = {"by": None if options.values else STANDARD} | source.arguments
-    asked |= {name: value for name, value in given.items() if value is not None}
-    asked |= {
-        "test": options.significance_test(),
-        "values": options.source if options.values else None,
-    }
-    if options.predicted:
-        if options.values and len(options.predicted) > 1:
-            raise ValueError("--predicted: with --values give one FILE of values")
-        asked["predicted"] = options.predicted[0] if options.values else predicted
-    result = benchmark(qrels or None, source.runs or None, **asked)
-    over = options.over or source.options.get("over")
+    predicted = {}
+    if not options.values:
+        predicted = dict(_by_collection("--predicted", options.predicted, source))
+    qrels = _qrels_with(judged, options, source)
+    arguments = _arguments(options, source, predicted)
+    result = benchmark(qrels or None, source.runs or None, **arguments)
     page = Page(options)
-    if options.format in ("markdown", "latex"):
-        page.add_shown(present.benchmark_table(result, over, page.places))
-    elif page.for_people:
-        page.add_finding(present.benchmark_finding(result, over), ranking=False)
-        for name in result.quantities:
-            criterion, *columns = present.benchmark_table(result, over, page.places, name).columns
-            page.add_sentences(f"{criterion.cells[0]}:")
-            page.add_shown(Shown(columns))
-            page.parts.append("")
-        facts = [
-            "* best of its criterion; intervals of means and differences are of one run, those of ranks hold for all runs at once"
-        ]
-        if result.rivals:
-            facts.append(f"+ better, - worse than {result.baseline} by the corrected p")
-        if any(not result.criterion(name).is_measure for name in result.quantities):
-            facts.append("the mean of a preference is over all other runs")
-            if result.rivals:
-                facts[-1] += f", its difference is head to head with {result.baseline}"
-        page.add_sentences("; ".join(facts))
-        if result.grouped:
-            page.add_sentences("Pairs in groups of queries:")
-            page.add_table(result.group_table())
-        page.add_sentences(provenance_line(result.provenance))
-    else:
-        page.add_table(result.group_table() if result.grouped else result.overall(over))
+    _show(page, result, options.over or source.options.get("over"))
     if options.report is not None:
-        inputs = {"values": options.source} if options.values else {}
-        inputs |= {f"{name}: qrels": file for name, file in source.collections.items()}
-        inputs |= {
-            f"{name}: judged {file}": file for name, files in judged.items() for file in files
-        }
-        inputs |= {f"{name}: predicted": file for name, file in predicted.items()}
-        inputs |= {
-            f"{name}: {run}": file
-            for name, of_one in source.runs.items()
-            for run, file in of_one.items()
-        }
+        inputs = _inputs_of_report(options, source, judged, predicted)
         command = shlex.join(["ir-lexirecall", *options.words])
         report(result, options.report, runs=source.runs, inputs=inputs, command=command)
     page.finish()
 
 
+def _take_test_of_file(options: Options, source: Source) -> None:
+    """Take what the file says of the test, unless the command line says it, too."""
+    named = {word.partition("=")[0] for word in options.words}
+    for name in {*TEST, "cluster"} & source.options.keys():
+        if f"--{name.replace('_', '-')}" not in named:
+            setattr(options, name, source.options[name])
+
+
+def _qrels_with(
+    judged: Mapping[str, list[str]], options: Options, source: Source
+) -> dict[str, QrelsLike]:
+    """Return the qrels of each collection, with further judgments."""
+    qrels = source.qrels
+    for name, files in judged.items():
+        qrels[name] = reduce(merged, files, Judgments.from_qrels(qrels[name]))
+    return {name: reading_of(options, of_one) for name, of_one in qrels.items()}
+
+
+def _arguments(options: Options, source: Source, predicted: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of ``benchmark``; the command line overrides the file."""
+    named = {
+        name: getattr(options, name)
+        for name in ("baseline", "smaller_is_better", "groups", "missing")
+    }
+    named["by"] = options.criteria() or None
+    named["margin"] = parse_margin(options.margin)
+    named["allow_empty"] = options.allow_empty or None
+    named["query"] = options.query_column
+    arguments = {"by": None if options.values else STANDARD} | source.arguments
+    arguments |= {name: value for name, value in named.items() if value is not None}
+    arguments["test"] = options.significance_test()
+    arguments["values"] = options.source if options.values else None
+    if options.predicted and not options.values:
+        arguments["predicted"] = predicted
+    elif options.predicted:
+        if len(options.predicted) > 1:
+            raise ValueError("--predicted: with --values give one FILE of values")
+        arguments["predicted"] = options.predicted[0]
+    return arguments
+
+
+def _show(page: Page, result: Benchmark, over: str | None) -> None:
+    """Add what holds over all collections, for people, papers or programs."""
+    if page.options.format in ("markdown", "latex"):
+        page.add_shown(present.benchmark_table(result, over, page.places))
+    elif page.for_people:
+        _show_to_people(page, result, over)
+    else:
+        page.add_table(result.group_table() if result.grouped else result.overall(over))
+
+
+def _show_to_people(page: Page, result: Benchmark, over: str | None) -> None:
+    """Add the finding, a table for each criterion, and what its marks mean."""
+    page.add_finding(present.benchmark_finding(result, over), ranking=False)
+    for name in result.quantities:
+        criterion, *columns = present.benchmark_table(result, over, page.places, name).columns
+        page.add_sentences(f"{criterion.cells[0]}:")
+        page.add_shown(Shown(columns))
+        page.parts.append("")
+    page.add_sentences("; ".join(_legend(result)))
+    if result.grouped:
+        page.add_sentences("Pairs in groups of queries:")
+        page.add_table(result.group_table())
+    page.add_sentences(provenance_line(result.provenance))
+
+
+def _legend(result: Benchmark) -> Iterator[str]:
+    """Yield what the marks and numbers of the tables mean."""
+    yield (
+        "* best of its criterion; intervals of means and differences are of one run, "
+        "those of ranks hold for all runs at once"
+    )
+    if result.rivals:
+        yield f"+ better, - worse than {result.baseline} by the corrected p"
+    if all(result.criterion(name).is_measure for name in result.quantities):
+        return
+    of_preferences = "the mean of a preference is over all other runs"
+    if result.rivals:
+        of_preferences += f", its difference is head to head with {result.baseline}"
+    yield of_preferences
+
+
+def _inputs_of_report(
+    options: Options,
+    source: Source,
+    judged: Mapping[str, list[str]],
+    predicted: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the files that the report lists, by what they are."""
+    inputs = {"values": options.source} if options.values else {}
+    inputs |= {f"{name}: qrels": file for name, file in source.collections.items()}
+    for name, files in judged.items():
+        inputs |= {f"{name}: judged {file}": file for file in files}
+    inputs |= {f"{name}: predicted": file for name, file in predicted.items()}
+    for name, runs in source.runs.items():
+        inputs |= {f"{name}: {run}": file for run, file in runs.items()}
+    return inputs
+
+
 def _by_collection(option: str, words: list[str], source: Source) -> list[tuple[str, str]]:
-    """Collections and files out of words ``COLLECTION=FILE``."""
+    """Return pairs of a collection and a file from words ``COLLECTION=FILE``."""
     pairs = []
     for word in words:
         name, mark, file = word.partition("=")

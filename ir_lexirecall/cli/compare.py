@@ -119,21 +119,11 @@ _TESTED = (
 
 
 def run_compare(options: Options) -> None:
+    """Run the command ``compare``."""
     inputs, bounds = options.inputs(), options.of_bounds()
-    if options.bounds and (options.explain or options.plot):
-        raise ValueError(
-            f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}"
-        )
-    if options.kind and not options.plot:
-        raise ValueError("--kind says what --plot FILE draws; give both")
-    if options.kind == "pair" and not options.explain:
-        raise ValueError("--kind pair draws two runs; name them: --explain A B")
-    if inputs is not None:
-        for name in options.explain or ():
-            check_choice("run", name, inputs.runs)
-    result = compared(
-        options, options.criteria(preferences=[] if inputs is None else ["lexirecall"]), inputs
-    )
+    _check_compare(options, inputs)
+    default = [] if inputs is None else ["lexirecall"]
+    result = compared(options, options.criteria(preferences=default), inputs)
     page = Page(options)
     notes: list[str] = []
     if options.bounds:
@@ -142,36 +132,71 @@ def run_compare(options: Options) -> None:
         page.add_sentences(_about_bounds(table))
         page.add_sentences(*(f"{note}." for note in table.attrs["notes"]))
     elif options.explain:
-        a, b = options.explain
-        for name in result.criteria:
-            if len(result.criteria) > 1:
-                page.add_sentences(f"{name}:")
-            page.add_table(result.explain(a, b, name))
+        _explain(page, result, *options.explain)
         notes = result.diagnostics if page.for_people else []
     elif options.format in ("latex", "markdown"):
         page.add_shown(present.comparison_table(result, page.places, holds=options.holds))
+    elif page.for_people:
+        _show_to_people(page, result, holds=options.holds)
     else:
-        if page.for_people:
-            page.add_finding(present.comparison_finding(result))  # with the notes
-        tables = {"Pairs:": result.table()}
-        if options.holds:
-            tables["Pairs:"][["holds", "depth"]] = result.verdicts(holds=True)[["holds", "depth"]]
-        if result.grouped:
-            tables["Pairs in groups of queries:"] = result.group_table()
-        if result.grouped and not page.for_people:  # one table: rows of all queries have no group
-            whole, in_groups = tables.values()
-            tables = {"": pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]}
-        for title, table in tables.items():
-            if page.for_people:  # what matters most stands first
-                page.add_sentences(title)
-                first = [name for name in (*_PAIR, *_TESTED) if name in table]
-                table = table[[*first, *(name for name in table.columns if name not in first)]]
-            page.add_table(table)
+        page.add_table(_table_for_programs(result, holds=options.holds))
     page.add_sentences("", provenance_line(result.provenance), *notes)
     if options.plot:
         kind = options.kind or ("pair" if options.explain else "heatmap")
-        save_picture(result.plot(kind, *(options.explain if kind == "pair" else [])), options.plot)
+        runs = options.explain if kind == "pair" else []
+        save_picture(result.plot(kind, *runs), options.plot)
     page.finish()
+
+
+def _check_compare(options: Options, inputs: Inputs | None) -> None:
+    """Raise if options contradict each other, or name a run that is not there."""
+    if options.bounds and (options.explain or options.plot):
+        beside = "--explain" if options.explain else "--plot"
+        raise ValueError(f"--bounds shows a table only; leave out {beside}")
+    if options.kind and not options.plot:
+        raise ValueError("--kind says what --plot FILE draws; give both")
+    if options.kind == "pair" and not options.explain:
+        raise ValueError("--kind pair draws two runs; name them: --explain A B")
+    if inputs is not None:
+        for name in options.explain or ():
+            check_choice("run", name, inputs.runs)
+
+
+def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
+    """Add what decided between two runs, a table for each criterion."""
+    for name in result.criteria:
+        if len(result.criteria) > 1:
+            page.add_sentences(f"{name}:")
+        page.add_table(result.explain(a, b, name))
+
+
+def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
+    """Add the finding, and the tables of pairs with what matters most first."""
+    page.add_finding(present.comparison_finding(result))  # with the notes
+    tables = {"Pairs:": _pair_table(result, holds=holds)}
+    if result.grouped:
+        tables["Pairs in groups of queries:"] = result.group_table()
+    for title, table in tables.items():
+        page.add_sentences(title)
+        first = [name for name in (*_PAIR, *_TESTED) if name in table]
+        page.add_table(table[[*first, *(name for name in table.columns if name not in first)]])
+
+
+def _table_for_programs(result: Comparison, *, holds: bool) -> pd.DataFrame:
+    """Return one table of all pairs; rows of all queries have no group."""
+    whole = _pair_table(result, holds=holds)
+    if not result.grouped:
+        return whole
+    in_groups = result.group_table()
+    return pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]
+
+
+def _pair_table(result: Comparison, *, holds: bool) -> pd.DataFrame:
+    """Return the table of pairs; with ``holds``, also whether verdicts hold under any judging."""
+    table = result.table()
+    if holds:
+        table[["holds", "depth"]] = result.verdicts(holds=True)[["holds", "depth"]]
+    return table
 
 
 def _about_bounds(table: pd.DataFrame) -> str:

@@ -65,6 +65,7 @@ def add_eval(commands: Any) -> None:
 
 
 def run_eval(options: Options) -> None:
+    """Run the command ``eval``."""
     if options.format == TREC:
         _take_version_10(options)
     inputs = Inputs(options)
@@ -79,9 +80,35 @@ def run_eval(options: Options) -> None:
             named = [with_rel(measure, options.rel) for measure in named]
     measures = parse_measures(named)
     bounds = options.of_bounds()
+    _check_eval(options, inputs)
+    scored = ScoredRuns.from_runs(
+        measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty
+    )
+    if options.format == TREC:
+        geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
+        emit(_trec_lines(scored, inputs.runs, options, geometric=geometric), options.output)
+        return
+    page = Page(options)
+    if options.bounds:
+        _add_bounds(page, scored, algorithms.Judgings(**bounds))
+    elif options.by_query:
+        columns = {name: array.ravel().tolist() for name, array in scored.values.items()}
+        page.add_table(_rows_by_query(scored) | columns)
+    elif options.baseline is None or len(inputs.runs) < 2:
+        add_means(page, scored)
+    else:
+        _add_tests(page, scored, options)
+    if page.for_people:
+        page.add_sentences(*grouped(present.run_caveats(scored)))
+    page.finish()
+
+
+def _check_eval(options: Options, inputs: Inputs) -> None:
+    """Raise if options contradict each other, or the baseline is none of the runs."""
     if options.bounds and options.baseline is not None:
         raise ValueError(
-            "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
+            "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a "
+            "baseline"
         )
     if options.format == TREC and (options.bounds or options.baseline is not None):
         option = "--bounds" if options.bounds else "--baseline"
@@ -92,76 +119,60 @@ def run_eval(options: Options) -> None:
         if options.by_query:
             raise ValueError("--baseline cannot be combined with --by-query: it tests means")
         check_choice("baseline", options.baseline, inputs.runs)
-    scored = ScoredRuns.from_runs(
-        measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty
-    )
-    if options.format == TREC:
-        geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
-        emit(_trec_lines(scored, inputs.runs, options, geometric=geometric), options.output)
-        return
-    page = Page(options)
+
+
+def _rows_by_query(scored: ScoredRuns) -> dict[str, list[Any]]:
+    """Return the columns that name a row per run and query."""
     queries = scored.judgments.query_ids
-    by_query = {
+    return {
         "run": [name for name in scored.names for _ in queries],
         "query_id": [*queries] * len(scored.names),
     }
-    if options.bounds:
-        judgings = algorithms.Judgings(**bounds)
-        ends = judging.bounds_by_measure(
-            scored.pool(judgings.pool_depth(scored.measures.values())),
-            scored.measures,
-            scored.values,
-            judgings,
-        )
-        columns: dict[str, list[Any]] = by_query if options.by_query else {"run": scored.names}
-        for name, measure in measures.items():
-            shown = {name: scored.values[name]}
-            if name in ends:
-                shown |= {f"{name} low": ends[name].low, f"{name} high": ends[name].high}
-            for title, array in shown.items():
-                means = [aggregate(measure, row) for row in array]
-                columns[title] = array.ravel().tolist() if options.by_query else means
-        page.add_table(columns)
-        tops = top_words({name: judgings.depth_of(scored.measures[name]) for name in ends})
-        page.add_sentences(
-            "low, high: smallest and largest value, "
-            f"whatever grades the unjudged documents of {tops} would get."
-        )
-    elif options.by_query:
-        page.add_table(
-            by_query | {name: array.ravel().tolist() for name, array in scored.values.items()}
-        )
-    elif options.baseline is None or len(inputs.runs) < 2:
-        add_means(page, scored)
-    else:
-        design = comparing.Design(
-            options.baseline, parse_margin(options.margin), options.significance_test()
-        )
-        result = comparing.comparison_of(scored, measures, design)
-        if options.format in ("latex", "markdown"):
-            page.add_shown(present.comparison_table(result, page.places))
-        else:
-            tested: dict[str, list[Any]] = {"run": result.runs}
-            how, tested_on = present.how_compared(result, result.criteria), len(result.query_ids)
-            for name, criterion in result.by.items():
-                tested[name] = criterion.means.tolist()
-                if options.format in EXACT:  # programs get the tests, too
-                    rows = result.table(name).set_index("run_a").reindex(result.runs)
-                    tested |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
-                    tested[f"{name} test"] = [result.test_of(name).name] * len(rows)
-            if options.format in EXACT:
-                tested |= {
-                    "queries": [tested_on] * len(result.runs),
-                    "tested": [how] * len(result.runs),
-                }
-            page.add_table(tested, present.marks_of(result))
-            said = (
-                f"+ better, - worse than {result.baseline} ({how}; on {count(tested_on, 'query')})"
-            )
-            page.add_sentences(f"* best of its column; {said}")
-    if page.for_people:
-        page.add_sentences(*grouped(present.run_caveats(scored)))
-    page.finish()
+
+
+def _add_bounds(page: Page, scored: ScoredRuns, judgings: Any) -> None:
+    """Add values with their bounds under any judging, of runs or of each query."""
+    by_query = page.options.by_query
+    depth = judgings.pool_depth(scored.measures.values())
+    ends = judging.bounds_by_measure(scored.pool(depth), scored.measures, scored.values, judgings)
+    columns: dict[str, list[Any]] = _rows_by_query(scored) if by_query else {"run": scored.names}
+    for name, measure in scored.measures.items():
+        arrays = {name: scored.values[name]}
+        if name in ends:
+            arrays |= {f"{name} low": ends[name].low, f"{name} high": ends[name].high}
+        for title, array in arrays.items():
+            means = [aggregate(measure, row) for row in array]
+            columns[title] = array.ravel().tolist() if by_query else means
+    page.add_table(columns)
+    tops = top_words({name: judgings.depth_of(scored.measures[name]) for name in ends})
+    page.add_sentences(
+        "low, high: smallest and largest value, "
+        f"whatever grades the unjudged documents of {tops} would get."
+    )
+
+
+def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
+    """Add means, tested against the baseline; programs get the numbers of the tests, too."""
+    design = comparing.Design(
+        options.baseline, parse_margin(options.margin), options.significance_test()
+    )
+    result = comparing.comparison_of(scored, scored.measures, design)
+    if options.format in ("latex", "markdown"):
+        page.add_shown(present.comparison_table(result, page.places))
+        return
+    queries, how = len(result.query_ids), present.how_compared(result, result.criteria)
+    columns: dict[str, list[Any]] = {"run": result.runs}
+    for name, criterion in result.by.items():
+        columns[name] = criterion.means.tolist()
+        if options.format in EXACT:
+            rows = result.table(name).set_index("run_a").reindex(result.runs)
+            columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
+            columns[f"{name} test"] = [result.test_of(name).name] * len(rows)
+    if options.format in EXACT:
+        columns |= {"queries": [queries] * len(result.runs), "tested": [how] * len(result.runs)}
+    page.add_table(columns, present.marks_of(result))
+    words = f"+ better, - worse than {result.baseline} ({how}; on {count(queries, 'query')})"
+    page.add_sentences(f"* best of its column; {words}")
 
 
 def _take_version_10(options: Options) -> None:

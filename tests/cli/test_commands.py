@@ -225,7 +225,7 @@ def test_qrels_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: st
         "eval", "vaswani", "v.run", "-m", "P@2 LR", "--by-query", IR_DATASETS_HOME=ir_datasets_home
     )
     assert (said.code, said.err) == (0, "")
-    assert sum(row[0] == "v" for row in said.rows if row) == 93
+    assert sum(row[0] == "v" and row[1].isdigit() for row in said.rows if row) == 93
     assert said.rows[1][:3] == ["v", "1", "1.0000"]
 
 
@@ -275,7 +275,6 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ("eval", "bm25.run", "bm25.run", "-m", "TSE"),
         ["bm25.run, line 1", "6 fields"],
     ),
-    "no measure named": (("eval", "qrels.txt", "bm25.run"), ["qrels.txt", "-m"]),
     "unknown measure": (("eval", "qrels.txt", "bm25.run", "-m", "TSE Nope@5"), ["'Nope@5'"]),
     "trec_eval's name": (("eval", "qrels.txt", "bm25.run", "-m", "map"), ["'map'", "AP"]),
     "a slip": (("eval", "qrels.txt", "bm25.run", "-m", "TES"), ["TSE?"]),
@@ -396,9 +395,9 @@ def test_version_and_help(cli: Cli) -> None:
         said = cli(*command, "--help")
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("usage: ir-lexirecall")
-        assert (
-            "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted" in said.out
-        )
+        text = " ".join(said.out.split())
+        assert "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, " in text
+        assert text.endswith("130 interrupted")
 
 
 # -- what is misspelt or mixed up ------------------------------------------------------------------
@@ -456,7 +455,9 @@ def test_a_criterion_that_is_not_known(
 
 def test_help_says_how_to_use_a_measure_of_ones_own(cli: Cli) -> None:
     for command in ("eval", "compare", "report", "gate", "benchmark"):
-        assert "ir_lexirecall.cli.main()" in " ".join(cli(command, "--help").out.split())
+        assert "own measures: see 'Use it on the command line'" in " ".join(
+            cli(command, "--help").out.split()
+        )
 
 
 @pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "parquet"])
