@@ -68,6 +68,20 @@ class MeasureCriterion:
         """The values, those of a query that differ by rounding only made equal."""
         return levelled(self.values)
 
+    def largest_loss(self, margin: float) -> float:
+        """Return the largest loss on a query: the width of the measure's range.
+
+        Where the range has no end, or is not known, it is that of the values, with 0 (no larger
+        loss has been seen), but at least twice the margin; infinite where all values are 0, which
+        say nothing of their range.
+        """
+        low, high = self.range
+        if np.isfinite([low, high]).all():
+            return high - low
+        low = low if np.isfinite(low) else float(self.values.min(initial=0.0))
+        high = high if np.isfinite(high) else float(self.values.max(initial=0.0))
+        return max(high - low, 2 * margin) if high > low else np.inf
+
     @property
     def standings(self) -> Floats:
         """Values in which the larger is better, shape ``(S, Q)``."""
@@ -117,6 +131,10 @@ class PreferenceCriterion:
     smaller_is_better = False
     direction = ""
     sign = 1
+
+    def largest_loss(self, margin: float) -> float:
+        """Return the largest loss on a query: preferences lie between -1 and 1."""
+        return 2.0
 
     @property
     def is_partial(self) -> bool:

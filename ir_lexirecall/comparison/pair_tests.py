@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.lazy import memoised
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.margins import (
+    Corrected,
+    agreeing_bounds,
+    corrected_together,
+    margin_columns,
+)
 from ir_lexirecall.comparison.verdicts import Verdicts, two_sided
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
@@ -26,12 +32,12 @@ from ir_lexirecall.significance import (
     Resampled,
     SignificanceTest,
     TestResult,
-    corrected,
     effect_interval,
+    least_loss_ruled_out,
     margin_test,
     margin_test_of_all,
-    margin_verdicts,
     mean_interval,
+    one_sided_bounds,
     preference_interval,
 )
 
@@ -68,27 +74,65 @@ class TestedRuns(ComparedRuns):
 
     @memoised
     def columns_of(self, by: str, in_groups: bool = False) -> list[Columns]:
-        """The columns of ``Comparison.table`` for one criterion, or those of ``group_table`` for each group.
+        """Return the columns of `Comparison.table` for one criterion, or of `group_table`.
 
-        ``p_corrected``, and with it ``verdict``, hold for all pairs on all groups together. With predicted judgments these test, and
-        effect sizes are missing.
+        In groups there is a set of columns for each. `p_corrected`, and with it `verdict`, hold
+        for all pairs in all groups together; with the family ``"all"``, for all criteria, too.
+        With predicted judgments these test, and effect sizes are missing.
         """
-        criterion, test = self.by[by], self.test_of(by)
-        self.check_defined(criterion.name)
-        columns = [
-            part.uncorrected(by, test) for part in (self.by_group.values() if in_groups else [self])
-        ]
-        adjusted, reject = _family([part["p"] for part in columns], test)
-        for part, p, rejected in zip(columns, adjusted, reject, strict=True):
-            part |= {
-                "p_corrected": p,
-                "verdict": two_sided(rejected, criterion.sign * part["estimate"]),
-            }
+        self.check_defined(by)
+        columns = [dict(part) for part in self._uncorrected_parts(by, in_groups)]
+        adjusted, reject = self._corrected(by, in_groups)
+        of_all = None
+        if len(self.by) > 1:
+            of_all = self._corrected_over_all(in_groups)[by]
+            if self.test.family == "all":
+                adjusted, reject = of_all
+        for k, part in enumerate(columns):
+            part["p_corrected"] = adjusted[k]
+            if of_all is not None:
+                part["p_corrected_all"] = of_all[0][k]
+            part["verdict"] = two_sided(reject[k], self.by[by].sign * part["estimate"])
         if self.margins is not None:
             for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
                 del part["verdict"]
                 part |= with_margin
         return columns
+
+    @memoised
+    def _uncorrected_parts(self, by: str, in_groups: bool) -> list[Columns]:
+        """Return the columns of `uncorrected` on all queries, or in each group."""
+        test = self.test_of(by)
+        parts = self.by_group.values() if in_groups else [self]
+        return [part.uncorrected(by, test) for part in parts]
+
+    def _corrected(self, by: str, in_groups: bool) -> Corrected:
+        """Return corrected p and rejections of one criterion, in each part of the queries."""
+        p = [part["p"] for part in self._uncorrected_parts(by, in_groups)]
+        return corrected_together(p, self.test_of(by))
+
+    @memoised
+    def _corrected_over_all(self, in_groups: bool) -> dict[str, Corrected]:
+        """Return corrected p and rejections over all criteria that are defined, by criterion."""
+        p = {
+            name: [part["p"] for part in self._uncorrected_parts(name, in_groups)]
+            for name in self.defined_criteria
+        }
+        adjusted, reject = corrected_together(
+            [one for parts in p.values() for one in parts], self.test
+        )
+        columns: dict[str, Corrected] = {}
+        start = 0
+        for name, parts in p.items():
+            end = start + len(parts)
+            columns[name] = adjusted[start:end], reject[start:end]
+            start = end
+        return columns
+
+    @property
+    def defined_criteria(self) -> list[str]:
+        """Names of the criteria by which all runs have finite values on all queries that count."""
+        return [name for name, one in self.by.items() if np.isfinite(one.standings).all()]
 
     def uncorrected(self, by: str, test: SignificanceTest) -> Columns:
         """The columns of ``columns_of`` but for what is corrected over all groups, and for margins."""
@@ -161,33 +205,103 @@ class TestedRuns(ComparedRuns):
 
     @memoised
     def _with_margins(self, in_groups: bool) -> dict[str, list[Columns]]:
-        """The columns that margins add, by criterion: they are corrected over all."""
+        """Return the columns that margins add, by criterion: they are corrected over all.
+
+        *Better* asks for the two-sided p, as it does without a margin.
+        """
         margins = self.margins or {}
-        return margin_columns(
-            {name: self.one_sided(name, margins[name], in_groups) for name in self.by}, self.test
-        )
+        tested: dict[str, list[MarginTest]] = {}
+        bounds: dict[str, list[Interval]] = {}
+        for name, criterion in self.by.items():
+            one_sided = self.one_sided(name, margins[name], in_groups)
+            both_sided = self._uncorrected_parts(name, in_groups)
+            parts = self.by_group.values() if in_groups else [self]
+            gains = [criterion.sign * columns["estimate"] for columns in both_sided]
+            tested[name] = [
+                replace(test, better=np.where(gain > 0, columns["p"], 1.0))
+                for test, columns, gain in zip(one_sided, both_sided, gains, strict=True)
+            ]
+            bounds[name] = [
+                part.one_sided_bounds(name, self.test_of(name), test, columns)
+                for part, test, columns in zip(parts, one_sided, both_sided, strict=True)
+            ]
+        columns_of = margin_columns(tested, self.test)
+        for name, parts_of in columns_of.items():
+            for columns, (low, high) in zip(parts_of, bounds[name], strict=True):
+                verdicts = columns.pop("verdict")
+                columns |= {"bound_low": low, "bound_high": high, "verdict": verdicts}
+        return columns_of
+
+    def one_sided_bounds(
+        self, by: str, test: SignificanceTest, tested: MarginTest, columns: Columns
+    ) -> Interval:
+        """Return one-sided bounds of every pair's estimate at 1 - alpha, which agree with p.
+
+        Args:
+            by: the criterion.
+            test: how its differences are tested.
+            tested: the one-sided p, before any correction.
+            columns: those of `uncorrected`.
+        """
+        criterion, margin = self.by[by], (self.margins or {})[by]
+        if test.procedure.at_once:
+            low, high = columns["ci_low"], columns["ci_high"]
+        elif self.predicted is not None:
+            low, high = self._powered_bounds(by)
+        else:
+            blocks = [
+                np.stack(one_sided_bounds(test, x, criterion.bounds))
+                for x in criterion.differences(*self.places)
+            ]
+            low, high = np.concatenate([np.zeros((2, 0)), *blocks], axis=1)
+        least = np.zeros(len(low))
+        if test.procedure.of != "signs":
+            width = criterion.largest_loss(margin)
+            blocks = [
+                least_loss_ruled_out(test.units_of(x), np.full(len(x), margin), width, test.alpha)
+                for x in criterion.differences(*self.places)
+            ]
+            least = np.concatenate(blocks) if blocks else least
+        if criterion.sign < 0:
+            low, high = -high, -low
+        low, high = agreeing_bounds((low, high), tested, margin, least, test.alpha)
+        return (low, high) if criterion.sign > 0 else (-high, -low)
+
+    def _powered_bounds(self, by: str) -> Interval:
+        """Return the ends of prediction-powered intervals at 1 - 2 alpha."""
+        test = self.test_of(by)
+        if 2 * test.alpha >= 1:
+            unknown = np.full(len(self.pairs), np.nan)
+            return unknown, unknown
+        wider = replace(self, test=replace(self.test, alpha=2 * test.alpha)).powered(by)
+        return wider.low, wider.high
 
     def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
-        """The one-sided tests of every pair's difference against 0 and a margin, on all queries or in each group."""
+        """Return one-sided tests of every pair's difference, on all queries or in each group.
+
+        They are against 0 and against the margin; `better` is one-sided, too.
+        """
         self.check_defined(by)
-        test, tested = self.test_of(by), []
-        for part in self.by_group.values() if in_groups else [self]:
-            criterion = part.by[by]
-            if part.predicted is not None:
-                d, sign = part.differences_of(by, self.places), criterion.sign
-                alone = margin_test(test, sign * d, margin)
-                tested.append(
-                    powered_margin_test(part.powered(by), d, alone, criterion.bounds, sign, margin)
-                )
-            elif test.procedure.at_once:
-                tested.append(margin_test_of_all(test, criterion.standings.T, margin)[self.places])
-            else:
-                blocks = [
-                    margin_test(test, criterion.sign * x, margin)
-                    for x in criterion.differences(*self.places)
-                ]
-                tested.append(MarginTest.concatenate(blocks))
-        return tested
+        test = self.test_of(by)
+        parts = self.by_group.values() if in_groups else [self]
+        return [part.one_sided_by(by, test, margin) for part in parts]
+
+    def one_sided_by(self, by: str, test: SignificanceTest, margin: float) -> MarginTest:
+        """Return the one-sided tests of every pair's difference by a test that is named."""
+        criterion = self.by[by]
+        sign, width = criterion.sign, criterion.largest_loss(margin)
+        if self.predicted is not None:
+            d = self.differences_of(by, self.places)
+            alone = margin_test(test, sign * d, margin, width)
+            both = self.powered(by)
+            return powered_margin_test(both, d, alone, criterion.bounds, sign, margin, width)
+        if test.procedure.at_once:
+            tested = margin_test_of_all(test, criterion.standings.T, margin, width)
+            return tested[self.places]
+        blocks = [
+            margin_test(test, sign * x, margin, width) for x in criterion.differences(*self.places)
+        ]
+        return MarginTest.concatenate(blocks)
 
     def verdicts_by(self, by: str | None = None) -> Verdicts:
         """The verdicts of one criterion by pair of runs."""
@@ -204,48 +318,6 @@ class TestedRuns(ComparedRuns):
             replace(self, test=replace(self.test, name="t")) if other else self
         ).columns_of(by)
         return tested["ci_low"], tested["ci_high"]
-
-
-def margin_columns(
-    tested: Mapping[str, Sequence[MarginTest]], test: SignificanceTest
-) -> dict[str, list[Columns]]:
-    """What a margin adds to the table: of each criterion, for each set of pairs that was tested (one, or one per group).
-
-    ``worse_p`` and ``better_p`` are corrected over all criteria and pairs, ``within_p`` and ``not_worse_p`` over the pairs of their
-    criterion: all criteria must pass.
-    """
-    of_all = [part for parts in tested.values() for part in parts]
-    worse, better = (
-        iter(_family(p, test)[0]) for p in ([p.worse for p in of_all], [p.better for p in of_all])
-    )
-    columns: dict[str, list[Columns]] = {}
-    for name, parts in tested.items():
-        not_worse, within = (
-            _family(p, test)[0] for p in ([p.not_worse for p in parts], [p.within for p in parts])
-        )
-        columns[name] = []
-        for inside, above in zip(within, not_worse, strict=True):
-            found = MarginTest(
-                better=next(better), worse=next(worse), not_worse=above, within=inside
-            )
-            p = {
-                "worse_p": found.worse,
-                "better_p": found.better,
-                "within_p": inside,
-                "not_worse_p": above,
-            }
-            columns[name].append(p | {"verdict": margin_verdicts(found, test.alpha).tolist()})
-    return columns
-
-
-def _family(p: list[Floats], test: SignificanceTest) -> tuple[list[Floats], list[Bools]]:
-    """p of several sets of as many pairs each, corrected together, and which are rejected.
-
-    Tukey's HSD accounts for the pairs of one set only, so that its p of several sets are corrected, too.
-    """
-    method = test.counted_correction if len(p) == 1 else test.correction
-    adjusted, reject = corrected(np.concatenate(p), method, test.alpha)
-    return np.split(adjusted, len(p)), np.split(reject, len(p))
 
 
 def cut_at_range(

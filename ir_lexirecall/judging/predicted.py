@@ -14,6 +14,11 @@ from ir_lexirecall._util.errors import and_more, check_number, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.significance.closed_form import of_one_magnitude
+from ir_lexirecall.significance.evidence import (
+    differing_queries,
+    least_margin_p,
+    least_two_sided_p,
+)
 from ir_lexirecall.significance.outcomes import Bounds, MarginTest, TestResult
 
 LEAST = 10  # human-judged queries
@@ -72,8 +77,9 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(estimate == 0, 0.0, np.abs(estimate) / error)
         n_effective = np.where(variance > 0, var_d / variance, n)
-    # Equal differences have no variance to judge by: n of one sign happen with probability 2^(1-n).
-    p = np.maximum(2 * special.stdtr(n - 2, -t), np.where(estimate == 0, 1.0, 2.0 ** (1 - n)))
+    # As of any paired test: k differing queries have one sign with probability 2^(1-k).
+    least = np.where(estimate == 0, 1.0, least_two_sided_p(differing_queries(d)))
+    p = np.maximum(2 * special.stdtr(n - 2, -t), least)
     low, high = estimate - half, estimate + half
     held = p > alpha  # then the interval holds 0, too
     low, high = (
@@ -113,12 +119,24 @@ def powered_margin_test(
     bounds: Bounds | None,
     sign: int,
     margin: float,
+    width: float = 1.0,
 ) -> MarginTest:
-    """One-sided tests of the estimates against 0 and a margin, by t of n - 2 degrees of freedom; ``sign`` -1: smaller is better.
+    """Test the estimates one-sided, against 0 and a margin, by t of n - 2 degrees of freedom.
 
-    Where differences are coarse (see ``with_people_alone``), a p is at least that of the human-judged queries ``alone``.
+    Where differences are coarse (see ``with_people_alone``), p is at least that of the queries
+    that people judged. Ties on these are no evidence: see ``margin_test``.
+
+    Args:
+        result: the estimates.
+        d: differences on the queries that people judged, shape ``(P, n)``.
+        alone: the same tests of these differences alone.
+        bounds: -1 and 1 for preferences, else None.
+        sign: -1 where the smaller value is better, else 1.
+        margin: the loss that does not matter.
+        width: the largest loss on a query.
     """
     n = d.shape[1]
+    least = least_margin_p(d, margin, width)
     coarse = of_one_magnitude(d) | (bounds is not None)
 
     def above(way: int, shift: float, by_people: Floats) -> Floats:
@@ -126,11 +144,13 @@ def powered_margin_test(
         gain = way * result.estimate + shift
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(gain == 0, 0.0, gain / result.error)
-        p = np.maximum(special.stdtr(n - 2, -t), np.where(gain == 0, 0.5, 2.0**-n))
+        floor = least_two_sided_p(differing_queries(d)) / 2 if shift == 0 else 2.0**-n
+        p = np.maximum(special.stdtr(n - 2, -t), np.where(gain == 0, 0.5, floor))
         return np.where(coarse, np.maximum(p, by_people), p)
 
-    not_worse = above(sign, margin, alone.not_worse)
-    within = np.maximum(not_worse, above(-sign, margin, alone.within))
+    not_worse = np.maximum(above(sign, margin, alone.not_worse), least)
+    not_better = np.maximum(above(-sign, margin, alone.within), least)
+    within = np.maximum(not_worse, not_better)
     return MarginTest(
         above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within
     )

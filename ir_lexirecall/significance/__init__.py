@@ -17,6 +17,12 @@ from ir_lexirecall.significance.closed_form import skewness as skewness
 from ir_lexirecall.significance.deviations import best_set as best_set
 from ir_lexirecall.significance.deviations import rank_intervals as rank_intervals
 from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
+from ir_lexirecall.significance.evidence import differing_queries as differing_queries
+from ir_lexirecall.significance.evidence import least_loss_ruled_out as least_loss_ruled_out
+from ir_lexirecall.significance.evidence import least_margin_p as least_margin_p
+from ir_lexirecall.significance.evidence import least_two_sided_p as least_two_sided_p
+from ir_lexirecall.significance.evidence import may_miss as may_miss
+from ir_lexirecall.significance.evidence import unseen_share as unseen_share
 from ir_lexirecall.significance.outcomes import MarginTest as MarginTest
 from ir_lexirecall.significance.outcomes import Resampled as Resampled
 from ir_lexirecall.significance.outcomes import TestResult as TestResult
@@ -34,4 +40,5 @@ from ir_lexirecall.significance.testing import TESTS as TESTS
 from ir_lexirecall.significance.testing import SignificanceTest as SignificanceTest
 from ir_lexirecall.significance.testing import margin_test as margin_test
 from ir_lexirecall.significance.testing import margin_test_of_all as margin_test_of_all
+from ir_lexirecall.significance.testing import one_sided_bounds as one_sided_bounds
 from ir_lexirecall.significance.testing import smallest_p as smallest_p

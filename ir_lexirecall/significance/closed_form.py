@@ -230,24 +230,57 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
     mean, deviation = mean_and_deviation(x)
     queries = x.shape[1]
     error = deviation / np.sqrt(queries)
-    a = skewness(x) / (3 * np.sqrt(queries)) if alpha is None and queries >= SKEWED else None
-    p = np.empty((2, *shifts.shape))
-    for of_side, sign in zip(p, (1, -1), strict=True):
+    is_corrected = alpha is None and queries >= SKEWED
+    a = skewness(x) / (3 * np.sqrt(queries)) if is_corrected else np.zeros(len(x))
+    above, below = np.empty((2, *shifts.shape))
+    for p, sign in ((above, 1), (below, -1)):
         for k, shift in enumerate(shifts):
-            t = (
-                sign * mean
-                if not shift.any()
-                else mean_and_deviation(moved(sign * x, shift[:, None]))[0]
-            ) / error
-            of_side[k] = special.stdtr(queries - 1, -t)
-            if a is not None:
-                turn = np.divide(-0.5, sign * a, out=np.full(len(a), np.inf), where=sign * a < 0)
-                corrected = (
-                    t + sign * a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
-                )
-                of_side[k] = np.maximum(of_side[k], special.stdtr(queries - 1, -corrected))
+            gain = sign * mean
+            if shift.any():
+                gain = mean_and_deviation(moved(sign * x, shift[:, None]))[0]
+            p[k] = _skewed_p(gain / error, sign * a, queries - 1)
     half = -special.stdtrit(queries - 1, 0.5 if alpha is None else alpha / 2) * error
-    return Sides(p[0], p[1], two_sided(p[0, 0], p[1, 0]), mean, mean - half, mean + half)
+    return Sides(above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half)
+
+
+def _skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
+    """Return the one-sided p of t, or of t corrected for skewness where that is larger.
+
+    Args:
+        t: (mean + shift) / error of each pair.
+        a: skewness / (3 sqrt(Q)) of each pair; 0 corrects nothing.
+        degrees: of freedom.
+    """
+    turn = np.divide(-0.5, a, out=np.full(len(a), np.inf), where=a < 0)
+    corrected = t + a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
+    p = special.stdtr(degrees, -t)
+    return np.where(a == 0, p, np.maximum(p, special.stdtr(degrees, -corrected)))
+
+
+def t_bounds(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return the one-sided lower and upper bounds of means at 1 - alpha, where p of `by_t` is alpha.
+
+    Args:
+        x: differences of P pairs on at least 2 queries, shape ``(P, Q)``.
+        alpha: below 0.5.
+
+    >>> low, high = t_bounds(np.array([[0.1, 0.3, 0.2, 0.0]]), 0.0514)
+    >>> abs(low[0]) < 1e-4
+    True
+    """
+    mean, deviation = mean_and_deviation(x)
+    queries = x.shape[1]
+    error = deviation / np.sqrt(queries)
+    a = skewness(x) / (3 * np.sqrt(queries)) if queries >= SKEWED else np.zeros(len(x))
+    ends = []
+    for sign in (1, -1):
+        low, high = np.zeros(len(x)), np.full(len(x), 1e3)
+        for _ in range(60):  # p falls with t
+            middle = (low + high) / 2
+            rejects = _skewed_p(middle, sign * a, queries - 1) <= alpha
+            low, high = np.where(rejects, low, middle), np.where(rejects, middle, high)
+        ends.append(mean - sign * high * error)
+    return ends[0], ends[1]
 
 
 T = Procedure(

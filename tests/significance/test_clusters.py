@@ -61,7 +61,7 @@ def test_signs_of_whole_groups_are_exchanged(queries: list[tuple[int, int]], mar
     assert found.p[0] == pytest.approx(np.mean([abs(m) >= abs(sum(x)) for m in means]))
     assert found.estimate[0] == pytest.approx(np.mean(x) / 6)
     if len(labels) > 1:
-        not_worse = margin_test(test, np.array([x]) / 6, margin / 6).not_worse[0]
+        not_worse = margin_test(test, np.array([x]) / 6, margin / 6, 1e-12).not_worse[0]
         assert not_worse == pytest.approx(np.mean([m >= sum(x) + margin * len(x) for m in shifted]))
 
 

@@ -19,6 +19,7 @@ from ir_lexirecall.significance import (
     margin_test,
     margin_test_of_all,
     margin_verdicts,
+    one_sided_bounds,
     preference_interval,
 )
 
@@ -31,12 +32,23 @@ def several_magnitudes(x: list[Fraction]) -> bool:
     return len({abs(value) for value in x} - {0}) > 1
 
 
-def one_sided(name: str, x: object, margin: float = 0.0, **options: int) -> MarginTest:
+NO_FLOOR = 1e-12  # width of a range that is less than any margin: no query can lose more
+
+
+def one_sided(
+    name: str, x: object, margin: float = 0.0, width: float = NO_FLOOR, **options: int
+) -> MarginTest:
     return margin_test(
         SignificanceTest(name, progress=False, **options),
         np.atleast_2d(np.array(x, dtype=float)),
         margin,
+        width,
     )
+
+
+def least_one_sided(x: list[float]) -> float:
+    """What exchanging the signs of the differences that are not 0 gives at least."""
+    return 2.0 ** -np.count_nonzero(x)
 
 
 @given(SIXTHS, MARGINS)
@@ -48,8 +60,9 @@ def test_the_t_test_is_two_one_sided_tests_of_statsmodels(x: list[int], margin: 
         return
     found = one_sided("t", np.array(x) / 6, margin / 6)
     peer = DescrStatsW(np.array(x) / 6)
-    assert found.better[0] == pytest.approx(peer.ttest_mean(0, "larger")[1], rel=1e-6, abs=1e-12)
-    assert found.worse[0] == pytest.approx(peer.ttest_mean(0, "smaller")[1], rel=1e-6, abs=1e-12)
+    for p, side in ((found.better, "larger"), (found.worse, "smaller")):
+        expected = max(peer.ttest_mean(0, side)[1], least_one_sided(x))
+        assert p[0] == pytest.approx(expected, rel=1e-6, abs=1e-12)
     within, lower, _ = peer.ttost_mean(-margin / 6, margin / 6)
     assert (found.not_worse[0], found.within[0]) == pytest.approx(
         (lower[1], within), rel=1e-6, abs=1e-12
@@ -76,7 +89,8 @@ def test_from_25_queries_on_skewness_counts_against_a_one_sided_rejection() -> N
                 if t > top:  # the integral of (1 + a t)^2
                     by_skewness += ((1 + a * t) ** 3 - (1 + a * top) ** 3) / (3 * a)
                 plain, corrected = stats.t.sf(t, n - 1), stats.t.sf(by_skewness, n - 1)
-                assert p[0] == pytest.approx(max(plain, corrected) if n >= 25 else plain)
+                expected = max(plain, corrected) if n >= 25 else plain
+                assert p[0] == pytest.approx(max(expected, 0 if shift else 2.0**-n))
         assert SignificanceTest("t").of_pairs(x[None]).p[0] == pytest.approx(
             stats.ttest_1samp(x, 0).pvalue
         )
@@ -182,7 +196,9 @@ def test_the_bootstrap_halves_the_share_of_centred_resamples(
     for p, side in zip((found.better, found.worse, found.not_worse), sides, strict=True):
         observed = square([Fraction(value) for value in side])
         half = (1 + sum(one >= observed for one in squares)) / 120
-        assert p[0] == pytest.approx(half if sum(side) > 0 else 1 - half)
+        expected = half if sum(side) > 0 else 1 - half
+        least = 0 if side is sides[2] else least_one_sided(x)
+        assert p[0] == pytest.approx(max(expected, least))
 
 
 def test_tukey_compares_with_the_largest_difference_of_permutations() -> None:
@@ -240,7 +256,7 @@ def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -
 def test_not_worse_is_a_one_sided_lower_bound_above_the_margin(
     name: str, x: list[float], margin: float
 ) -> None:
-    low = SignificanceTest(name, alpha=0.1).of_pairs(np.array([x]), bounds=(-1, 1)).low[0]
+    low = one_sided_bounds(SignificanceTest(name), np.array([x]), (-1, 1))[0][0]
     if abs(low + margin) > 1e-9 and (
         name == "sign" or several_magnitudes([round(6 * value) for value in x])
     ):

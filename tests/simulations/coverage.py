@@ -25,7 +25,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from ir_lexirecall import significance as sig
-from ir_lexirecall.comparison.pair_tests import margin_columns
+from ir_lexirecall.comparison.margins import margin_columns
 from ir_lexirecall.judging.bounds import imbens_manski
 from ir_lexirecall.meta.missing_labels import TwoWay, interval, times_drawn, two_sided_p
 from ir_lexirecall.significance import SignificanceTest, corrected

@@ -1,0 +1,124 @@
+"""What few differing queries can show: floors of p-values, and what a sample may miss.
+
+Two runs that agree on every query of a sample may differ on others. So ties are no evidence that
+they are equivalent, and a test of means cannot tell more than the queries that differ.
+
+Symbols: d, the difference on a query; n queries; D, a margin; W, the width of the range of a
+measure, and so the largest loss on a query (1 for most measures, 2 for a preference).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints
+
+CONVINCING = 8  # differences as large as the margin, from which nothing is added to p
+DECREASE = 5  # differences over which the weight of the floor falls from 1 to 0
+_HALVINGS = 60  # of an interval that holds a root
+
+
+def differing_queries(x: Floats) -> Ints:
+    """Return on how many queries each pair differs.
+
+    >>> differing_queries(np.array([[0.1, 0.0, -0.2], [0.0, 0.0, 0.0]]))
+    array([2, 0])
+    """
+    return np.count_nonzero(x, axis=1)
+
+
+def least_two_sided_p(differing: Ints) -> Floats:
+    """Return the smallest two-sided p of a paired test of means, by the number of differing queries.
+
+    No exchange of the signs of k differences gives less than 2^(1-k), and at most 1.
+
+    >>> least_two_sided_p(np.array([0, 1, 4, 6]))
+    array([1.     , 1.     , 0.125  , 0.03125])
+    """
+    return np.minimum(1.0, np.ldexp(2.0, -np.asarray(differing)))
+
+
+def tie_weight(x: Floats, margins: Floats | float) -> Floats:
+    """Return the weight of the floor of p: 1 where nearly all queries tie, 0 where enough differ.
+
+    S = sum over queries of min(|d| / D, 1): a difference much smaller than the margin counts as a
+    tie. The weight is (8 - S) / 5, cut to [0, 1].
+
+    Args:
+        x: differences of P pairs on Q queries, shape ``(P, Q)``.
+        margins: D of each pair, shape ``(P,)``, or of all.
+
+    >>> tie_weight(np.array([[0.0] * 10, [0.1] * 5 + [0.0] * 5, [0.1] * 10]), 0.01)
+    array([1. , 0.6, 0. ])
+    """
+    size, margin = np.abs(x), np.broadcast_to(margins, len(x)).astype(np.float64)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = np.where(size == 0, 0.0, np.minimum(size / margin, 1.0))
+    return np.clip((CONVINCING - share.sum(axis=1)) / DECREASE, 0.0, 1.0)
+
+
+def least_margin_p(x: Floats, margins: Floats | float, width: Floats | float) -> Floats:
+    """Return the smallest p of *not worse* and of *within margin*, w (1 - D / W)^n.
+
+    It is the chance that a sample shows only ties where a share D / W of the queries loses W. A
+    margin of 0 asks for a gain, of which ties are no evidence anyway: then it is 0.
+
+    Args:
+        x: differences of P pairs on Q queries, shape ``(P, Q)``.
+        margins: D of each pair, shape ``(P,)``, or of all.
+        width: W, the largest loss on a query.
+
+    >>> least_margin_p(np.zeros((1, 10)), 0.01, 1.0).round(3)
+    array([0.904])
+    """
+    least = tie_weight(x, margins) * _chance_of_ties(x.shape[1], margins, width)
+    return np.where(np.asarray(margins) > 0, least, 0.0)
+
+
+def _chance_of_ties(queries: int, margins: Floats | float, width: Floats | float) -> Floats:
+    """Return (1 - D / W)^n; 0 where the margin is as wide as the range."""
+    margins, width = np.broadcast_arrays(
+        np.asarray(margins, dtype=np.float64), np.asarray(width, dtype=np.float64)
+    )
+    share = np.divide(margins, width, out=np.ones(margins.shape), where=width > margins)
+    return (1.0 - share) ** queries
+
+
+def least_loss_ruled_out(x: Floats, margins: Floats, width: Floats | float, alpha: float) -> Floats:
+    """Return the smallest margin, from D on, of which ties do not forbid *not worse* at ``alpha``.
+
+    It is D itself where enough queries differ. Ten identical queries rule out no loss below 0.26.
+
+    >>> least_loss_ruled_out(np.zeros((1, 10)), np.array([0.01]), 1.0, 0.05).round(3)
+    array([0.259])
+    """
+    low = np.broadcast_to(margins, len(x)).astype(np.float64).copy()
+    high = np.maximum(low, np.broadcast_to(width, len(x)) * unseen_share(x.shape[1], alpha))
+    is_open = least_margin_p(x, low, width) > alpha
+    if not is_open.any():
+        return low
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        forbids = is_open & (least_margin_p(x, middle, width) > alpha)
+        low, high = np.where(forbids, middle, low), np.where(is_open & ~forbids, middle, high)
+    return np.where(is_open, high, low)
+
+
+def unseen_share(queries: int, alpha: float = 0.05) -> float:
+    """Return the share of queries that a sample misses altogether with a probability of ``alpha``.
+
+    q = 1 - alpha^(1 / n): what happens on fewer queries may be missing in the sample.
+
+    >>> round(unseen_share(50), 3), round(unseen_share(10), 2), unseen_share(0)
+    (0.058, 0.26, 1.0)
+    """
+    return 1.0 if queries < 1 else float(1 - alpha ** (1 / queries))
+
+
+def may_miss(queries: int, margin: float, width: float, alpha: float = 0.05) -> bool:
+    """Return whether that many queries may miss those on which a loss as large as the margin sits.
+
+    >>> may_miss(298, 0.01, 1.0), may_miss(299, 0.01, 1.0)
+    (True, False)
+    """
+    return bool(margin > 0 and _chance_of_ties(queries, margin, width) > alpha)
