@@ -68,7 +68,7 @@ def agreeing_bounds(
         bounds: lower and upper ones, shape ``(P,)`` each.
         tested: one-sided p, before any correction.
         margin: D.
-        least: the smallest loss that ties do not forbid to rule out, from D on, shape ``(P,)``.
+        least: the smallest loss that ties do not forbid to rule out, shape ``(P,)``.
         alpha: level of each bound.
 
     >>> tested = MarginTest(*np.array([[0.9], [0.9], [0.9], [0.9]]))
@@ -79,9 +79,8 @@ def agreeing_bounds(
     tiny = np.nextafter(0.0, 1.0)
     inside = np.nextafter(margin, 0.0)
     gains, loses = tested.better <= alpha, tested.worse <= alpha
-    ties_forbid = least > margin
-    low = np.where(ties_forbid & ~gains, np.minimum(low, -least), low)
-    high = np.where(ties_forbid & ~loses, np.maximum(high, least), high)
+    low = np.where(gains, low, np.minimum(low, -least))
+    high = np.where(loses, high, np.maximum(high, least))
     rules_out_loss = tested.not_worse <= alpha
     low = np.where(rules_out_loss, np.maximum(low, -inside), low)
     low = np.where(rules_out_loss | gains, low, np.minimum(low, -margin))

@@ -140,9 +140,11 @@ class Comparison(PooledRuns):
         prediction-powered estimate of these, while means stay those of people's queries); what the test estimates
         (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0 exactly where ``p`` is at most
         alpha; ``p``, ``p_corrected``; ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the
-        noncentral t; none of Wilcoxon's); with a margin, one-sided, ``worse_p``, of no loss, and ``better_p``,
-        of no gain, corrected over all criteria and pairs, ``within_p``, of a loss or a gain of at least the margin, and
-        ``not_worse_p``, of a loss of at least the margin, corrected over the pairs of the criterion; with predicted judgments ``rho``, their
+        noncentral t; none of Wilcoxon's); with several criteria ``p_corrected_all``, corrected over all pairs and all criteria;
+        with a margin ``worse_p``, of no loss (one-sided), and ``better_p``, of no difference (two-sided, 1 where there is no gain),
+        corrected over all criteria and pairs, ``within_p``, of a loss or a gain of at least the margin, and
+        ``not_worse_p``, of a loss of at least the margin (one-sided), corrected over the pairs of the criterion, and the
+        one-sided bounds of the estimate at 1 - alpha that agree with these p before correction, ``bound_low`` and ``bound_high``; with predicted judgments ``rho``, their
         correlation with the human ones over the differences, and ``n_effective``, the queries that, judged by people alone, would
         tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is better,
         differences are those of the values all the same, and wins and verdicts say who is better.
@@ -157,8 +159,9 @@ class Comparison(PooledRuns):
         """Who is better: ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``, ``difference``.
 
         ``better`` or ``worse`` where the corrected test rejects, by the sign of what it estimates; else ``undecided``. With a
-        margin, by one-sided tests: ``worse``, ``better``, ``within margin``, ``not worse`` (by more than the margin),
-        ``undecided``, the first that holds. All that says better or worse (sentences, marks, colours, exit codes) reads this.
+        margin: ``worse``, ``better`` (by the two-sided test, as without a margin), ``within margin``, ``not worse`` (by more than the
+        margin), ``undecided``, the first that holds. Ties are no evidence for the last two: two runs that are identical on 10
+        queries are undecided, as up to 26% of such queries may differ. All that says better or worse (sentences, marks, colours, exit codes) reads this.
 
         With ``holds=True`` the unjudged documents are looked at, too. ``holds`` says of *better* and *worse* whether the sign of the
         difference stays the same ``under any judging`` of those down to ``depth`` (the criterion's cutoff, else 100), ``could be
@@ -189,8 +192,8 @@ class Comparison(PooledRuns):
 
         With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``, of the hypothesis that no run has a
         better mean, is above alpha. With few queries that does not hold for a run that wins rarely by much: where no such win is among
-        the queries, nothing tells of it (a run that gains .8 on a tenth of the queries is kept in .78 of simulations with 10 queries, in
-        .94 with 25). By the studentised bootstrap of the largest difference to any other run; of more than 5,000 ``n_resamples`` it
+        the queries, nothing tells of it (a run that gains .8 on a tenth of the queries is kept in 0.66 of simulations with 10 queries, in
+        0.93 with 25). By the studentised bootstrap of the largest difference to any other run; of more than 5,000 ``n_resamples`` it
         takes half, but at least 5,000. Predicted judgments do not sharpen it: it looks at people's queries alone.
 
         Args:

@@ -9,7 +9,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
+from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.io.mteb_results import MissingCell
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import ENOUGH
@@ -29,6 +29,8 @@ from ir_lexirecall.present.text import (
     correction_words,
     count,
     enumerated,
+    format_bound,
+    format_level,
     format_number,
     format_p,
     listed,
@@ -39,8 +41,11 @@ from ir_lexirecall.significance import (
     SignificanceTest,
     corrected,
     group_units,
+    least_two_sided_p,
+    may_miss,
     skewness,
     smallest_p,
+    unseen_share,
 )
 
 _MOST_CELLS = 3  # that a note names
@@ -56,6 +61,8 @@ def comparison_caveats(result: Comparison) -> list[Note]:
         *_on_leaders(result, tested),
         *_on_judgments(result, tested),
         *_on_tests(result, tested),
+        *_on_few_differences(result, tested),
+        *_on_unseen_queries(result, tested),
     ]
     return gravest_first([*notes, *caveats_on_data(result)])
 
@@ -196,7 +203,8 @@ def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note
         if beaten:
             facts = enumerated([f"{run} ({fact})" for run, fact in beaten.items()])
             mean = f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}"
-            sentence = f"{mean}, but loses more queries than it wins against {facts}: no significant difference."
+            end = "" if result.margins is not None else ": no significant difference"
+            sentence = f"{mean}, but loses more queries than it wins against {facts}{end}."
             fact = f"by {name}, against {listed([*beaten])}"
             yield Note(
                 sentence, DOUBTFUL, OUTNUMBERED, f"{leader} {fact}", runs=(leader,), fact=fact
@@ -262,7 +270,7 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
             correction = f"{correction_words(str(test.counted_correction))} for {len(result.pairs):,} comparisons"
             sentence += f" ({format_p(adjusted)} after {correction})"
         if adjusted > test.alpha:
-            cannot = f"cannot reject at alpha {test.alpha:g}"
+            cannot = f"cannot reject at alpha {format_level(test.alpha)}"
             subject = f"{shown} (smallest {'corrected ' if adjusted > least else ''}p {format_p(adjusted)})"
             yield Note(
                 f"{sentence}: it {cannot}.", BROKEN, f"The {test.name} test {cannot}", subject
@@ -284,6 +292,44 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
                 str(group): (x[:, labels == group], some.tolist()) for group, some in of_groups
             }
             yield from skewness_notes(name, test, result.pairs, parts, unit)
+
+
+def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
+    """Yield notes on pairs of which too few queries differ for any verdict."""
+    for standing in tested:
+        name, test = standing.name, result.test_of(standing.name)
+        if test.procedure.at_once or test.groups is not None:
+            continue
+        wins, losses, _ = standing.criterion.counts(*result.places)
+        differing = wins + losses
+        least = least_two_sided_p(differing)
+        for i in np.flatnonzero((differing > 0) & (least > test.alpha)).tolist():
+            a, b = result.pairs[i]
+            number = int(differing[i])
+            only = f"only {count(number, result.unit)} {'differs' if number == 1 else 'differ'}"
+            sentence = (
+                f"{name}, {a} and {b}: unresolvable: {only}, and so no p is below "
+                f"{format_p(float(least[i]))}."
+            )
+            kind = f"Unresolvable by {name}, as too few {count(2, result.unit)[2:]} differ"
+            yield Note(sentence, DOUBTFUL, kind, f"{a} and {b} ({number})", runs=(a, b))
+
+
+def _on_unseen_queries(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
+    """Yield what so few queries cannot show, where *not worse* or *within margin* is said."""
+    for standing in tested if result.margins is not None else ():
+        if not {NOT_WORSE, WITHIN} & {*standing.verdicts.pairs.values()}:
+            continue
+        name, criterion = standing.name, standing.criterion
+        margin, queries = (result.margins or {})[name], len(criterion.query_ids)
+        if not may_miss(queries, margin, criterion.largest_loss(margin)):
+            continue
+        share = unseen_share(queries)
+        some, rare = count(queries, result.unit), f"{100 * share:.2g}%"
+        yield Note(
+            f"{name}: {some} may miss what happens on fewer than {rare} of {count(2, result.unit)[2:]}: "
+            f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}."
+        )
 
 
 def skewness_notes(
@@ -321,7 +367,7 @@ def skewness_notes(
             elif x.shape[1] < enough:
                 few.setdefault(part, f"{verdict} rests on {some}")
             elif denied > _TOO_SKEWED * np.sqrt(x.shape[1]):
-                alpha = f"{verdict} may be wrong more often than alpha {test.alpha:g}"
+                alpha = f"{verdict} may be wrong more often than alpha {format_level(test.alpha)}"
                 kind = f"Differences too skewed for {some}, by {name}"
                 yield Note(
                     f"{skewed}, which {some} do not settle; {alpha}.",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import (
     BETTER,
@@ -26,10 +27,12 @@ from ir_lexirecall.present.standings import (
     VERDICTS,
     Standing,
     against_words,
+    bound_words,
     criteria_captions,
     defined,
     direction_words,
     directions,
+    families_words,
     how_compared,
     standings_of,
 )
@@ -43,6 +46,7 @@ from ir_lexirecall.present.tables import (
     dagger_note,
 )
 from ir_lexirecall.present.text import FEW_NAMES, MOST_NAMES, count, gathered, listed
+from ir_lexirecall.significance import least_two_sided_p, unseen_share
 
 
 def comparison_finding(result: Comparison) -> Finding:
@@ -66,19 +70,8 @@ def comparison_finding(result: Comparison) -> Finding:
     if left_out:
         sentences.append(f"Left out, as not every value is a finite number: {left_out}.")
     sentences += _leading(result, standings)
-    if result.predicted is not None:
-        worth = {
-            name: f"{float(np.median(result.powered(name).n_effective)):.0f}" for name in names
-        }
-        said = listed(
-            [f"{number} for {name}" if len(names) > 1 else number for name, number in worth.items()]
-        )
-        pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
-        sentences.append(
-            f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, the "
-            f"{count(len(result.query_ids), 'query')} that people judged give the precision of {said}{pairs}. That holds only if people's "
-            "queries were drawn at random. Means are those of the queries that people judged."
-        )
+    sentences += _predicted(result, names)
+    sentences += filter(None, [families_words(result)])
     sentences += [*_in_groups(result, standings), *_unjudged(result, standings)]
     first, *others = standings
     ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore")
@@ -100,6 +93,35 @@ def comparison_finding(result: Comparison) -> Finding:
         signs = f"{MAY_BE_BEST} may be the best as well"
     title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{f' ({signs})' if any(marks) else ''}:"
     return Finding(sentences, notes, ranking, marks, title, result.criteria)
+
+
+def _predicted(result: Comparison, names: Sequence[str]) -> Iterator[str]:
+    """Yield what predicted judgments add: how many queries they are worth, of measures only.
+
+    Intervals of preferences are no narrower with them, so nothing is said of their precision.
+    """
+    if result.predicted is None:
+        return
+    human = len(result.query_ids)
+    more = {}
+    for name in names:
+        if result.by[name].is_measure:
+            gain = float(np.median(result.powered(name).n_effective)) - human
+            more[name] = f"{gain:.0f}" if gain >= 0.5 else "no"
+    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
+    worth = ""
+    if more:
+        numbers = [f"{number} more for {name}" for name, number in more.items()]
+        if len(names) == 1:
+            numbers = [f"{number} more" for number in more.values()]
+        worth = f" are worth {listed(numbers)}{pairs}"
+    judged = f"the {count(human, 'query')} that people judged"
+    predictions = f"the predicted judgments of {len(result.predicted.query_ids):,} queries"
+    yield (
+        f"Differences are prediction-powered: beside {judged}, {predictions}"
+        f"{worth or ' count'}. That holds only if people's queries were drawn at random. Means are "
+        "those of the queries that people judged."
+    )
 
 
 def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
@@ -137,6 +159,7 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]
             for standing in standings
         ]
         yield f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."
+        yield from _margin_legend(result, standings)
         return
     some = [standing for standing in standings if not standing.all_alike]
     if some:
@@ -158,6 +181,17 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]
         yield f"Significantly different pairs, of {len(result.pairs):,} ({how}): {differ}."
 
 
+def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield what *undecided* and the bounds mean, where verdicts know a margin."""
+    if result.margins is None:
+        return
+    verdicts = {word for standing in standings for word in standing.verdicts.pairs.values()}
+    if UNDECIDED in verdicts:
+        yield "Undecided: neither worse, nor better, nor shown to be non-inferior."
+    if {WITHIN, NOT_WORSE} & verdicts:
+        yield f"Bounds: one-sided {texts.confidence_words(result.provenance)}."
+
+
 def _mean(standing: Standing) -> str:
     """The mean of the first run with its interval."""
     row = standing.ranking.iloc[0]
@@ -171,37 +205,76 @@ def _mean(standing: Standing) -> str:
 
 
 def _two(standing: Standing, by: str) -> str:
-    """Which of two runs is better, as tested."""
+    """Return which of two runs is better, as tested."""
     (first, second), row = standing.runs, standing.result.table(standing.name).iloc[0]
-    verdict, p, margin = (
-        standing.verdicts.on(first, second),
-        texts.p_words(float(row["p_corrected"])),
-        "",
-    )
     if standing.result.margins is not None:
-        run, baseline = row["run_a"], row["run_b"]
-        margin = f"margin {standing.result.margins[standing.name]:.3g}"
-        if row["verdict"] == WITHIN:
-            return f"{by}{run} and {baseline} are equivalent ({margin}, {texts.p_words(float(row['within_p']))})."
-        margin += f", {texts.p_words(float(row['not_worse_p']))}"
-        if row["verdict"] == NOT_WORSE:
-            return f"{by}{run} is non-inferior to {baseline} ({margin})."
-        p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
-        margin = f", nor is {run} shown to be non-inferior ({margin})"
+        sentence = _two_with_margin(standing, row)
+        if sentence is not None:
+            return by + sentence
+        p = texts.p_words(float(row["better_p" if row["verdict"] == BETTER else "worse_p"]))
+    else:
+        p = texts.p_words(float(row["p_corrected"]))
+    verdict = standing.verdicts.on(first, second)
     if verdict in (BETTER, WORSE):
         better, worse = (first, second) if verdict == BETTER else (second, first)
         higher = "lower" if standing.criterion.smaller_is_better else "higher"
         agrees = verdict == BETTER or standing.all_alike
         counter = "" if agrees else f", although {first} has the {higher} mean"
         return f"{by}{better} is significantly better than {worse} ({p}){counter}."
+    p += unresolvable_words(standing, row)
     if not standing.all_alike:
-        return f"{by}{first} has the better mean, but the two do not differ significantly ({p}){margin}."
+        return f"{by}{first} has the better mean, but the two do not differ significantly ({p})."
     alike = (
         "are level on every query"
         if row["wins"] == row["losses"] == 0
         else f"have the same mean ({p})"
     )
     return f"{by}{'the' if by else 'The'} two {alike}."
+
+
+def _two_with_margin(standing: Standing, row: pd.Series) -> str | None:
+    """Return what a margin lets one say of two runs; None where one is better."""
+    run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
+    assert standing.result.margins is not None
+    margin = f"margin {standing.result.margins[standing.name]:.3g}"
+    if verdict == WITHIN:
+        p = texts.p_words(float(row["within_p"]))
+        bound = bound_words(standing, row)
+        return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}."
+    not_worse = texts.p_words(float(row["not_worse_p"]))
+    if verdict == NOT_WORSE:
+        bound = bound_words(standing, row)
+        return f"{run} is non-inferior to {baseline} ({margin}, {not_worse}): not worse, {bound}."
+    if verdict != UNDECIDED:
+        return None
+    queries = len(standing.criterion.query_ids)
+    if row["ties"] == queries:
+        share = f"{unseen_share(queries):.0%}"
+        return (
+            f"{run} and {baseline}: the two are identical on all "
+            f"{count(queries, standing.result.unit)}, which does not show equivalence: "
+            f"up to {share} of such {count(2, standing.result.unit)[2:]} may differ (95%); "
+            f"undecided ({margin}, {not_worse})."
+        )
+    p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
+    p += unresolvable_words(standing, row)
+    lead = "" if standing.all_alike else f"{standing.runs[0]} has the better mean, but "
+    return (
+        f"{lead}{run} is undecided: neither better nor worse ({p}), nor shown to be non-inferior "
+        f"({margin}, {not_worse}); it {bound_words(standing, row)}."
+    )
+
+
+def unresolvable_words(standing: Standing, row: pd.Series) -> str:
+    """Return that too few queries differ for any verdict; empty where there are enough."""
+    differing = int(row["wins"] + row["losses"])
+    test = standing.result.test_of(standing.name)
+    if not differing or test.procedure.at_once or test.groups is not None:
+        return ""
+    if least_two_sided_p(np.array(differing)) <= test.alpha:
+        return ""
+    verb = "differs" if differing == 1 else "differ"
+    return f"; unresolvable: only {count(differing, standing.result.unit)} {verb}"
 
 
 def _best(standings: Sequence[Standing], some: Sequence[Standing]) -> Iterator[str]:
@@ -420,6 +493,7 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
         if result.baseline is not None:
             raised = f"+, -: significantly better, worse than {result.baseline}"
         notes.append(f"{raised} ({how_compared(result, list(standings))}).")
+        notes += filter(None, [families_words(result)])
     if depth_of:
         notes.append(dagger_note(depth_of))
     if unbounded:

@@ -12,6 +12,7 @@ from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import grouped
+from ir_lexirecall.present.standings import loss_words, standings_of
 from ir_lexirecall.present.tables import DAGGER, Shown, dagger_note, plain
 
 _MOST_LOST = 10
@@ -39,9 +40,11 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
             else "\n\n".join([shown.text()[0], *map(escape, shown.notes)])
         )
 
-    blocks = [f"{'### ' if markdown else ''}{escape(headline(gate))}", drawn(_criteria(gate))]
+    alpha = level_of_all(gate)
+    head = f"{'### ' if markdown else ''}{escape(headline(gate))}"
+    blocks = [head, drawn(_criteria(gate, alpha))]
     if gate.release is not None:
-        blocks += [f"{escape(headline(gate.release))}:", drawn(_criteria(gate.release))]
+        blocks += [f"{escape(headline(gate.release))}:", drawn(_criteria(gate.release, alpha))]
     if gate.look is not None:
         blocks.append(escape(str(gate.look)))
     lost = gate.lost()
@@ -122,34 +125,46 @@ def headline(gate: Gate) -> str:
     return f"{candidate} is non-inferior to {baseline} ({stated})"
 
 
-def _criteria(gate: Gate) -> Shown:
-    """A row per criterion: means, difference, interval, p, margin, verdict."""
+def level_of_all(gate: Gate) -> float:
+    """Return the level that was asked for, which looks and baselines share: that of intervals."""
+    if gate.look is not None:
+        return gate.look.alpha
+    return gate.comparison.test.alpha * (1 if gate.release is None else 2)
+
+
+def _criteria(gate: Gate, alpha: float) -> Shown:
+    """Return a row per criterion: means, difference, interval, bound, p, margin, verdict.
+
+    Args:
+        gate: what was decided.
+        alpha: 1 - confidence of the intervals; the test may have another level.
+    """
     table, result = gate.table, gate.comparison
-    rule = gate.rule == "drop"
-    words = (
-        ["failed" if fails else "passed" for fails in table["fails"]]
-        if rule
-        else list(table["verdict"])
-    )
+    is_rule = gate.rule == "drop"
+    words = list(table["verdict"])
+    if is_rule:
+        words = ["failed" if fails else "passed" for fails in table["fails"]]
     unsure = [word in (UNDONE, NOT_BOUNDED) for word in table["holds"]]
     words = [word + DAGGER * dagger for word, dagger in zip(words, unsure, strict=True)]
+    intervals = table
+    if alpha != result.test.alpha:
+        intervals = result.with_test(replace(result.test, alpha=alpha)).table()
+    ends = zip(intervals["ci_low"], intervals["ci_high"], strict=True)
     columns: dict[str, Any] = {
         "criterion": table["criterion"].tolist(),
         gate.baseline: table["mean_b"].tolist(),
         gate.candidate: table["mean_a"].tolist(),
         "difference": [f"{value:+.4f}" for value in table["difference"]],
-        f"{texts.confidence_words(result.provenance)} interval": [
-            texts.interval(low, high)
-            for low, high in zip(table["ci_low"], table["ci_high"], strict=True)
+        f"{texts.confidence_words({'alpha': alpha})} interval": [
+            texts.interval(low, high) for low, high in ends
         ],
         "p": [texts.format_p(float(p)) for p in table["p"]],
         "worse: p": [texts.format_p(float(p)) for p in table["worse_p"]],
+        "not worse: p": [texts.format_p(float(p)) for p in table["not_worse_p"]],
         "margin": table["margin"].tolist(),
         "verdict": words,
     }
-    tests = {name: result.test_of(name) for name in result.criteria}
-    criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
-    notes = [f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
+    notes = [_how_tested(gate), *([] if is_rule else _bounds_note(gate))]
     if any(unsure):
         notes.append(_about_daggers(gate, table["criterion"][unsure].tolist()))
     return replace(Shown.from_frame(columns), notes=notes)
@@ -162,6 +177,30 @@ def _about_daggers(gate: Gate, names: list[str]) -> str:
     if gate.rule in ("evidence", "strict"):
         note += " A loss that some of their grades are known to undo is undecided; any other stays worse."
     return note
+
+
+def _how_tested(gate: Gate) -> str:
+    """Return how the criteria were tested, and at which level."""
+    result = gate.comparison
+    tests = {name: result.test_of(name) for name in result.criteria}
+    corrected = ""
+    if len(tests) > 1 and result.test.counted_correction:
+        corrected = f"; worse: corrected over {len(tests):,} criteria"
+    return f"{texts.how_tested(tests, 1)}; worse, not worse: one-sided{corrected}."
+
+
+def _bounds_note(gate: Gate) -> list[str]:
+    """Return the one-sided bounds that decided the verdicts, in a sentence; of none, no sentence."""
+    standings = standings_of(gate.comparison)
+    facts = [
+        f"{one.name} {loss_words(one, row)}"
+        for one in standings
+        for _, row in one.against.iterrows()
+    ]
+    if not facts:
+        return []
+    level = texts.confidence_words(gate.comparison.provenance)
+    return [f"Bounds (one-sided {level}): {texts.enumerated(facts)}."]
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:

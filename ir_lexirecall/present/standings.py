@@ -24,7 +24,16 @@ from ir_lexirecall.comparison.verdicts import (
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.findings import captions
-from ir_lexirecall.present.text import correction_words, gathered, how_tested, listed
+from ir_lexirecall.present.text import (
+    confidence_words,
+    correction_words,
+    count,
+    format_bound,
+    format_level,
+    gathered,
+    how_tested,
+    listed,
+)
 
 if TYPE_CHECKING:
     from ir_lexirecall.benchmarks import Benchmark
@@ -35,6 +44,9 @@ MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
 NO_DIFFERENCE = "not significantly different"
+_NUMBERS = dict(
+    enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2)
+)
 
 _TURNED = {"run_a": "run_b", "wins": "losses", "mean_a": "mean_b", "ci_low": "ci_high"}
 _TURNED |= {b: a for a, b in _TURNED.items()}
@@ -42,13 +54,21 @@ _SIGNED = ["net_wins", "difference", "estimate", "ci_low", "ci_high", "effect_si
 _OVERALL = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high"}
 
 
-def verdict_words(verdict: str | None) -> str:
-    """A verdict in words; those of two runs that were not compared, too.
+def verdict_words(verdict: str | None, *, has_margin: bool = False) -> str:
+    """Return a verdict in words, also of two runs that were not compared.
+
+    With a margin, *undecided* says more than that no difference is significant.
 
     >>> verdict_words("worse"), verdict_words("undecided"), verdict_words(None)
     ('worse', 'not significantly different', 'not compared')
+    >>> verdict_words("undecided", has_margin=True)
+    'undecided'
     """
-    return "not compared" if verdict is None else NO_DIFFERENCE if verdict == UNDECIDED else verdict
+    if verdict is None:
+        return "not compared"
+    if verdict == UNDECIDED and not has_margin:
+        return NO_DIFFERENCE
+    return verdict
 
 
 def defined(result: Comparison) -> dict[str, Criterion]:
@@ -97,11 +117,45 @@ def criteria_captions(names: Iterable[str]) -> list[str]:
 
 
 def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> str:
-    """How differences by some criteria were tested, in each of some groups of queries, in a few words."""
-    margin = result.margins is not None
-    comparisons = len(result.pairs) * groups * (len(result.criteria) if margin else 1)
-    said = how_tested({name: result.test_of(name) for name in names}, comparisons, one_sided=margin)
-    return said if result.predicted is None else said.replace("paired", "prediction-powered", 1)
+    """Return how differences by some criteria were tested, in each of some groups of queries."""
+    pairs, criteria = len(result.pairs) * groups, len(result.criteria)
+    over_all = result.margins is not None or result.test.family == "all"
+    tests = {name: result.test_of(name) for name in names}
+    how = how_tested(
+        tests,
+        pairs * criteria if over_all else pairs,
+        margin_comparisons=0 if result.margins is None else pairs,
+        criteria=criteria,
+    )
+    if criteria > 1 and not over_all:
+        how += ", each criterion by itself"
+    return how if result.predicted is None else how.replace("paired", "prediction-powered", 1)
+
+
+def families_words(result: Comparison) -> str:
+    """Return that each criterion is tested by itself, and what a correction over all would leave.
+
+    Empty for one criterion, with a margin, and where the correction runs over all criteria.
+    """
+    names = result.defined_criteria
+    if len(names) < 2 or result.margins is not None or result.test.family == "all":
+        return ""
+    if len(result.runs) < 2:
+        return ""
+    if result.test.correction is None:
+        return "Each criterion is tested by itself, without a correction."
+    left = {}
+    for name in names:
+        (columns,) = result.columns_of(name)
+        left[name] = int((columns["p_corrected_all"] <= result.test.alpha).sum())
+    kept = [name for name, number in left.items() if number]
+    if len(result.pairs) > 1:
+        kept = [f"{name} ({left[name]:,} of {count(len(result.pairs), 'pair')})" for name in kept]
+    all_of_them = f"all {_NUMBERS.get(len(names), len(names))}"
+    return (
+        f"Each criterion is tested by itself; corrected over {all_of_them}: "
+        f"{listed(kept) if kept else 'no significant difference'}."
+    )
 
 
 def how_resampled(result: Benchmark) -> str:
@@ -109,7 +163,7 @@ def how_resampled(result: Benchmark) -> str:
     comparisons = len(result.runs) - 1
     correction = result.test.correction if comparisons > 1 else None
     what = f", {correction_words(correction)} for {comparisons:,} comparisons" if correction else ""
-    return f"p <= {result.test.alpha:g}{what}"
+    return f"p <= {format_level(result.test.alpha)}{what}"
 
 
 class Standing:
@@ -247,9 +301,43 @@ class MacroStanding:
 
 
 def against_words(standing: Standing | MacroStanding) -> str:
-    """The other runs by the verdict on them beside the baseline, best first."""
-    groups = gathered(
-        zip(standing.against["verdict"], map(str, standing.against["run"]), strict=True)
-    )
+    """Return the other runs by the verdict on them beside the baseline, best first.
+
+    With a margin, runs that are not worse, or within it, have the bound that decided that.
+    """
+    has_margin = getattr(standing.result, "margins", None) is not None
+    groups: dict[str, list[str]] = {}
+    for _, row in standing.against.iterrows():
+        run = str(row["run"])
+        if isinstance(standing, Standing) and row["verdict"] in (WITHIN, NOT_WORSE):
+            run += f": {loss_words(standing, row)}"
+        groups.setdefault(row["verdict"], []).append(run)
     decided = [verdict for verdict in VERDICTS if verdict in groups]
-    return ", ".join(f"{len(groups[v])} {verdict_words(v)} ({listed(groups[v])})" for v in decided)
+    return ", ".join(
+        f"{len(groups[verdict])} {verdict_words(verdict, has_margin=has_margin)} "
+        f"({listed(groups[verdict])})"
+        for verdict in decided
+    )
+
+
+def loss_words(standing: Standing, row: pd.Series) -> str:
+    """Return the one-sided bound of a loss, or of a difference, that decided a verdict."""
+    low, high = float(row["bound_low"]), float(row["bound_high"])
+    if standing.criterion.sign < 0:
+        low, high = -high, -low
+    if not np.isfinite([low, high]).all():
+        return "bounds are not known"
+    if row["verdict"] == WITHIN:
+        return f"differs by at most {format_bound(max(-low, high))}"
+    if row["verdict"] == WORSE:
+        return f"loses at least {format_bound(-high)}"
+    if row["verdict"] == UNDECIDED:
+        return f"may lose up to {format_bound(max(-low, 0.0))}"
+    return f"loses at most {format_bound(max(-low, 0.0))}"
+
+
+def bound_words(standing: Standing, row: pd.Series) -> str:
+    """Return the same with the confidence of the bound, and its unit where that is no mean."""
+    unit = "" if standing.estimate == "mean difference" else f"; {standing.estimate}"
+    level = f"one-sided {confidence_words(standing.result.provenance)}"
+    return f"{loss_words(standing, row)} ({level}{unit})"

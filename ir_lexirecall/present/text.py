@@ -51,14 +51,23 @@ _CORRECTIONS = {
 
 
 def format_p(p: float) -> str:
-    """A p-value with three significant digits; ``-`` for one that is not a number.
+    """Return a p-value with two significant digits; ``-`` if it is not a number.
 
     >>> [format_p(p) for p in (0.0703125, 0.5, 1.0, 0.00012345, 3e-9, float("nan"))]
-    ['0.0703', '0.500', '1.00', '0.000123', '< 1e-4', '-']
+    ['0.070', '0.50', '1.0', '0.00012', '< 1e-4', '-']
     """
     if math.isnan(p):
         return "-"
-    return "< 1e-4" if p < 1e-4 else f"{p:#.3g}"
+    return "< 1e-4" if p < 1e-4 else f"{p:#.2g}"
+
+
+def format_level(alpha: float) -> str:
+    """Return a level of significance, one that is not round with two significant digits.
+
+    >>> format_level(0.05), format_level(0.0303964), format_level(0.025)
+    ('0.05', '0.030', '0.025')
+    """
+    return f"{alpha:g}" if float(f"{alpha:.2g}") == alpha else f"{alpha:#.2g}"
 
 
 def format_number(value: float, places: int) -> str:
@@ -71,6 +80,15 @@ def format_number(value: float, places: int) -> str:
         return "-"
     text = f"{value:.{places}f}"
     return f"{value:.1e}" if places and value and not float(text) else text
+
+
+def format_bound(value: float) -> str:
+    """Return a bound with two significant digits.
+
+    >>> format_bound(0.01834), format_bound(0.2589), format_bound(0), format_bound(12.34)
+    ('0.018', '0.26', '0', '12')
+    """
+    return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -254,19 +272,20 @@ def interval(low: float, high: float, places: int = 4) -> str:
 
 
 def confidence_words(provenance: Mapping[str, Any]) -> str:
-    """The confidence of intervals.
+    """Return the confidence of intervals.
 
-    >>> confidence_words({"alpha": 0.01}), confidence_words({})
-    ('99%', '95%')
+    >>> confidence_words({"alpha": 0.01}), confidence_words({}), confidence_words({"alpha": 0.0151982})
+    ('99%', '95%', '98.5%')
     """
-    return f"{100 * (1 - provenance.get('alpha', 0.05)):g}%"
+    share = float(f"{100 * provenance.get('alpha', 0.05):.2g}")
+    return f"{100 - share:g}%"
 
 
 def p_words(p: float) -> str:
-    """A p-value in a sentence.
+    """Return a p-value as sentences have it.
 
     >>> p_words(0.0113), p_words(1e-9)
-    ('p = 0.0113', 'p < 1e-4')
+    ('p = 0.011', 'p < 1e-4')
     """
     shown = format_p(p)
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
@@ -315,27 +334,72 @@ def top_words(depth_of: Mapping[str, int | None]) -> str:
 
 
 def how_tested(
-    tests: Mapping[str, SignificanceTest], comparisons: int, *, one_sided: bool = False
+    tests: Mapping[str, SignificanceTest],
+    comparisons: int,
+    *,
+    margin_comparisons: int = 0,
+    criteria: int = 1,
 ) -> str:
-    """How differences were tested, in a few words.
+    """Return how differences were tested, in a few words.
+
+    Args:
+        tests: the test of each criterion.
+        comparisons: that are corrected together.
+        margin_comparisons: with a margin, those of *not worse* and *within margin*; else 0.
+        criteria: how many there are in all.
 
     >>> from ir_lexirecall.significance import SignificanceTest
-    >>> how_tested({"AP": SignificanceTest("t"), "lexirecall": SignificanceTest("sign")}, 10)
+    >>> tests = {"AP": SignificanceTest("t"), "lexirecall": SignificanceTest("sign")}
+    >>> how_tested(tests, 10)
     "paired t-test for AP, sign test for lexirecall; Holm's correction for 10 comparisons, p <= 0.05"
+    >>> how_tested({"AP": SignificanceTest("t")}, 32, margin_comparisons=16, criteria=2)
+    'paired t-test, one-sided except for better; worse, better: Holm over 32; not worse, within margin: over the 16 of each criterion; p <= 0.05'
     """
-    side, units = "one-sided " if one_sided else "", " with groups of queries as units"
-    by_test = gathered(
-        (f"{side}{test.procedure.title}{'' if test.groups is None else units}", name)
+    first = next(iter(tests.values()))
+    titles, is_mixed = _titles_of_tests(tests)
+    level = f"p <= {format_level(first.alpha)}"
+    is_over_all = first.family == "all" and criteria > 1
+    correction = first.correction if is_over_all else first.counted_correction
+    if comparisons < 2:
+        correction = None
+    if margin_comparisons:
+        families = _families(correction, comparisons, margin_comparisons, criteria)
+        return "; ".join([f"{titles}, one-sided except for better", *families, level])
+    how = []
+    if correction:
+        over = f" over all {criteria} criteria" if is_over_all else ""
+        how.append(f"{correction_words(correction)} for {comparisons:,} comparisons{over}")
+    return ("; " if is_mixed else ", ").join([titles, ", ".join([*how, level])])
+
+
+def _titles_of_tests(tests: Mapping[str, SignificanceTest]) -> tuple[str, bool]:
+    """Return the titles of tests, with the criteria where there are several, and whether there are."""
+    units = " with groups of queries as units"
+    by_title = gathered(
+        (f"{test.procedure.title}{'' if test.groups is None else units}", name)
         for name, test in tests.items()
     )
-    several = len(by_test) > 1
-    words = ", ".join(
-        f"{test} for {listed(names)}" if several else test for test, names in by_test.items()
-    )
-    first = next(iter(tests.values()))
-    correction = first.counted_correction if comparisons > 1 else None
-    how = [f"{correction_words(correction)} for {comparisons:,} comparisons"] if correction else []
-    return ("; " if several else ", ").join([words, ", ".join([*how, f"p <= {first.alpha:g}"])])
+    if len(by_title) == 1:
+        return next(iter(by_title)), False
+    return ", ".join(f"{title} for {listed(names)}" for title, names in by_title.items()), True
+
+
+def _families(
+    correction: str | None, comparisons: int, margin_comparisons: int, criteria: int
+) -> list[str]:
+    """Return which comparisons are corrected together where there is a margin."""
+    if not correction:
+        return []
+    if criteria == 1:
+        return [f"{correction_words(correction)} for {comparisons:,} comparisons"]
+    name = _CORRECTIONS.get(correction, correction).removesuffix("'s")
+    families = [f"worse, better: {name} over {comparisons:,}"]
+    if margin_comparisons > 1:
+        over = f"over the {margin_comparisons:,} of each criterion"
+        families.append(f"not worse, within margin: {over}")
+    else:
+        families.append("not worse, within margin: uncorrected, as all criteria must hold")
+    return families
 
 
 def correction_words(method: str) -> str:

@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def report(
         "number": number,
         "signed": signed,
         "p_value": lambda p: minus(format_p(p)),
-        "verdict": verdict_words,
+        "verdict": partial(verdict_words, has_margin=getattr(shown, "margins", None) is not None),
         "brief": lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
     }
     template = page_template(

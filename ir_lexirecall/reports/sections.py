@@ -229,7 +229,8 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
             )
             text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
             undone = "unjudged documents might undo it" if is_unsure else None
-            said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b)), undone]))
+            words = verdict_words(verdict, has_margin=result.margins is not None)
+            said = "; ".join(filter(None, [words, facts.get((a, b)), undone]))
             cell = {
                 "value": difference,
                 "text": text,

@@ -16,6 +16,7 @@ from ir_lexirecall._util.arrays import Floats, Ints
 CONVINCING = 8  # differences as large as the margin, from which nothing is added to p
 DECREASE = 5  # differences over which the weight of the floor falls from 1 to 0
 _HALVINGS = 60  # of an interval that holds a root
+_STEPS = 64  # in which losses below the margin are tried
 
 
 def differing_queries(x: Floats) -> Ints:
@@ -85,23 +86,43 @@ def _chance_of_ties(queries: int, margins: Floats | float, width: Floats | float
 
 
 def least_loss_ruled_out(x: Floats, margins: Floats, width: Floats | float, alpha: float) -> Floats:
-    """Return the smallest margin, from D on, of which ties do not forbid *not worse* at ``alpha``.
+    """Return the smallest loss of which ties do not forbid *not worse* at ``alpha``.
 
-    It is D itself where enough queries differ. Ten identical queries rule out no loss below 0.26.
+    It is above the margin where they forbid that, else below, and 0 where enough queries differ.
+    Ten identical queries rule out no loss below 0.26.
 
-    >>> least_loss_ruled_out(np.zeros((1, 10)), np.array([0.01]), 1.0, 0.05).round(3)
+    >>> ties = np.zeros((1, 10))
+    >>> least_loss_ruled_out(ties, np.array([0.01]), 1.0, 0.05).round(3)
+    array([0.259])
+    >>> least_loss_ruled_out(ties, np.array([0.5]), 1.0, 0.05).round(3)
     array([0.259])
     """
-    low = np.broadcast_to(margins, len(x)).astype(np.float64).copy()
-    high = np.maximum(low, np.broadcast_to(width, len(x)) * unseen_share(x.shape[1], alpha))
-    is_open = least_margin_p(x, low, width) > alpha
-    if not is_open.any():
-        return low
+    margins = np.broadcast_to(margins, len(x)).astype(np.float64)
+    width = np.broadcast_to(width, len(x)).astype(np.float64)
+    loss = np.zeros(len(x))
+    rows = np.flatnonzero((margins > 0) & (tie_weight(x, margins) > alpha))
+    if not len(rows):
+        return loss
+    x, margins, width = x[rows], margins[rows], width[rows]
+    beyond = width * unseen_share(x.shape[1], alpha)
+    forbidden = np.where(least_margin_p(x, margins, width) > alpha, margins, 0.0)
+    allowed = np.where(forbidden > 0, np.maximum(beyond, margins), margins)
+    # Below the margin the floor may rise and fall again: look for the largest loss that it forbids.
+    for share in np.arange(1, _STEPS) / _STEPS:
+        is_forbidden = least_margin_p(x, share * margins, width) > alpha
+        is_below = allowed == margins
+        forbidden = np.where(is_below & is_forbidden, share * margins, forbidden)
+    allowed = np.where(
+        allowed == margins, np.minimum(allowed, forbidden + margins / _STEPS), allowed
+    )
+    is_infinite = np.isinf(allowed)
     for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        forbids = is_open & (least_margin_p(x, middle, width) > alpha)
-        low, high = np.where(forbids, middle, low), np.where(is_open & ~forbids, middle, high)
-    return np.where(is_open, high, low)
+        middle = np.where(is_infinite, allowed, (forbidden + allowed) / 2)
+        forbids = ~is_infinite & (least_margin_p(x, middle, width) > alpha)
+        forbidden = np.where(forbids, middle, forbidden)
+        allowed = np.where(forbids, allowed, middle)
+    loss[rows] = np.where(forbidden > 0, allowed, 0.0)
+    return loss
 
 
 def unseen_share(queries: int, alpha: float = 0.05) -> float:

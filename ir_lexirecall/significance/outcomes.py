@@ -380,7 +380,9 @@ def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
     undecided       nothing
     ==============  =================  ======================================================
 
-    A loss that is surely there is *worse*, also where it is surely less than D.
+    A loss that is surely there is *worse*, also where it is surely less than D. `compare` gives
+    the two-sided p for *better*, so that a margin never turns no significant difference into
+    *better*.
 
     Args:
         tested: p-values; correct those that are to hold for a family (``worse``, over all criteria) before, with
