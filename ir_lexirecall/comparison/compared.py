@@ -20,6 +20,7 @@ from ir_lexirecall.comparison.criteria import (
     Places,
     PreferenceCriterion,
 )
+from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
@@ -257,6 +258,11 @@ class ComparedRuns(Memoised):
             [differences[:0, counted], *criterion.differences(*places)]
         )
         return differences
+
+    @cached_property
+    def poorly_shared(self) -> list[SharedQueries]:
+        """The pairs of runs that share less than half of the queries that either has results for."""
+        return [] if self.scored is None else list(poorly_shared(self.scored, self.pairs))
 
     @property
     def unit(self) -> str:

@@ -16,6 +16,8 @@ from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.result import Comparison
+from ir_lexirecall.comparison.shared_queries import check_shared
+from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
@@ -105,7 +107,7 @@ def compare(
         ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is an empty ranking.
 
     Raises:
-        ValueError: bad input, fewer than two runs, an unknown criterion, baseline, test or correction; with ``predicted`` fewer than
+        ValueError: bad input, fewer than two runs, two runs that share no query with results, an unknown criterion, baseline, test or correction; with ``predicted`` fewer than
             10 queries in ``qrels``, or one that ``predicted`` lacks.
 
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
@@ -193,8 +195,19 @@ def compare_runs(
 def comparison_of(
     scored: ScoredRuns, by: Criteria, design: Design | None = None, queries: Ints | None = None
 ) -> Comparison:
-    """Compare runs that are aligned and scored already with the measures among the criteria; ``queries``: those that count."""
+    """Compare runs that are aligned already, and scored with the measures among the criteria.
+
+    Args:
+        scored: the runs.
+        by: the criteria.
+        design: how they are compared; by default all pairs by the default tests.
+        queries: places of those that count; by default all.
+
+    Raises:
+        ValueError: two runs that are to be compared share no query with results.
+    """
     design = design or Design()
+    check_shared(scored, all_pairs(scored.names, design.baseline))
     counted = np.arange(len(scored.judgments)) if queries is None else queries
     counts: dict[tuple[float, int | None], PreferenceCounts] = {}
     query_ids = [scored.judgments.query_ids[q] for q in counted]

@@ -13,6 +13,7 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.missing_judgments import PooledRuns
 from ir_lexirecall.comparison.pair_tests import best_first
+from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.judging.predicted import sequential_signs
@@ -123,7 +124,7 @@ class Comparison(PooledRuns):
         )
         means = criterion.mean_differences(a, b).reshape(len(self.runs), -1)
         if self.predicted is not None:
-            every = self.with_baseline(None)
+            every = replace(self, baseline=None, margins=None)
             estimate = every.powered(criterion.name).estimate
             means[every.places], means[every.places[::-1]] = estimate, -estimate
         return self._frame(means, index=self.runs, columns=self.runs)
@@ -296,7 +297,10 @@ class Comparison(PooledRuns):
         if (name := run_name(baseline)) is not None:
             check_choice("baseline", name, self.runs)
         margins = self.margins if name == self.baseline else None  # they are those of a baseline
-        return replace(self, baseline=name, margins=margins)
+        result = replace(self, baseline=name, margins=margins)
+        if self.scored is not None:
+            check_shared(self.scored, result.pairs)
+        return result
 
     @entry
     def sequential(

@@ -58,6 +58,7 @@ def comparison_caveats(result: Comparison) -> list[Note]:
     """What to be careful about, the gravest first."""
     tested = standings_of(result) if len(result.runs) > 1 else []
     notes = [
+        *_on_shared_queries(result),
         *_on_leaders(result, tested),
         *_on_judgments(result, tested),
         *_on_tests(result, tested),
@@ -65,6 +66,39 @@ def comparison_caveats(result: Comparison) -> list[Note]:
         *_on_unseen_queries(result, tested),
     ]
     return gravest_first([*notes, *caveats_on_data(result)])
+
+
+def _on_shared_queries(result: Comparison) -> Iterator[Note]:
+    """Yield notes on pairs of runs that hardly share queries: the others count as empty rankings."""
+    for pair in result.poorly_shared:
+        rest = "a query that only one has results for counts as an empty ranking of the other"
+        yield Note(
+            f"{pair}: {rest}.",
+            BROKEN,
+            "Runs share less than half of the queries that either has results for",
+            f"{pair.run_a} and {pair.run_b} ({pair.both:,} of {pair.either:,})",
+            runs=(pair.run_a, pair.run_b),
+        )
+    if words := _few_values_words(result):
+        yield Note(f"{words[:1].upper()}{words[1:]}.", BROKEN)
+
+
+def _few_values_words(result: Comparison) -> str:
+    """Return that less than half of the queries have values of all runs; empty where more have."""
+    skipped = 0 if result.given is None else len(result.given.skipped)
+    queries = len(result.query_ids)
+    if skipped <= queries:
+        return ""
+    return f"only {queries:,} of {count(queries + skipped, result.unit)} have values of all runs"
+
+
+def shared_words(result: Comparison) -> str:
+    """Return that runs hardly share queries, for a headline; empty where they do."""
+    pairs = result.poorly_shared
+    if not pairs:
+        return _few_values_words(result)
+    more = f" (and {count(len(pairs) - 1, 'more pair')} like these)" if len(pairs) > 1 else ""
+    return f"{pairs[0]}{more}"
 
 
 def caveats_on_data(result: Comparison) -> Iterator[Note]:

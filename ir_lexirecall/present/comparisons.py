@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.verdicts import (
     WORSE,
 )
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import comparison_caveats
+from ir_lexirecall.present.caveats import comparison_caveats, shared_words
 from ir_lexirecall.present.findings import Finding, grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
@@ -53,7 +53,9 @@ def comparison_finding(result: Comparison) -> Finding:
     head = f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), result.unit)}"
     head += f" of {result.source}" if result.source else ""
     head += f" {result.provenance['rules']}" if result.provenance["rules"] else ""
-    sentences = [f"{head}, by {listed(result.criteria)}.{directions(result.by)}"]
+    shared = shared_words(result)
+    head += f", by {listed(result.criteria)}{f'; {shared}' if shared else ''}"
+    sentences = [f"{head}.{directions(result.by)}"]
     notes, standings = grouped(comparison_caveats(result)), standings_of(result)
     names = [standing.name for standing in standings]
     left_out = listed(

@@ -10,7 +10,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import comparison_caveats
+from ir_lexirecall.present.caveats import comparison_caveats, shared_words
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.standings import loss_words, standings_of
 from ir_lexirecall.present.tables import DAGGER, Shown, dagger_note, plain
@@ -83,7 +83,13 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
 
 
 def headline(gate: Gate) -> str:
-    """The outcome in a sentence, which never says *worse* without evidence: by the rule ``'drop'`` means fell."""
+    """Return the outcome in a sentence, and that the runs hardly share queries where they do not."""
+    shared = shared_words(gate.comparison)
+    return f"{_outcome(gate)}{f'; {shared}' if shared else ''}"
+
+
+def _outcome(gate: Gate) -> str:
+    """Return the outcome, never *worse* without evidence: by the rule ``'drop'`` means fell."""
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed and gate.rule != "drop":
         return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
@@ -104,7 +110,7 @@ def headline(gate: Gate) -> str:
                 facts.append(f"{row.criterion} is significantly for {baseline} ({p})")
         return f"{candidate} beside {baseline}: {'; '.join(facts)}"
     if gate.release is not None and gate.release.failed:
-        return headline(gate.release)
+        return _outcome(gate.release)
     if gate.unchanged:
         queries = texts.count(len(gate.comparison.query_ids), "query")
         return (

@@ -1,0 +1,147 @@
+"""Runs are compared on queries that both have results for."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.cli import main
+from ir_lexirecall.comparison.shared_queries import nothing_shared, poorly_shared
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+
+QUERIES = [f"q{i:02}" for i in range(24)]
+QRELS = {query: {"a": 1, "b": 0, "c": 2} for query in QUERIES}
+
+
+def run(queries: list[str], first: str = "a") -> dict[str, dict[str, float]]:
+    rest = [doc for doc in "abc" if doc != first]
+    return {query: {first: 3.0, rest[0]: 2.0, rest[1]: 1.0} for query in queries}
+
+
+APART = {"even": run(QUERIES[::2]), "odd": run(QUERIES[1::2], "b")}
+MESSAGE = "runs 'even' and 'odd' share no query with results: 'even' for q00, q02, q04, ..."
+BY = ["AP", "lexirecall"]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        APART,
+        {**APART, "all": run(QUERIES)},  # of three, two share nothing
+        {
+            "even": APART["even"],
+            "odd": {**APART["odd"], "q00": {}},
+        },  # an empty ranking is no result
+        {"even": APART["even"], "odd": {**APART["odd"], "unjudged": {"a": 1.0}}},
+    ],
+)
+@pytest.mark.parametrize("by", [BY, "nDCG@10", "rpp"])
+def test_runs_that_share_no_query_are_refused(runs, by):
+    with pytest.raises(ValueError, match=f"^compare: {MESSAGE}"):
+        irl.compare(QRELS, runs, by)
+
+
+def test_only_pairs_that_are_compared_must_share_queries():
+    runs = {**APART, "all": run(QUERIES)}
+    result = irl.compare(QRELS, runs, BY, baseline="all")
+    assert result.pairs == [("even", "all"), ("odd", "all")]
+    with pytest.raises(ValueError, match="share no query"):
+        irl.compare(QRELS, runs, BY, baseline="even")
+    with pytest.raises(ValueError, match="share no query"):
+        result.with_baseline(None)
+
+
+def test_every_door_refuses_them(tmp_path):
+    with pytest.raises(ValueError, match=f"^gate: .*{MESSAGE.split(':')[1]}"):
+        irl.gate(QRELS, APART["even"], APART["odd"], "AP", names=("even", "odd"))
+    with pytest.raises(ValueError, match="^gate: .*share no query"):
+        irl.gate(QRELS, run(QUERIES), APART["odd"], "AP", release=APART["even"])
+    with pytest.raises(ValueError, match=f"^benchmark: collection 'x': {MESSAGE}"):
+        irl.benchmark(
+            {"x": QRELS, "y": QRELS}, {"x": APART, "y": {n: run(QUERIES) for n in APART}}, "AP"
+        )
+
+
+def test_the_commands_refuse_them(tmp_path, capsys):
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text(
+        "".join(
+            f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()
+        )
+    )
+    paths = []
+    for name, rows in APART.items():
+        paths.append(tmp_path / f"{name}.run")
+        lines = [
+            f"{q} Q0 {doc} {rank} {score} {name}\n"
+            for q, docs in rows.items()
+            for rank, (doc, score) in enumerate(docs.items(), start=1)
+        ]
+        paths[-1].write_text("".join(lines))
+    for arguments in (
+        ["compare", qrels, *paths, "-m", "AP"],
+        ["eval", qrels, *paths, "-m", "AP", "--baseline", "even"],
+        ["gate", qrels, *paths, "-m", "AP"],
+        ["report", qrels, *paths, "-m", "AP", "-o", tmp_path / "report.html"],
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            raise SystemExit(main([*map(str, arguments)]))
+        assert stopped.value.code == 1, arguments
+        assert "share no query with results" in capsys.readouterr().err
+    assert main(["eval", str(qrels), *map(str, paths), "-m", "AP"]) == 0
+
+
+def test_a_run_without_any_results_is_taken_by_name_only():
+    runs = {"all": run(QUERIES), "none": {"other": {"a": 1.0}}}
+    with pytest.raises(ValueError, match="retrieves nothing"):
+        irl.compare(QRELS, runs, "AP")
+    with pytest.warns(UserWarning):
+        assert irl.compare(QRELS, runs, "AP", allow_empty=True).pairs == [("all", "none")]
+
+
+@pytest.mark.parametrize(("more", "is_said"), [(0, True), (3, True), (4, False), (8, False)])
+def test_less_than_half_is_the_first_caveat_and_in_the_headline(more, is_said):
+    """Of 12 + more queries of one and 8 of the other 4 + more are shared, of 16 in all."""
+    runs = {"few": run(QUERIES[8 - more : 16], "b"), "first": run(QUERIES[:12])}
+    shared = len({*runs["few"]} & {*runs["first"]})
+    words = f"few and first share only {shared} of the 16 queries that either has results for"
+    assert is_said == (shared < 8)
+    result = irl.compare(QRELS, runs, BY)
+    head = str(result).split(". ")[0]
+    assert (words in head) == is_said
+    assert result.diagnostics[0].startswith(words) == is_said
+    gated = irl.gate(QRELS, runs["few"], runs["first"], "AP", names=("few", "first"))
+    assert ("share only" in str(gated).splitlines()[0]) == is_said
+    by_collection = irl.benchmark({"x": QRELS}, {"x": runs}, "AP")
+    assert (words in str(by_collection)) == is_said
+
+
+def test_shared_queries_are_those_counted_one_by_one():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        runs = {}
+        for name in "uvwx":
+            number = rng.integers(1, 12)
+            runs[name] = run(rng.choice(QUERIES, number, replace=False).tolist())
+        scored = ScoredRuns.from_runs({}, QRELS, runs)
+        pairs = list(itertools.combinations(runs, 2))
+        expected = []
+        for a, b in pairs:
+            both, either = {*runs[a]} & {*runs[b]}, {*runs[a]} | {*runs[b]}
+            if 2 * len(both) < len(either):
+                expected.append((a, b, len(both), len(either)))
+        found = [(p.run_a, p.run_b, p.both, p.either) for p in poorly_shared(scored, pairs)]
+        assert found == expected
+        assert bool(nothing_shared(scored, pairs)) == any(not both for *_, both, _ in expected)
+
+
+def test_values_of_which_most_are_missing_say_so():
+    nan = float("nan")
+    values = {
+        "a": {q: {"AP": 0.5 + i / 100 if i < 15 else nan} for i, q in enumerate(QUERIES)},
+        "b": {q: {"AP": 0.5 if i > 9 else nan} for i, q in enumerate(QUERIES)},
+    }
+    result = irl.benchmark(values={"x": values}, by="AP", missing="skip")["x"]
+    assert str(result).startswith("2 runs on 5 queries, by AP; only 5 of 24 queries have values of")
+    assert result.diagnostics[0] == "Only 5 of 24 queries have values of all runs."

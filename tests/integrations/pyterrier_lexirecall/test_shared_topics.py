@@ -1,0 +1,41 @@
+"""Systems that share no topic with results get no statistics."""
+
+import pandas as pd
+import pytest
+
+pt = pytest.importorskip("pyterrier")
+pytest.importorskip("pyterrier_lexirecall")
+
+QUERIES = [f"q{i}" for i in range(12)]
+TOPICS = pd.DataFrame({"qid": QUERIES, "query": QUERIES})
+QRELS = pd.DataFrame(
+    [(q, doc, label) for q in QUERIES for doc, label in (("a", 1), ("b", 0))],
+    columns=["qid", "docno", "label"],
+)
+
+
+def results(queries: list[str], first: str = "a") -> pd.DataFrame:
+    second = "b" if first == "a" else "a"
+    rows = [(q, doc, 2.0 - i, i) for q in queries for i, doc in enumerate((first, second))]
+    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
+
+
+@pytest.mark.parametrize("baseline", [None, 0, [0, 1]])
+@pytest.mark.parametrize("extra", [[], [results(QUERIES)]])
+def test_there_is_a_warning_and_no_statistics(baseline, extra):
+    systems = [results(QUERIES[::2]), results(QUERIES[1::2], "b"), *extra]
+    names = ["even", "odd", "all"][: len(systems)]
+    with pytest.warns(UserWarning, match="'(even|odd)' and '(even|odd)' share no query"):
+        table = pt.lexirecall.Experiment(
+            systems, TOPICS, QRELS, ["map", "P_1"], names, baseline=baseline
+        )
+    assert table.columns.tolist() == ["name", "map", "P_1"]
+
+
+def test_a_baseline_that_shares_topics_with_all_has_statistics(recwarn):
+    systems = [results(QUERIES), results(QUERIES[::2]), results(QUERIES[1::2], "b")]
+    table = pt.lexirecall.Experiment(
+        systems, TOPICS, QRELS, ["map"], ["all", "even", "odd"], baseline=0
+    )
+    assert "map p-value" in table
+    assert not [one for one in recwarn if "share no query" in str(one.message)]
