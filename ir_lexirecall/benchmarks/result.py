@@ -19,7 +19,14 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
-from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, group_units
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    corrected,
+    differing_queries,
+    group_units,
+    least_two_sided_p,
+)
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.closed_form import group_interval_holds
 from ir_lexirecall.significance.deviations import (
@@ -193,7 +200,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         ``rank_low``, ``rank_high``, which holds for all runs at once and where many are nearly equal (of so many resamples as
         ``Comparison.best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the resamples put it. With a
         baseline, the macro ``difference`` (of a preference: the mean preference over the baseline) with its interval, ``p``,
-        ``p_corrected`` (by the correction of ``test``, over the runs of one criterion) and the ``verdict``. Ranks and
+        ``p_corrected`` (by the correction of ``test``, over the runs of one criterion; ``p_corrected_all``: over all criteria, where there
+        are several) and the ``verdict``. Ranks and
         verdicts know of which measures the smaller value is better; differences are those of the values. Of a single
         collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of
         the differences, ``effect``, in which collections weigh the same, with its interval; ``next_low``, ``next_high``, where the difference
@@ -238,7 +246,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
                     tables.append(
                         self._overall_of(name, values, differences, means.resamples, over)
                     )
-            return self._frame(pd.concat(tables, ignore_index=True), over=over)
+            table = self._over_all_criteria(pd.concat(tables, ignore_index=True))
+            return self._frame(table, over=over)
 
         table: pd.DataFrame = self.cached(("overall", over), found)
         return table.copy()
@@ -376,9 +385,12 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
             return table.merge(numbers, on="run", how="left")
         mean, (least, most) = inference.macro_means(differences), self.criterion(by).range
+        # No exchange of the signs of so few differing queries gives a smaller p.
+        differing = np.sum([differing_queries(x) for x in differences], axis=0)
         bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
         error = inference.macro_error(differences, over)
         low, high, p = inference.studentised_interval(mean, error, both[size:], alpha)
+        p = np.maximum(p, least_two_sided_p(differing))
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
         columns = {
@@ -407,6 +419,25 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         )
         columns |= {name: np.where(unknown, np.nan, columns[name]) for name in ends}
         return table.merge(pd.DataFrame(columns), on="run", how="left")
+
+    def _over_all_criteria(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return `overall` with p-values corrected over all criteria, where there are several.
+
+        With the family ``"all"`` verdicts follow these.
+        """
+        if "p" not in table or table["criterion"].nunique() < 2:
+            return table
+        is_tested = table["run"] != self.baseline
+        p = table["p"][is_tested].to_numpy()
+        adjusted, reject = corrected(p, self.test.correction, self.test.alpha)
+        table["p_corrected_all"] = np.nan
+        table.loc[is_tested, "p_corrected_all"] = adjusted
+        if self.test.family == "all":
+            signs = table["criterion"][is_tested].map(lambda name: self.criterion(name).sign)
+            gain = signs.to_numpy() * table["difference"][is_tested].to_numpy()
+            table.loc[is_tested, "p_corrected"] = adjusted
+            table.loc[is_tested, "verdict"] = two_sided(reject, gain)
+        return table
 
     def _deviations(self, by: str, over: str) -> Deviations:
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""

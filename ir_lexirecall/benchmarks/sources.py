@@ -199,7 +199,8 @@ _KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
     "runs": ("a text or a table", (str, dict)),
     **dict.fromkeys(("by", "smaller_is_better"), ("a text or a list", (str, list))),
     **dict.fromkeys(
-        ("baseline", "over", "missing", "groups", "test", "correction"), ("a text", (str,))
+        ("baseline", "over", "missing", "groups", "test", "correction", "family"),
+        ("a text", (str,)),
     ),
     **dict.fromkeys(("cluster", "rules", "allow_empty"), ("true or false", (bool,))),
     "margin": ("a text or a number", (str, float, int)),
@@ -207,7 +208,7 @@ _KEYS: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("n_resamples", "seed", "trec_eval"), ("an integer", (int,))),
 }
 _OF_TEST = {"test": "name"} | {
-    name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster")
+    name: name for name in ("correction", "alpha", "n_resamples", "seed", "cluster", "family")
 }
 
 _OF_READING = ("rules", "trec_eval")  # keys of a TOML file that say how qrels are read

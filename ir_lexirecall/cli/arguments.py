@@ -27,6 +27,7 @@ from ir_lexirecall.judging.algorithms import DepthLike
 from ir_lexirecall.measures.parsing import is_measures, with_rel
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
+from ir_lexirecall.significance.testing import FAMILIES
 
 if TYPE_CHECKING:
     from ir_lexirecall.comparison.compared import MarginLike
@@ -264,6 +265,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "default": _DEFAULT.correction,
         "help": "for several comparisons; 'none' for none (default: %(default)s)",
     },
+    "family": {
+        "choices": FAMILIES,
+        "default": _DEFAULT.family,
+        "help": "what is corrected together: the pairs of one criterion, or of all criteria (default: %(default)s)",
+    },
     "alpha": _FLOAT
     | {"default": _DEFAULT.alpha, "help": "significance level (default: %(default)s)"},
     "n_resamples": _N
@@ -293,7 +299,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 """The options that several commands have, by the names of their values."""
 JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval", "levels")
-TEST = ("test", "correction", "alpha", "n_resamples", "seed")
+TEST = ("test", "correction", "alpha", "n_resamples", "seed", "family")
+ONE_CRITERION_TEST = TEST[:-1]  # where families of criteria have no part
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
 
 
@@ -383,7 +390,13 @@ class Options(argparse.Namespace):
         correction = None if self.correction == "none" else self.correction
         cluster = getattr(self, "cluster", False)  # of the commands that take groups
         return SignificanceTest(
-            self.test, correction, self.alpha, self.n_resamples, self.seed, cluster=cluster
+            self.test,
+            correction,
+            self.alpha,
+            self.n_resamples,
+            self.seed,
+            cluster=cluster,
+            family=getattr(self, "family", _DEFAULT.family),
         )
 
     def of_bounds(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import (
     BOUNDS,
     JUDGMENTS,
+    ONE_CRITERION_TEST,
     TEST,
     Inputs,
     Options,
@@ -304,7 +305,7 @@ def add_gate(commands: Any) -> None:
         metavar="N",
         help="how many lost queries to list (default: 10)",
     )
-    parser.add("rel", "allow_empty", "predicted", *TEST)
+    parser.add("rel", "allow_empty", "predicted", *ONE_CRITERION_TEST)
     parser.add_argument(
         "--format",
         choices=["markdown", "json"],

@@ -9,7 +9,7 @@ from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import TEST, Inputs, Options, Parser, split_measures
+from ir_lexirecall.cli.arguments import ONE_CRITERION_TEST, Inputs, Options, Parser, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.preferences import functions as preferences
@@ -50,7 +50,7 @@ def add_meta(commands: Any) -> None:
                 "help": f"significance test: {', '.join(TESTS)} (default: {record.test.name})"
             }
             study.add("test", **own or {})
-            study.add(*(name for name in TEST[1:] if name not in record.options))
+            study.add(*(name for name in ONE_CRITERION_TEST[1:] if name not in record.options))
             study.set_defaults(test=record.test.name, correction=record.test.correction or "none")
         for option_name, option in record.options.items():
             several = "+" if option.several else None

@@ -299,6 +299,7 @@ class ComparedRuns(Memoised):
             else None,
             "test": {name: self.test_of(name).name for name in self.criteria},
             "correction": self.test.counted_correction,
+            "family": "all criteria" if self.test.family == "all" else None,
             "alpha": self.test.alpha,
             "margin": self.margins,
             "groups": self.groups

@@ -39,6 +39,7 @@ from ir_lexirecall.present.standings import (
     direction_words,
     directions,
     how_resampled,
+    macro_families_words,
 )
 from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import count, gathered, listed
@@ -207,6 +208,7 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
         sentences.append(
             f"Against the baseline {result.baseline} ({how_resampled(result)}): {said}."
         )
+        sentences += filter(None, [macro_families_words(result, over)])
         sentences += _replicated(result)
     elif result.baseline is not None:
         sentences.append(
@@ -328,6 +330,7 @@ def benchmark_table(
         notes.append(
             f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)})."
         )
+        notes += filter(None, [macro_families_words(result, over)])
     notes += criteria_captions(result.quantities)
     return Shown(
         columns,

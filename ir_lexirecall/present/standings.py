@@ -148,22 +148,46 @@ def families_words(result: Comparison) -> str:
     for name in names:
         (columns,) = result.columns_of(name)
         left[name] = int((columns["p_corrected_all"] <= result.test.alpha).sum())
-    kept = [name for name, number in left.items() if number]
-    if len(result.pairs) > 1:
-        kept = [f"{name} ({left[name]:,} of {count(len(result.pairs), 'pair')})" for name in kept]
-    all_of_them = f"all {_NUMBERS.get(len(names), len(names))}"
-    return (
-        f"Each criterion is tested by itself; corrected over {all_of_them}: "
-        f"{listed(kept) if kept else 'no significant difference'}."
-    )
+    return _families_sentence(names, left, len(result.pairs))
 
 
 def how_resampled(result: Benchmark) -> str:
     """How differences to the baseline over all collections were tested, in a few words."""
-    comparisons = len(result.runs) - 1
+    comparisons, criteria = len(result.runs) - 1, len(result.quantities)
+    over_all = result.test.family == "all" and criteria > 1
+    comparisons *= criteria if over_all else 1
     correction = result.test.correction if comparisons > 1 else None
     what = f", {correction_words(correction)} for {comparisons:,} comparisons" if correction else ""
+    if criteria > 1:
+        what += f" over all {criteria} criteria" if over_all else ", each criterion by itself"
     return f"p <= {format_level(result.test.alpha)}{what}"
+
+
+def macro_families_words(result: Benchmark, over: str) -> str:
+    """Return what a correction over all criteria would leave over all collections, if anything.
+
+    Empty for one criterion, without a baseline, and where the correction runs over all criteria.
+    """
+    overall = result.overall(over)
+    if "p_corrected_all" not in overall or result.test.family == "all":
+        return ""
+    if result.test.correction is None:
+        return "Each criterion is tested by itself, without a correction."
+    names = overall["criterion"].drop_duplicates().tolist()
+    is_left = overall["p_corrected_all"] <= result.test.alpha
+    numbers = is_left.groupby(overall["criterion"], sort=False).sum()
+    pairs = len(result.runs) - 1
+    return _families_sentence(names, {name: int(numbers[name]) for name in names}, pairs)
+
+
+def _families_sentence(names: Sequence[str], left: Mapping[str, int], pairs: int) -> str:
+    """Return that criteria are tested by themselves, and how many differences others would leave."""
+    kept = [name for name in names if left[name]]
+    if pairs > 1:
+        kept = [f"{name} ({left[name]:,} of {count(pairs, 'pair')})" for name in kept]
+    words = listed(kept) if kept else "no significant difference"
+    number = "both" if len(names) == 2 else f"all {_NUMBERS.get(len(names), len(names))}"
+    return f"Each criterion is tested by itself; corrected over {number}: {words}."
 
 
 class Standing:

@@ -55,7 +55,7 @@ def test_only_pairs_that_are_compared_must_share_queries():
 def test_every_door_refuses_them(tmp_path):
     with pytest.raises(ValueError, match=f"^gate: .*{MESSAGE.split(':')[1]}"):
         irl.gate(QRELS, APART["even"], APART["odd"], "AP", names=("even", "odd"))
-    with pytest.raises(ValueError, match="^gate: .*share no query"):
+    with pytest.raises(ValueError, match=r"^gate: .*share no query"):
         irl.gate(QRELS, run(QUERIES), APART["odd"], "AP", release=APART["even"])
     with pytest.raises(ValueError, match=f"^benchmark: collection 'x': {MESSAGE}"):
         irl.benchmark(
@@ -96,7 +96,7 @@ def test_a_run_without_any_results_is_taken_by_name_only():
     runs = {"all": run(QUERIES), "none": {"other": {"a": 1.0}}}
     with pytest.raises(ValueError, match="retrieves nothing"):
         irl.compare(QRELS, runs, "AP")
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="none"):
         assert irl.compare(QRELS, runs, "AP", allow_empty=True).pairs == [("all", "none")]
 
 
