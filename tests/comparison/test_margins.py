@@ -1,0 +1,209 @@
+"""Verdicts with a margin: two-sided better, bounds that decided, families, and their sentences."""
+
+import re
+
+import numpy as np
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.significance import SignificanceTest, margin_test
+
+TESTS = ["t", "sign", "wilcoxon", "bootstrap", "randomisation", "tukey"]
+
+
+def values(*differences, name="AP", base=0.5):
+    """Values of a baseline and of runs that differ from it."""
+    queries = [f"q{i:03}" for i in range(len(differences[0]))]
+    runs = {"old": {q: {name: base} for q in queries}}
+    for k, x in enumerate(differences):
+        label = "new" if k == 0 else f"new{k}"
+        runs[label] = {q: {name: base + float(d)} for q, d in zip(queries, x, strict=True)}
+    return runs
+
+
+def compared(*differences, margin=0.01, test=None, **how):
+    return irl.compare(values=values(*differences, **how), baseline="old", margin=margin, test=test)
+
+
+def test_ten_identical_queries_show_no_equivalence():
+    result = compared(np.zeros(10))
+    row = result.table().iloc[0]
+    assert row["verdict"] == "undecided"
+    assert row["not_worse_p"] == pytest.approx(0.99**10)
+    assert row["within_p"] == pytest.approx(0.99**10)
+    assert row["bound_low"] == pytest.approx(-(1 - 0.05**0.1))
+    words = "the two are identical on all 10 queries, which does not show equivalence: up to 26% of"
+    assert words in str(result)
+    assert "equivalent" not in str(result)
+    assert "non-inferior" not in str(result)
+    assert compared(np.zeros(299)).table()["verdict"].tolist() == ["within margin"]
+    assert "equivalent" in str(compared(np.zeros(299)))
+
+
+def test_identical_rankings_and_preferences_show_none_either():
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(10)}
+    run = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    for test in (None, "t"):
+        result = irl.compare(
+            qrels,
+            {"old": run, "new": run},
+            ["AP", "lexirecall", "rpp"],
+            baseline="old",
+            margin=0.05,
+            test=test,
+        )
+        table = result.table()
+        assert set(table["verdict"]) == {"undecided"}
+        widths = {"AP": 1, "lexirecall": 2, "rpp": 2}
+        for _, row in table.iterrows():
+            assert row["not_worse_p"] >= (1 - 0.05 / widths[row["criterion"]]) ** 10 - 1e-12
+    gated = irl.gate(qrels, run, run, "AP")
+    assert gated.outcome == "passed"
+    assert "undecided by AP" in str(gated)
+
+
+def test_unbounded_measures_take_the_range_that_was_seen():
+    x = np.linspace(-0.1, 0.1, 12)
+    slow = compared(np.zeros(12), name="latency", base=20.0, margin=1.0).table().iloc[0]
+    assert slow["not_worse_p"] == pytest.approx((1 - 1 / 20) ** 12)
+    wide = compared(np.zeros(12), name="latency", base=0.5, margin=1.0).table().iloc[0]
+    assert wide["not_worse_p"] == pytest.approx(0.5**12)  # at least twice the margin
+    nothing = compared(np.zeros(12), name="latency", base=0.0, margin=1.0).table().iloc[0]
+    assert nothing["not_worse_p"] == 1.0  # values of 0 tell of no range
+    assert compared(x, name="latency", base=0.5, margin=1.0).table().iloc[0]["not_worse_p"] < 1
+
+
+def test_a_margin_never_turns_no_difference_into_better():
+    rng = np.random.default_rng(0)
+    turned = 0
+    for seed in range(60):
+        x = np.random.default_rng(seed).normal(0.03, 0.1, 40)
+        for test in TESTS:
+            tested = SignificanceTest(test, n_resamples=499, progress=False)
+            plain = irl.compare(values=values(x), baseline="old", test=tested).table().iloc[0]
+            with_margin = compared(x, margin=1e-6, test=tested).table().iloc[0]
+            assert (with_margin["verdict"] == "better") == (plain["verdict"] == "better")
+            if plain["verdict"] == "better":
+                assert with_margin["better_p"] == pytest.approx(plain["p_corrected"])
+            turned += plain["p"] > 0.05 >= plain["p"] / 2
+        if turned > 20:
+            break
+    assert turned > 5
+    assert rng is not None
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("queries", [10, 25, 60])
+def test_the_printed_bound_is_the_one_that_decided(test, queries):
+    rng = np.random.default_rng(queries)
+    shifts = (-0.03, -0.012, -0.004, 0.0, 0.004, 0.02)
+    tested = SignificanceTest(test, correction=None, n_resamples=999, progress=False)
+    seen = set()
+    for shift in shifts:
+        for spread in (0.01, 0.03):
+            margin = 0.4 if test == "sign" else 0.01
+            result = compared(rng.normal(shift, spread, queries), margin=margin, test=tested)
+            row = result.table().iloc[0]
+            low, high, verdict = row["bound_low"], row["bound_high"], row["verdict"]
+            assert low <= row["estimate"] + 1e-12
+            assert row["estimate"] <= high + 1e-12
+            assert (verdict == "worse") == (high < 0)
+            assert (low > -margin) == (row["not_worse_p"] <= 0.05)
+            if verdict == "better":
+                assert row["ci_low"] > 0
+            if verdict == "not worse":
+                assert low > -margin
+                assert "non-inferior to old" in str(result)
+                assert re.search(r"loses at most [0-9.e-]+ \(one-sided 95%", str(result))
+            if verdict == "within margin":
+                assert -margin < low <= high < margin
+            seen.add(verdict)
+    assert "worse" in seen
+
+
+def test_costs_have_bounds_on_the_other_side():
+    x = np.random.default_rng(1).normal(0.0, 0.02, 60)
+    gain = compared(x, margin=0.01).table().iloc[0]
+    cost = irl.compare(
+        values=values(-x, name="loss"), baseline="old", margin=0.01, smaller_is_better="loss"
+    )
+    row = cost.table().iloc[0]
+    assert row["verdict"] == gain["verdict"]
+    assert (row["bound_low"], row["bound_high"]) == pytest.approx(
+        (-gain["bound_high"], -gain["bound_low"])
+    )
+
+
+def test_families_are_named_once():
+    rng = np.random.default_rng(2)
+    runs = {
+        f"r{i}": {f"q{q}": {"AP": rng.random(), "RR": rng.random()} for q in range(30)}
+        for i in range(5)
+    }
+    result = irl.compare(values=runs, baseline="r0", margin=0.01)
+    families = "worse, better: Holm over 8; not worse, within margin: over the 4 of each criterion"
+    assert families in str(result)
+    assert families in result.to_markdown()
+    assert "not significantly different" not in str(result)
+    assert "undecided" in str(result)
+    assert "Each criterion is tested by itself" not in str(result)
+    gated = irl.gate(irl.demo.qrels(), irl.demo.run("bm25"), irl.demo.run("ql"), "AP")
+    assert "1 criterion" not in str(gated)
+
+
+def test_p_and_levels_have_two_digits_and_intervals_are_at_95(tmp_path):
+    demo = irl.demo
+    gated = irl.gate(
+        demo.qrels(),
+        demo.run("bm25"),
+        demo.run("ql"),
+        ["AP", "RR"],
+        release=demo.run("tfidf"),
+        ledger=tmp_path / "ledger.jsonl",
+    )
+    text = str(gated)
+    assert text.count("95% interval") == 2
+    assert "p \\<= 0.015;" in text
+    assert not re.search(r"\d\.\d{3,}% ", text)
+
+
+def test_few_queries_are_said_to_miss_rare_losses():
+    x = np.random.default_rng(4).normal(0, 0.02, 50)
+    said = (
+        "AP: 50 queries may miss what happens on fewer than 5.8% of queries: a loss of 0.17 there"
+    )
+    result = compared(x)
+    assert result.table()["verdict"].iloc[0] in ("within margin", "not worse")
+    assert any(note.startswith(said) for note in result.diagnostics)
+    undecided = compared(np.random.default_rng(4).normal(0, 0.1, 50))
+    assert not any("may miss" in note for note in undecided.diagnostics)
+    many = compared(np.random.default_rng(4).normal(0, 0.02, 300))
+    assert not any("may miss" in note for note in many.diagnostics)
+
+
+@pytest.mark.parametrize("margin", [None, 0.01])
+@pytest.mark.parametrize("test", ["t", "bootstrap", "randomisation", "wilcoxon", "sign"])
+def test_few_differing_queries_are_unresolvable(test, margin):
+    x = np.zeros(93)
+    x[:4] = [0.1, 0.2, 0.15, 0.3]
+    tested = SignificanceTest(test, n_resamples=999, progress=False)
+    if margin is None:
+        result = irl.compare(values=values(x), test=tested)
+    else:
+        result = compared(x, test=tested)
+    assert result.table()["p"].iloc[0] >= 0.125
+    assert "unresolvable: only 4 queries differ" in str(result).split("Caveats")[0]
+    assert any("unresolvable: only 4 queries differ" in note for note in result.diagnostics)
+    x[4:7] = 0.1
+    enough = irl.compare(values=values(x), test=tested)
+    assert "unresolvable" not in str(enough)
+
+
+def test_equal_runs_are_seldom_better_or_worse_with_a_margin():
+    """At most alpha + alpha / 2: worse is one-sided, better two-sided; before, 0.10."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(0, 0.1, (4000, 40))
+    one_sided = margin_test(SignificanceTest("t"), x, 0.01)
+    both = SignificanceTest("t").of_pairs(x)
+    better = (both.p <= 0.05) & (both.estimate > 0)
+    assert 0.06 <= np.mean(better | (one_sided.worse <= 0.05)) <= 0.09
