@@ -45,7 +45,7 @@ KINDS = {
 WITH_MARGIN = {
     "verdict (corrected)": "verdict",
     "worse p-value (one-sided, corrected)": "worse_p",
-    "better p-value (one-sided, corrected)": "better_p",
+    "better p-value (two-sided, corrected)": "better_p",
     "within p-value (one-sided, corrected)": "within_p",
     "not worse p-value (one-sided, corrected)": "not_worse_p",
 }

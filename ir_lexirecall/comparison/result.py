@@ -366,10 +366,10 @@ class Comparison(PooledRuns):
         >>> groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
         >>> result = compare(demo.qrels(), demo.runs(), "AP", baseline="bm25", groups=groups)
         >>> table = result.group_table()
-        >>> table[table["verdict"] != "undecided"][["group", "queries", "run_a", "difference", "verdict"]].round(3)
-            group  queries    run_a  difference verdict
-        3   first        8  overlap      -0.366   worse
-        7  second        8  overlap      -0.365   worse
+        >>> table[table["p"] <= 0.05][["group", "queries", "run_a", "difference", "p_corrected"]].round(3)
+            group  queries    run_a  difference  p_corrected
+        3   first        8  overlap      -0.366        0.062
+        7  second        8  overlap      -0.365        0.062
         """
         return self._stacked(by, lambda name: self.columns_of(name, in_groups=True), in_groups=True)
 

@@ -334,6 +334,8 @@ def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Itera
         name, test = standing.name, result.test_of(standing.name)
         if test.procedure.at_once or test.groups is not None:
             continue
+        if smallest_p(test, len(standing.criterion.query_ids)) > test.alpha:
+            continue  # which another note says, of all pairs
         wins, losses, _ = standing.criterion.counts(*result.places)
         differing = wins + losses
         least = least_two_sided_p(differing)

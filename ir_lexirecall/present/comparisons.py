@@ -242,11 +242,11 @@ def _two_with_margin(standing: Standing, row: pd.Series) -> str | None:
     if verdict == WITHIN:
         p = texts.p_words(float(row["within_p"]))
         bound = bound_words(standing, row)
-        return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}."
+        return f"{run} and {baseline} are equivalent ({margin}, {p}). {run} {bound}."
     not_worse = texts.p_words(float(row["not_worse_p"]))
     if verdict == NOT_WORSE:
         bound = bound_words(standing, row)
-        return f"{run} is non-inferior to {baseline} ({margin}, {not_worse}): not worse, {bound}."
+        return f"{run} is non-inferior to {baseline} ({margin}, {not_worse}). Not worse: {bound}."
     if verdict != UNDECIDED:
         return None
     queries = len(standing.criterion.query_ids)
@@ -262,8 +262,8 @@ def _two_with_margin(standing: Standing, row: pd.Series) -> str | None:
     p += unresolvable_words(standing, row)
     lead = "" if standing.all_alike else f"{standing.runs[0]} has the better mean, but "
     return (
-        f"{lead}{run} is undecided: neither better nor worse ({p}), nor shown to be non-inferior "
-        f"({margin}, {not_worse}); it {bound_words(standing, row)}."
+        f"{lead}{run} is undecided: neither better nor worse ({p}), nor is {run} shown to be "
+        f"non-inferior ({margin}, {not_worse}). It {bound_words(standing, row)}."
     )
 
 

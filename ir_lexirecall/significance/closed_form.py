@@ -265,7 +265,7 @@ def t_bounds(x: Floats, alpha: float) -> tuple[Floats, Floats]:
         alpha: below 0.5.
 
     >>> low, high = t_bounds(np.array([[0.1, 0.3, 0.2, 0.0]]), 0.0514)
-    >>> abs(low[0]) < 1e-4
+    >>> bool(abs(low[0]) < 1e-4)
     True
     """
     mean, deviation = mean_and_deviation(x)

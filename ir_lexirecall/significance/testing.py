@@ -379,10 +379,10 @@ def margin_test(
     Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
     Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 1987, doi 10.1007/BF01068419.
 
-    >>> x = np.array([[0.01, -0.02, 0.0, 0.01, -0.01, 0.02, -0.01, 0.0]])
-    >>> tested = margin_test(SignificanceTest("t"), x, 0.02)
+    >>> x = np.array([[0.01, -0.02, 0.0, 0.01, -0.01, 0.02, -0.01, 0.0] * 2])
+    >>> tested = margin_test(SignificanceTest("t"), x, 0.01)
     >>> tested.worse.round(3), tested.not_worse.round(3), tested.within.round(3)
-    (array([0.5]), array([0.002]), array([0.002]))
+    (array([0.5]), array([0.003]), array([0.003]))
     """
     x, margins, procedure = _checked(x, "x", None), _checked_margin(margin), test.procedure
     _check_width(width)

@@ -318,7 +318,7 @@ def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
     said = gate(cli, "ql", *drop, "--alpha", "0.1")
     assert said.code == 3
     assert said.out.startswith(
-        "### ql beside bm25: lexirecall is significantly for bm25 (p = 0.0703)\n"
+        "### ql beside bm25: lexirecall is significantly for bm25 (p = 0.070)\n"
     )
     assert gate(cli, "ql", *drop).code == 0
 

@@ -106,12 +106,12 @@ def test_csv_reads_back(name):
 @pytest.mark.parametrize(
     ("p", "shown"),
     [
-        (1, "1.00"),
-        (0.5, "0.500"),
-        (0.0703125, "0.0703"),
-        (0.04999, "0.0500"),
-        (0.999999, "1.00"),
-        (1e-4, "0.000100"),
+        (1, "1.0"),
+        (0.5, "0.50"),
+        (0.0703125, "0.070"),
+        (0.04999, "0.050"),
+        (0.999999, "1.0"),
+        (1e-4, "0.00010"),
         (9.99e-5, "< 1e-4"),
         (0, "< 1e-4"),
         (math.nan, "-"),
@@ -124,7 +124,7 @@ def test_p_values(p, shown):
 def test_decimal_points_stand_below_each_other():
     cells = align_points([text.format_p(p) for p in (0.0703, 0.5, 1, 0.00012, 1e-9)])
     points = {len(cell) - cell.index(".") for cell in cells if "." in cell}
-    assert points == {7}
+    assert points == {6}
     assert cells[-1] == "< 1e-4"
     assert align_points(["0.5", "0.125"], "<0>") == ["0.5<00>", "0.125"]
 

@@ -485,8 +485,13 @@ def test_margins(plan: str) -> None:
             rows = alone.table(criterion).set_index("run_a").reindex(names)
             column = f"pref:{criterion}" if criterion == "lexirecall" else criterion
             p_values = {
-                f"{what} p-value (one-sided, corrected)": f"{what.replace(' ', '_')}_p"
-                for what in ("worse", "better", "within", "not worse")
+                f"{what} p-value ({side}-sided, corrected)": f"{what.replace(' ', '_')}_p"
+                for what, side in {
+                    "worse": "one",
+                    "better": "two",
+                    "within": "one",
+                    "not worse": "one",
+                }.items()
             }
             for kind, ours in {"verdict (corrected)": "verdict", **p_values}.items():
                 got = table[f"{column} {kind} ({names[place]})"]
