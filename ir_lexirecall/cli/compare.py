@@ -111,6 +111,8 @@ _TESTED = (
     "difference",
     "ci_low",
     "ci_high",
+    "bound_low",
+    "bound_high",
     "p_corrected",
     "verdict",
     "holds",

@@ -78,7 +78,7 @@ def test_the_summary_says_so() -> None:
         "collections, mostly on at least 3 and no other run is shown to be on any."
     ) in text
     assert (
-        "RR: better on some of 4 collections rests on p near 0.00417; with skewed differences on fewer than 200 queries"
+        "RR: better on some of 4 collections rests on p near 0.0042; with skewed differences on fewer than 200 queries"
         in text
     )
     assert "rests on p" not in str(benchmark(EFFECTS, queries=200))

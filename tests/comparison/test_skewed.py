@@ -31,7 +31,7 @@ def test_a_verdict_that_skewness_could_undo_has_a_caveat() -> None:
 def test_below_25_queries_a_verdict_with_a_margin_has_a_caveat() -> None:
     rng = np.random.default_rng(0)
     base = rng.uniform(0.3, 0.6, 20)
-    new = values(base=base, new=base + rng.normal(0, 0.01, 20))
+    new = values(base=base, new=base + rng.normal(0, 0.05, 20))
     result = irl.compare(values=new, baseline="base", margin=0.05)
     rests = "AP: within margin rests on 20 queries; where differences are skewed, one-sided tests"
     for test, enough in (("t", 25), ("randomisation", 50), ("bootstrap", 50)):
@@ -42,7 +42,7 @@ def test_below_25_queries_a_verdict_with_a_margin_has_a_caveat() -> None:
     for test in ("sign", "wilcoxon"):
         assert not any("skewed" in note for note in result.with_test(test).diagnostics)
     groups = {f"q{i:03}": f"g{i % 2}" for i in range(60)}
-    x = np.tile(rng.normal(0, 0.01, 20), 3)
+    x = np.tile(rng.normal(0, 0.05, 20), 3)
     many = values(base=np.full(60, 0.5), new=0.5 + x)
     result = irl.compare(
         values=many,
