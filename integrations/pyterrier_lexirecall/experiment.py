@@ -30,6 +30,8 @@ from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.shared_queries import NothingShared, check_shared
+from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
@@ -193,7 +195,10 @@ def Experiment(
     layout = _Layout(perquery, dataframe, round, highlight)
 
     result, rankings = evaluation.run(layout, {"batch_size": batch_size, **options})
-    comparison = _compare_rankings(rankings, evaluation)
+    try:
+        comparison = _compare_rankings(rankings, evaluation)
+    except NothingShared as error:
+        comparison, evaluation = None, _without_baselines(evaluation, error)
     against = _against_baselines(comparison, result, rankings, evaluation)
     table = _tabulate(result, comparison, against, evaluation, layout)
     return (table, comparison) if return_comparison else table
@@ -327,6 +332,15 @@ class _Systems:
     def first_baseline(self) -> Any:
         """Index of the baseline that `pt.Experiment` gets; None without a baseline."""
         return self.baselines[0] if self.baselines else None
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs that are compared, by their labels: all, or those with each baseline."""
+        if not self.baselines:
+            return all_pairs(self.labels, None)
+        return [
+            pair for index in self.baselines for pair in all_pairs(self.labels, self.labels[index])
+        ]
 
     @property
     def labels(self) -> list[str]:
@@ -578,6 +592,19 @@ def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> C
     return replace(comparison, predicted=by_program, texts=texts)
 
 
+def _without_baselines(evaluation: _Evaluation, error: NothingShared) -> _Evaluation:
+    """Warn that systems share no query with results, and return the evaluation without statistics.
+
+    Raises:
+        NothingShared: groups or predicted judgments need a comparison.
+    """
+    request = evaluation.request
+    if request.groups is not None or request.predicted is not None:
+        raise error
+    warn(f"{error}: there are no statistics")
+    return replace(evaluation, systems=replace(evaluation.systems, baselines=[]))
+
+
 def _all_rank_documents(rankings: Mapping[str, Any], preferences: Mapping[str, Preference]) -> bool:
     """Return whether all systems rank documents; warn if preferences need that."""
     for name, ranking in rankings.items():
@@ -617,6 +644,7 @@ def _comparison_on(
         qrels = qrels[qrels["qid"].isin(topics["qid"])]
     judgments = Judgments.from_qrels(qrels)
     scored = ScoredRuns.from_runs({}, judgments, rankings, allow_empty=True, progress=False)
+    check_shared(scored, evaluation.systems.pairs)
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
     warn_of_grades(measures.values(), judgments)

@@ -42,6 +42,10 @@ class SharedQueries:
         )
 
 
+class NothingShared(ValueError):
+    """Two runs that are to be compared share no query for which both have results."""
+
+
 def has_results(scored: ScoredRuns) -> Bools:
     """Return which runs have results for which queries of the judgments, shape ``(S, Q)``."""
     return np.stack([np.asarray(run.depth) > 0 for run in scored.runs.values()])
@@ -68,6 +72,7 @@ def poorly_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> Itera
 
 def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
     """Return a message on the first pair of runs that share no query; empty if all share some."""
+    pairs = list({frozenset(pair): pair for pair in pairs}.values())
     apart = [pair for pair in poorly_shared(scored, pairs) if not pair.both]
     if not apart:
         return ""
@@ -89,8 +94,8 @@ def check_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> None:
     """Check that all pairs of runs to be compared share a query for which both have results.
 
     Raises:
-        ValueError: a pair shares none.
+        NothingShared: a pair shares none.
     """
     message = nothing_shared(scored, pairs)
     if message:
-        raise ValueError(f"{message}; compare runs of the same queries, or leave one out")
+        raise NothingShared(f"{message}; compare runs of the same queries, or leave one out")
