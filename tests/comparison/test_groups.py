@@ -48,7 +48,8 @@ def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
     options = {"test": SignificanceTest(n_resamples=99), **options}
     result = irl.compare(QRELS, RUNS, BY, groups=KINDS, **options)
     table, means = result.group_table(), result.group_means()
-    over_groups = ["p_corrected", "worse_p", "better_p", "within_p", "not_worse_p", "verdict"]
+    over_groups = ["p_corrected", "p_corrected_all", "verdict"]
+    over_groups += ["worse_p", "better_p", "within_p", "not_worse_p"]
     for group in ("how", "what", "who"):
         alone = irl.compare(qrels_of(group), RUNS, BY, **options)
         rows = table[table["group"] == group].reset_index(drop=True)
