@@ -276,54 +276,69 @@ def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
-    """The collections and runs that a folder or a TOML file names.
+    """Return the collections and runs that a folder or a TOML file names.
 
-    A folder has a folder for each collection, or is that of one: its runs (also in a folder ``runs`` there), and its qrels in a
-    file ``qrels.*``; without, its name is a data set's id, with dashes for slashes.
+    A folder has a folder for each collection, or is that of one: its runs (also in a folder ``runs``
+    there), and its qrels in a file ``qrels.*``; without, its name is a data set's id, with dashes for
+    slashes.
 
     Raises:
-        ValueError: no such folder or file, no collection or runs in it, or what TOML or its keys do not allow.
+        ValueError: no such folder or file, no collection or runs in it, or what TOML or its keys do
+            not allow.
     """
-    place = Path(path)
-    if place.is_dir():
-        return _from_folder(place)
-    if not place.exists():
-        raise ValueError(
-            f"{path}: there is no such {'file' if place.suffix.lower() == '.toml' else 'folder or file'}"
-        )
-    if place.suffix.lower() != ".toml":
+    source = Path(path)
+    if source.is_dir():
+        return _from_folder(source)
+    is_toml = source.suffix.lower() == ".toml"
+    if not source.exists():
+        raise ValueError(f"{path}: there is no such {'file' if is_toml else 'folder or file'}")
+    if not is_toml:
         raise ValueError(f"{path}: expected a folder or a .toml file")
+    return _from_toml(source)
+
+
+def _from_toml(path: Path) -> Source:
+    """Return the collections and runs that a TOML file names, their paths seen from its folder.
+
+    Raises:
+        ValueError: it is not TOML, or a key is unknown, missing or of another type.
+    """
     try:
-        asked: dict[str, Any] = tomllib.loads(place.read_text(encoding="utf-8"))
+        options: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{place}: {error}") from None
-    for key, value in asked.items():
-        if key not in _KEYS:
-            raise ValueError(
-                f"{place}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
-            )
-        kind, types = _KEYS[key]
-        if type(value) not in types:
-            raise ValueError(f"{place}: {key} must be {kind}, not {value!r}")
-    if missing := [key for key in ("collections", "runs") if not asked.get(key)]:
-        raise ValueError(f"{place}: there is no {missing[0]}")
-    if "groups" in asked:
-        asked["groups"] = str(place.parent / asked["groups"])
-    collections, runs = asked.pop("collections"), asked.pop("runs")
+        raise ValueError(f"{path}: {error}") from None
+    _check_keys(path, options)
+    if "groups" in options:
+        options["groups"] = str(path.parent / options["groups"])
+    collections, runs = options.pop("collections"), options.pop("runs")
     collections = {
-        name: _beside(place, source, f"collections.{name}") for name, source in collections.items()
+        name: _beside(path, source, f"collections.{name}") for name, source in collections.items()
     }
     if isinstance(runs, str):
-        return Source(collections, runs_in_folder(place.parent / runs, list(collections)), asked)
-    for name, of_one in runs.items():
-        if not isinstance(of_one, dict):
+        return Source(collections, runs_in_folder(path.parent / runs, list(collections)), options)
+    for name, of_collection in runs.items():
+        if not isinstance(of_collection, dict):
             raise ValueError(
-                f"{place}: runs.{name} must be a table of names to files, not {of_one!r}"
+                f"{path}: runs.{name} must be a table of names to files, not {of_collection!r}"
             )
         runs[name] = {
-            run: _beside(place, file, f"runs.{name}.{run}") for run, file in of_one.items()
+            run: _beside(path, file, f"runs.{name}.{run}") for run, file in of_collection.items()
         }
-    return Source(collections, runs, asked)
+    return Source(collections, runs, options)
+
+
+def _check_keys(path: Path, options: Mapping[str, Any]) -> None:
+    """Raise if a key of a TOML file is unknown, of another type, or missing."""
+    for key, value in options.items():
+        if key not in _KEYS:
+            hint = did_you_mean(key, _KEYS)
+            raise ValueError(f"{path}: unknown key {key!r}; choose from {', '.join(_KEYS)}{hint}")
+        kind, types = _KEYS[key]
+        if type(value) not in types:
+            raise ValueError(f"{path}: {key} must be {kind}, not {value!r}")
+    missing = [key for key in ("collections", "runs") if not options.get(key)]
+    if missing:
+        raise ValueError(f"{path}: there is no {missing[0]}")
 
 
 def _from_folder(folder: Path) -> Source:

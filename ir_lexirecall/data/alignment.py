@@ -293,32 +293,42 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
-    place, given, removed = judgments.place, run, list[Any]()
-    if judgments.excluded:
-        run = dict(run)
-        for name, ids in judgments.excluded.items():
-            ranking = run.get(name, {})
-            if gone := ids & ranking.keys():
-                removed += map(ranking.__getitem__, gone)
-                run[name] = {
-                    doc_id: score for doc_id, score in ranking.items() if doc_id not in gone
-                }
-    query = np.array(
-        [place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64
-    )
-    rankings = [run[judgments.query_ids[q]] for q in query]
+    counted, removed = _without_excluded(judgments, run)
+    judged = [name for name, ranking in counted.items() if ranking and name in judgments.place]
+    query = np.array([judgments.place[name] for name in judged], dtype=np.int64)
+    rankings = [counted[name] for name in judged]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    ignored = (list(ranking.values()) for name, ranking in run.items() if name not in place)
+    ignored = (
+        list(ranking.values()) for name, ranking in counted.items() if name not in judgments.place
+    )
     # What does not count must be numbers all the same.
     score = packed_numbers(
         chain((list(ranking.values()) for ranking in rankings), [removed], ignored)
     )
     if score is None or not np.isfinite(score).all():
-        return _align_rows(judgments, [run_table(given)])  # which names the offender
+        return _align_rows(judgments, [run_table(run)])  # which names the offender
     return [
-        _part_of_dict(judgments, query[some], length[some], rankings[some], score[rows])
-        for some, rows in portions(length)
+        _part_of_dict(judgments, query[queries], length[queries], rankings[queries], score[rows])
+        for queries, rows in portions(length)
     ]
+
+
+def _without_excluded(
+    judgments: Judgments, run: Mapping[str, Mapping[str, Any]]
+) -> tuple[Mapping[str, Mapping[str, Any]], list[Any]]:
+    """Return the run without the documents that the judgments exclude, and the scores of these."""
+    if not judgments.excluded:
+        return run, []
+    kept, removed = dict(run), list[Any]()
+    for name, ids in judgments.excluded.items():
+        ranking = kept.get(name, {})
+        excluded = ids & ranking.keys()
+        if excluded:
+            removed += map(ranking.__getitem__, excluded)
+            kept[name] = {
+                doc_id: score for doc_id, score in ranking.items() if doc_id not in excluded
+            }
+    return kept, removed
 
 
 def _part_of_dict(

@@ -330,13 +330,10 @@ def _table_of_records(records: list[tuple[int, Any]], path: str, what: str) -> p
     rows = [(f"{path}, line {line}", row) for line, row in records]
     if len(records) == 1 and isinstance(records[0][1], list):
         rows = [(f"{path}, record {n}", row) for n, row in enumerate(records[0][1], start=1)]
-    first = rows[0][1]
-    names = dict(zip(first, our_names([*first], RECORD_ALIASES), strict=True))
-    value, parse = "relevance", grade_of
-    if what == "run":
-        value, parse = ("score" if "score" in names.values() else "rank"), number_of
-    elif "relevance" not in names.values() and "score" in names:
-        names["score"] = "relevance"
+    names = _names_of_record(rows[0][1], what)
+    values = [name for name in _VALUES[what] if name in names.values()]
+    value = (values or _VALUES[what])[0]
+    parse = grade_of if what == "qrels" else number_of
     columns: dict[str, list[Any]] = {name: [] for name in names.values()}
     for location, row in rows:
         if not isinstance(row, dict):
@@ -347,10 +344,22 @@ def _table_of_records(records: list[tuple[int, Any]], path: str, what: str) -> p
         _check_record(cells, value, parse, location)
         for name, column in columns.items():
             column.append(cells.get(name))
-    columns["query_id"] = [id_of(query_id) for query_id in columns["query_id"]]
-    columns["doc_id"] = [id_of(doc_id) for doc_id in columns["doc_id"]]
+    for name in ("query_id", "doc_id"):
+        columns[name] = [id_of(cell) for cell in columns[name]]
     columns[value] = [parse(cell) for cell in columns[value]]
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
+
+
+_VALUES = {"run": ("score", "rank"), "qrels": ("relevance",)}
+"""Columns of numbers, the first one there counts."""
+
+
+def _names_of_record(row: Mapping[str, Any], what: str) -> dict[str, str]:
+    """Return our name of each column of a row; grades may be called scores."""
+    names = dict(zip(row, our_names([*row], RECORD_ALIASES), strict=True))
+    if what == "qrels" and "relevance" not in names.values() and "score" in names:
+        names["score"] = "relevance"
+    return names
 
 
 def _check_record(
