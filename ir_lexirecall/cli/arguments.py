@@ -312,12 +312,12 @@ def split_measures(words: str | Sequence[str] | None) -> list[str]:
 
     >>> split_measures("TSE@1000 RBU(p=0.9, e=0.1)@20, LR")
     ['TSE@1000', 'RBU(p=0.9, e=0.1)@20', 'LR']
-    >>> split_measures(["LR AP", "nDCG@10"])
-    ['LR', 'AP', 'nDCG@10']
+    >>> split_measures(["LR AP", "nDCG@10", "TSE @ 5"])
+    ['LR', 'AP', 'nDCG@10', 'TSE@5']
     """
     parts: list[str] = []
     for word in [words] if isinstance(words, str) else words or []:
-        current, depth = "", 0
+        first, current, depth = len(parts), "", 0
         for token in re.findall(
             r"""'[^']*'?|"[^"]*"?|.""", word + " ", re.DOTALL
         ):  # what is quoted is one
@@ -331,7 +331,29 @@ def split_measures(words: str | Sequence[str] | None) -> list[str]:
                 raise ValueError(f"measures: {token!r} has no opening bracket in {current!r}")
         if current.strip():
             raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
-    return [part for part in parts if part]
+        parts[first:] = _with_cutoffs([part for part in parts[first:] if part])
+    for i, part in enumerate(parts):
+        if part.startswith("@") or part.endswith("@"):
+            whole = "".join(_with_cutoffs(parts[max(0, i - part.startswith("@")) : i + 3])[:1])
+            if whole.strip("@") == whole:
+                raise ValueError(f"measures: write {whole} without spaces, or in quotes")
+            raise ValueError(f"measures: {whole!r} lacks a measure or a cutoff, as in nDCG@10")
+    return parts
+
+
+def _with_cutoffs(parts: Sequence[str]) -> list[str]:
+    """Return the parts of a text, a cutoff that stands apart being added to its measure.
+
+    >>> _with_cutoffs(["TSE", "@", "5", "AP", "nDCG@", "10", "LR", "@3"])
+    ['TSE@5', 'AP', 'nDCG@10', 'LR@3']
+    """
+    joined: list[str] = []
+    for part in parts:
+        if joined and (part.startswith("@") or joined[-1].endswith("@")):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
 
 
 def parse_margin(text: str | None) -> MarginLike | None:

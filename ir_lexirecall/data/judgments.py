@@ -503,12 +503,16 @@ class Judgments(Memoised):
 
     @cached_property
     def with_several_grades(self) -> Ints:
-        """The documents (their rows) with different grades for subtopics, none of which is `relevance`."""
+        """The documents (their rows) with several grades for subtopics, the last of which is not the highest.
+
+        Other programs take the last one. Where rows are named `relevance`, those are the grades.
+        """
         if self.table is None or self.relevance_is_named:
             return np.zeros(0, dtype=np.int64)
-        lowest = np.full(len(self.grade), np.inf)
-        np.minimum.at(lowest, self.table.doc, self.table.grade)
-        return np.flatnonzero(lowest < self.grade)
+        in_order = self.table.row[np.argsort(self.table.line, kind="stable")]
+        last = self.grade.copy()
+        last[self.table.doc[in_order]] = self.table.grade[in_order]  # later lines take the place
+        return np.flatnonzero(last < self.grade)
 
     def label_of(self, doc: int) -> str:
         """Return what messages call a document (its row)."""

@@ -150,8 +150,40 @@ def _from_trec_eval(text: str) -> str:
     return f"is called {known.measure.replace('@K', '@k')} here{f' ({known.note})' if known.note else ''}"
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("hr", "hit", "hits", "hitrate", "hitratio"), "Success"),
+    **dict.fromkeys(("acc", "accuracy", "topk", "topkaccuracy"), "Success"),
+    **dict.fromkeys(("mrr", "reciprocalrank", "meanreciprocalrank"), "RR"),
+    **dict.fromkeys(("map", "averageprecision", "meanaverageprecision"), "AP"),
+    **dict.fromkeys(("prec", "precision"), "P"),
+    **dict.fromkeys(("rec", "recall"), "R"),
+    "ndcg": "nDCG",
+    "rprecision": "Rprec",
+}
+"""What measures are called in other programs (without underscores, in lower case), and here."""
+
+_WITH_CUTOFF = re.compile(r"([A-Za-z][A-Za-z_-]*?)[_-]?(?:@|at|[_-])?[_-]?(\d*)")
+
+
+def _name_here(text: str) -> str:
+    """Return what a measure of another program is called here, empty if it is unknown.
+
+    >>> [_name_here(name) for name in ("HR@10", "hit_rate_at_5", "accuracy@1", "mrr10", "FR@3")]
+    ['Success@10', 'Success@5', 'Success@1', 'RR@10', '']
+    """
+    match = _WITH_CUTOFF.fullmatch(text.strip()) if len(text) < 50 else None
+    ours = match and _OTHER_NAMES.get(re.sub("[_-]", "", match[1]).lower())
+    if not ours or not match:
+        return ""
+    cutoff = match[2] or ("k" if ours in ("Success", "P", "R") else "")
+    return f"{ours}@{cutoff}" if cutoff else ours
+
+
 def _hint(text: str) -> str:
-    """What an unknown measure was probably meant to be: its cutoff lacks the ``@``, another case, a slip."""
+    """Return what an unknown measure was probably meant to be, as the end of a message.
+
+    Its name is that of another program, its cutoff lacks the ``@``, or it is misspelt.
+    """
     import difflib
 
     name, rest = re.match(r"(\w*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
@@ -164,6 +196,12 @@ def _hint(text: str) -> str:
     cutoff, stem = name[len(stem) :], stem.removesuffix("_")
     if cutoff and stem in known and not rest:
         return f"; did you mean {names[known[stem]]}@{cutoff}?"
+    if (
+        name.lower() in known and name.lower() != "accuracy"
+    ):  # another case; Accuracy is not what hits are called
+        return f"; did you mean {names[known[name.lower()]]}{rest}?"
+    if ours := _name_here(text):
+        return f"; it is {ours} here"
     close = difflib.get_close_matches(name.lower(), known, n=1)
     within = [key for key in known if len(name) > 3 and name.lower() in key]  # recal: LexiRecall
     keys = [known[key] for key in dict.fromkeys([*close, *within][:2])]

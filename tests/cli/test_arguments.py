@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from command_line import Cli
 
 from ir_lexirecall import demo
+from ir_lexirecall.cli import arguments
 from ir_lexirecall.data import qrels as read_qrels_module
 
 
@@ -108,3 +110,25 @@ def test_the_judgments_of_an_id_are_made_once(
     assert cli(*words).code == 0
     # A report ranks the documents of a run by aligning it with judgments of nothing else.
     assert (made.count(len(qrels())), len(read)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["nDCG", "@", "10"], "write nDCG@10 without spaces, or in quotes"),
+        (["nDCG@", "10"], "write nDCG@10 without spaces, or in quotes"),
+        (["AP", "nDCG", "@10"], "write nDCG@10 without spaces, or in quotes"),
+        (["@"], "'@' lacks a measure or a cutoff"),
+        (["nDCG@"], "'nDCG@' lacks a measure or a cutoff"),
+    ],
+)
+def test_a_cutoff_apart_from_its_measure_is_named(words: list[str], meant: str) -> None:
+    with pytest.raises(ValueError, match=f"^measures: {re.escape(meant)}"):
+        arguments.split_measures(words)
+
+
+@pytest.mark.parametrize(
+    "words", [["nDCG @ 10"], ["nDCG@ 10"], ["nDCG @10"], ["nDCG  @  10"], ["AP, nDCG @ 10"]]
+)
+def test_blanks_around_a_cutoff_are_taken_within_quotes(words: list[str]) -> None:
+    assert arguments.split_measures(words)[-1] == "nDCG@10"

@@ -167,6 +167,8 @@ def test_measures_of_subtopics_do_not_warn_of_them(measure: str) -> None:
     "qrels",
     [
         SUBTOPICS[SUBTOPICS["doc_id"] == "b"],
+        SUBTOPICS.iloc[[1, 0, 2, 3]],  # the highest grade comes last
+        "lexirecall/demo",
         SUBTOPICS.assign(subtopic_id=["relevance", "credibility"] * 2),
         {"q": {"a": 1}},
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
 import ir_measures
@@ -283,3 +284,27 @@ def test_what_is_no_measure_at_all(measure: object) -> None:
 )
 def test_a_name_of_ours_or_of_trec_eval_is_known(name: str, measure: str) -> None:
     assert str(known_measure(name)) == measure
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("HR@10", "it is Success@10 here"),
+        ("hr@5", "it is Success@5 here"),
+        ("hit_rate@10", "it is Success@10 here"),
+        ("HitRatio_at_3", "it is Success@3 here"),
+        ("hits@1", "it is Success@1 here"),
+        ("accuracy@1", "it is Success@1 here"),
+        ("acc", "it is Success@k here"),
+        ("mean_reciprocal_rank", "it is RR here"),
+        ("mrr_at_10", "it is RR@10 here"),
+        ("average_precision", "it is AP here"),
+        ("mrr@10", "did you mean RR@10?"),
+        ("ndcg@10", "did you mean nDCG@10?"),
+        ("recall@100", "did you mean R@100?"),
+        ("precision@5", "did you mean P@5?"),
+    ],
+)
+def test_names_of_other_programs(text: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"unknown measure {text!r}; {meant}") + "$"):
+        parse_measures(text)
