@@ -200,20 +200,31 @@ def id_column(tables: Sequence[Table], is_one_run: Sequence[bool]) -> str:
     Raises:
         ValueError: there is no such column, or there are several; the message lists them.
     """
-    runs, has_columns_of_runs = [], False
+    runs, is_wide = [], False
     for table, one_run in zip(tables, is_one_run, strict=True):
         runs += tables_of_runs(table, one_run)
-        has_columns_of_runs |= not one_run and run_column(table, None) is None
+        is_wide |= not one_run and run_column(table, None) is None
     unique = [name for name in tables[0].columns if _is_unique(name, runs)]
     ids = [name for name in unique if _is_common(name, runs) and not _is_value(name, runs)]
-    columns = [name for name in ids if not _ROW_LABELS.fullmatch(name)]
-    if has_columns_of_runs:
-        # Labels of rows tell rows of one table apart, but say nothing about those of another one.
-        labels = [name for name in ids if _ROW_LABELS.fullmatch(name)]
-        columns = labels or [name for name in columns if _is_no_run(name, runs)]
-    if len(columns) != 1:
-        raise ValueError(_no_id_column(tables[0], columns or unique))
-    return columns[0]
+    candidates = _ids_beside_runs(ids, runs) if is_wide else _without_labels(ids)
+    if len(candidates) != 1:
+        raise ValueError(_no_id_column(tables[0], candidates or unique))
+    return candidates[0]
+
+
+def _without_labels(names: Iterable[str]) -> list[str]:
+    """Return columns of ids without labels of rows, which mean nothing in another table."""
+    return [name for name in names if _ROW_LABELS.fullmatch(name) is None]
+
+
+def _ids_beside_runs(names: Sequence[str], tables: Sequence[Table]) -> list[str]:
+    """Return columns of ids that cannot be runs, of tables with a column per run.
+
+    Labels of rows come first: they tell the rows of one table apart.
+    """
+    columns = _without_labels(names)
+    labels = [name for name in names if name not in columns]
+    return labels or [name for name in columns if _is_no_run(name, tables)]
 
 
 def tables_of_runs(table: Table, one_run: bool) -> list[Table]:

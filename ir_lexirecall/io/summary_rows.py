@@ -25,6 +25,9 @@ _SUMMARY_WORDS = frozenset(
         "total",
     ]
 )
+_FURTHER_WORDS = frozenset(
+    ["by", "of", "over", "per", "queries", "query", "score", "task", "tasks", "the", "topics"]
+)
 _SURE = 1e-6
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
 _MOST_DIGITS = 12
@@ -33,12 +36,15 @@ _COARSE = 0.02
 
 
 def is_summary_name(name: str) -> bool:
-    """Return whether a row may be a summary by its name.
+    """Return whether a row may be a summary by its name, which has no other words.
 
     >>> is_summary_name("Mean (Task)"), is_summary_name("macro-avg"), is_summary_name("q1")
     (True, True, False)
+    >>> is_summary_name("what is the average height?")
+    False
     """
-    return not _SUMMARY_WORDS.isdisjoint(re.split(r"[\W\d_]+", name.lower()))
+    words = {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
+    return bool(words & _SUMMARY_WORDS) and words <= _SUMMARY_WORDS | _FURTHER_WORDS
 
 
 def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> list[int]:

@@ -76,6 +76,14 @@ def test_a_query_that_is_the_mean_by_chance_stays() -> None:
     assert len(read_values(two).query_ids) == 2
 
 
+def test_a_question_about_an_average_is_no_summary() -> None:
+    table = pd.DataFrame(
+        {"question": ["what is the average height?", "how high is it in all?", "why?"], "acc": 1.0}
+    )
+    found = read_values({"a": table, "b": table})
+    assert (len(found.query_ids), found.summaries, found.doubtful) == (3, (), ())
+
+
 def test_a_last_row_of_means_is_known_by_its_values_where_these_are_precise() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.random((20, 3)), columns=list("abc"))
