@@ -145,3 +145,42 @@ def test_the_command_line_has_the_same_default_and_says_it(cli: Any) -> None:
 def test_depths_of_tables_are_integers() -> None:
     bounds = irl.compare(QRELS, RUNS, ["AP", "P@5"]).bounds(depth=None)
     assert bounds["depth"].dtype == pd.Int64Dtype()
+
+
+# -- a grade that no document can get --------------------------------------------------------------
+
+LOW = {q: {"a": 1, "b": 0} for q in QUERIES}
+PAIR = {
+    "x": {q: {"u": 2.0, "a": 1.0} for q in QUERIES},
+    "y": {q: {"a": 2.0, "v": 1.0} for q in QUERIES},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "max_rel"),
+    [
+        *((name, None) for name in ("lexirecall", "lexiprecision", "rpp", "invrpp", "dcgrpp")),
+        ("lexirecall", 1),
+        ("rpp", 1.5),
+    ],
+)
+@pytest.mark.parametrize("rel", [2, 3])
+def test_no_preference_is_open_where_the_top_grade_is_below_rel(
+    name: str, max_rel: float | None, rel: int
+) -> None:
+    """The top grade is that of the scale, else the highest of the qrels, as measures have it."""
+    result = irl.compare(LOW, PAIR, [f"{name}(rel={rel})", "P@2"])
+    row = result.bounds(f"{name}(rel={rel})", max_rel=max_rel).iloc[0]
+    counts = row[["certain_wins", "certain_losses", "open", "certain_ties"]].tolist()
+    assert counts == [0, 0, 0, len(QUERIES)]
+    assert not len(result.to_judge(99, f"{name}(rel={rel})", max_rel=max_rel))
+    possible = result.bounds(f"{name}(rel={rel})", max_rel=rel).iloc[0]
+    assert possible["certain_ties"] < len(QUERIES)
+
+
+@pytest.mark.parametrize("name", ["P(rel=2)@2", "AP(rel=2)", "RR(rel=2)", "LR(rel=2)"])
+def test_no_measure_moves_where_the_top_grade_is_below_rel(name: str) -> None:
+    bounds = irl.judgment_bounds(name, LOW, PAIR["x"])
+    assert (bounds[name, "low"] == bounds[name, "high"]).all()
+    more = irl.judgment_bounds(name, LOW, PAIR["x"], max_rel=2)
+    assert (more[name, "low"] < more[name, "high"]).all()
