@@ -3,7 +3,8 @@
     def test_the_change_keeps_the_quality(assert_not_worse):
         assert_not_worse("qrels.txt", "main.run", "branch.run", ["nDCG@10", "LR"], margin=0.01)
 
-pytest finds it by the entry point ``pytest11``. It is loaded wherever pytest starts, so it imports the library when an assertion needs it.
+pytest finds it by the entry point ``pytest11``. It is loaded wherever pytest starts, so it imports
+the library only when an assertion needs it.
 """
 
 from __future__ import annotations
@@ -32,15 +33,18 @@ def assert_not_worse(
     margin: MarginLike = 0.01,
     **options: Any,
 ) -> Gate:
-    """Fail unless a candidate passes ``ir_lexirecall.gate``; the failure shows the gate's table and the queries that lost most.
+    """Fail unless a candidate passes ``ir_lexirecall.gate``.
 
-    As a fixture it also records what is known of each criterion as properties of the test, which pytest's ``--junitxml`` writes.
+    The failure shows the gate's table and the queries that lost most. As a fixture it also records
+    facts on each criterion as properties of the test, which pytest's ``--junitxml`` writes.
 
     Args:
-        qrels, baseline, candidate: judgments and two runs, in any form that ``ir_lexirecall.gate`` takes.
+        qrels, baseline, candidate: judgments and two runs, in any form that ``ir_lexirecall.gate``
+            takes.
         measures: its ``by``: measures and preferences.
         margin: a loss that does not matter.
-        **options: the other options of ``ir_lexirecall.gate``, and ``strict=True``: what is undecided fails, too (the rule ``'strict'``).
+        **options: the other options of ``ir_lexirecall.gate``, and ``strict=True``: what is
+            undecided fails, too (the rule ``'strict'``).
 
     Returns:
         What ``gate`` found.

@@ -137,7 +137,13 @@ class Gate:
 
     @entry
     def lost(self, most: int | None = None) -> pd.DataFrame:
-        """The queries that the candidate loses by the first criterion, the largest losses first, and what decided: see ``explain``."""
+        """Return the queries that the candidate loses by the first criterion, largest losses first.
+
+        The columns are those of ``Comparison.explain``, which say what decided.
+
+        Args:
+            most: how many at most; by default all.
+        """
         if most is not None:
             check_integer("most", most, least=0)
         result = self.comparison
@@ -155,7 +161,8 @@ class Gate:
         return str(present.gate_text(self))
 
     def __repr__(self) -> str:
-        return f"<Gate: {self.candidate} beside {self.baseline}: {self.outcome}; print() shows what it says>"
+        pair = f"{self.candidate} beside {self.baseline}"
+        return f"<Gate: {pair}: {self.outcome}; print() shows what it says>"
 
 
 @entry
@@ -174,44 +181,48 @@ def gate(
     release: RunLike | None = None,
     predicted: QrelsLike | None = None,
 ) -> Gate:
-    """Say whether a candidate is worse than a baseline, from evidence: what stops a change before it is merged.
+    """Test whether a candidate is worse than a baseline, to stop a change before it is merged.
 
-    A criterion is *worse* where the one-sided test finds a loss (corrected over all criteria), *not worse* where it finds that
-    the loss is less than the margin, else *undecided*. So a change without an effect is called worse in at most alpha of the
-    cases, all criteria together, and one that loses as much as the margin is called not worse in at most alpha for each (where
-    differences are symmetric, or not too skewed: the page on error rates). That holds for each change alone: of 50 harmless
-    ones, any is stopped in .93 of cases; with a ``ledger`` in at most alpha.
+    A criterion is *worse* if the one-sided test finds a loss (corrected over all criteria), *not
+    worse* if it finds that the loss is less than the margin, else *undecided*. So a change without
+    an effect is called worse in at most alpha of the cases, all criteria together. One that loses
+    as much as the margin is called not worse in at most alpha of the cases, for each criterion
+    (if differences are symmetric, or not too skewed: see the page on error rates). That holds for
+    each change alone: over 50 harmless changes, 0.93 of projects see one stopped; with a
+    ``ledger``, at most alpha. A run that did not change passes.
 
     Args:
         qrels, baseline, candidate: judgments and two runs, in any form that ``evaluate`` takes.
         by: criteria, as in ``compare``.
         margin: a loss that does not matter, as in ``compare``.
         test, allow_empty: as in ``compare``.
-        rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of the
-            unjudged documents (down to the criterion's cutoff, else 100) are known to undo the loss:
-            a candidate may find what the pool of the baseline does not hold. Where that is not
+        rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of
+            unjudged documents (down to the criterion's cutoff, else 100) are known to undo the
+            loss: a candidate may find what the pool of the baseline does not hold. Where that is not
             known, *worse* stands. ``'judged'``: by evidence, unjudged documents count as not
-            relevant; ``'strict'``: by evidence, and what is undecided does not pass; or ``'drop'``: worse where a mean
-            fell by more than the margin, whatever chance has to do with it.
+            relevant; ``'strict'``: by evidence, and what is undecided does not pass; or
+            ``'drop'``: worse if a mean fell by more than the margin, be it by chance or not.
         names: what the two runs are called.
         ledger: a file of JSON lines, in which each look is written down. The n-th look tests at
             6 alpha / (pi n)^2, so that the sequence of all changes keeps alpha. It is appended to
             only, and jobs may run at once. The same data with the same test count once, also after
             a crash; with another correction or seed they are a new look.
-        release: a second baseline, of the last release: each of many small losses may pass, their sum does not. Both baselines are
-            tested at half of alpha.
-        predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then those of people, for a random sample.
-            Differences, tests and verdicts use both.
+        release: a second baseline, of the last release: each of many small losses may pass, their
+            sum does not. Both baselines are tested at half of alpha.
+        predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then
+            those of people, for a random sample. Differences, tests and verdicts use both.
 
     Returns:
-        ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a summary in Markdown.
+        ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a
+        summary in Markdown.
 
     Raises:
-        ValueError: bad input, no query has a relevant document, a file that is no ledger, or one with the rule ``'drop'``.
+        ValueError: bad input, no query has a relevant document, a file that is no ledger, or one
+            with the rule ``'drop'``.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(30)}
     >>> before = {q: {"a": 2.0, "b": 1.0} for q in qrels}
-    >>> after = {q: {"b": 2.0, "a": 1.0} if q < "q2" else {"a": 2.0, "b": 1.0} for q in qrels}
+    >>> after = before | {q: {"b": 2.0, "a": 1.0} for q in qrels if q < "q2"}
     >>> gate(qrels, before, before, "RR").outcome, gate(qrels, before, after, "RR").outcome
     ('passed', 'worse')
     """

@@ -1,4 +1,4 @@
-"""What judgments that are missing mean for pairs of runs: bounds, what to judge next, what could be undone."""
+"""Effect of missing judgments on pairs of runs: bounds, what to judge next, what could change."""
 
 from __future__ import annotations
 
@@ -25,51 +25,76 @@ from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance.closed_form import sign_test
 
-_MOST_SHARED = (
-    1_000_000_000  # documents in the pool, for each pair, that are looked at unasked: a few seconds
-)
-_MOST_APART = (
-    20_000_000  # documents of the two rankings of each pair, where nothing is shared between pairs
-)
+# More than so many documents of pairs are looked at only if somebody asks: they take a few seconds.
+_MOST_SHARED = 1_000_000_000  # documents of the pool x pairs, if all pairs share their documents
+_MOST_APART = 20_000_000  # documents of the two rankings of each pair, added up, if they do not
+
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
+_ENDS = ("low", "high", "ci_low", "ci_high")
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """What the unjudged documents of P pairs of runs could change by one criterion, query by query."""
+    """What unjudged documents could change between P pairs of runs on Q queries, by one criterion.
 
-    depth: int  # down to which rank of either run
-    query_ids: list[
-        str
-    ]  # the Q queries: those that count for a measure, all of the qrels for a preference
-    # Whether either run can win, shape ``(P, Q)``; by a preference, where no relevant document is known, whether one of them can.
+    The queries are those that count for a measure, and all queries of the qrels for a preference.
+
+    Attributes:
+        depth: rank of either run down to which documents may get any grade.
+        query_ids: ids of the Q queries.
+        is_open: whether either run can win, shape `(P, Q)`; by a preference, where no relevant
+            document is known, whether one of them can.
+        low, high: ends of what the test estimates, shape `(P,)`: of the sign test, net wins /
+            decided queries; else the mean difference of a measure, or net wins / queries. NaN for
+            means of preferences that are more than won or lost.
+        outer: ends of the interval that holds the sampling of (independent) queries, too. By the
+            sign test, from the lower end of its interval under the worst judging to the upper end
+            under the best. By tests of means, that of Imbens and Manski, and at least the test's.
+            None by other tests, and for means of preferences.
+        exact: whether some judging does what can be done, shape `(P,)`; else "can" may be too much.
+        bounded: whether the sign of what the test estimates is bounded at all.
+        reached: whether it is, and some judging reaches the ends, shape `(P,)`.
+        is_shared: whether documents at the same rank in both runs can decide, too.
+    """
+
+    depth: int
+    query_ids: list[str]
     is_open: Bools
-    # Ends of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
-    # preference's net wins / queries; shape ``(P,)``. NaN for means of preferences that are more than won or lost.
     low: Floats
     high: Floats
-    # The ends of the interval that holds sampling of (independent) queries, too: of the sign test, from the lower end
-    # of its interval under the worst judging to the upper one under the best; of means, Imbens and Manski's, and at least
-    # the test's. None of other tests, and of a preference's mean.
     outer: Interval | None
-    exact: Bools  # whether some judging does it, shape ``(P,)``; else "can" may be too much
-    bounded: bool  # whether the sign of what the test estimates is bounded at all
-    reached: Bools  # whether it is, and some judging reaches the ends, shape ``(P,)``
-    is_shared: bool  # whether documents that both runs have at the same rank can decide as well
+    exact: Bools
+    bounded: bool
+    reached: Bools
+    is_shared: bool
 
     @property
     def holds_zero(self) -> Bools:
-        """Whether the sign of the difference could be another one, or none, shape ``(P,)``."""
+        """Whether the difference could be zero or change its sign, shape `(P,)`."""
         return (self.low <= 0) & (self.high >= 0)
 
     @property
     def holds(self) -> list[str]:
-        """How the sign of what the test estimates holds: under any judging, it could be undone (by some judging), or it is not bounded."""
+        """How the sign of what the test estimates holds: see `Comparison.verdicts`."""
         if not self.bounded:
             return [NOT_BOUNDED] * len(self.low)
         could = np.where(self.reached, UNDONE, NOT_BOUNDED)
         words: list[str] = np.where(self.holds_zero, could, ANY_JUDGING).tolist()
         return words
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """What any judging can make of P pairs on Q queries, by one criterion."""
+
+    low: Floats  # under the worst judging, shape `(P, Q)`
+    high: Floats  # under the best judging, shape `(P, Q)`
+    mean_low: Floats  # of the mean over the queries, shape `(P,)`
+    mean_high: Floats
+    outer: Interval | None  # ends that hold the sampling of queries, too, shape `(P,)` each
+    is_open: Bools  # whether either run can win, shape `(P, Q)`
+    exact: Bools  # whether some judging does it, shape `(P, Q)`
+    reached: Bools  # whether some judging reaches the ends, shape `(P, Q)`
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,84 +110,99 @@ class PooledRuns(TestedRuns):
         max_rel: float | None = None,
         unretrieved: int = 0,
     ) -> pd.DataFrame:
-        """What any judging of the retrieved unjudged documents can make of each pair: a row per criterion and pair.
+        """Bound each pair by what any judging of the retrieved unjudged documents can make of it.
 
-        An unjudged document counts as not relevant; here it may have any grade, the same in both rankings, so that what both
-        retrieved at the same rank cancels. Of a preference, of all queries of the qrels: ``certain_wins`` (queries on which ``run_a`` can
-        win under some judging and ``run_b`` cannot), ``certain_losses``, ``open`` (either can; where no relevant document is known,
-        and nobody wins as it is, one of them), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
-        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too, and the interval that ``table`` has of the mean
-        difference (by the sign and Wilcoxon's test, which estimate something else, that of the t-test; missing with ``cluster=True``). ``exact``: whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
+        An unjudged document counts as not relevant; here it may have any grade, the same in both
+        rankings, so that what both retrieved at the same rank cancels.
 
         Args:
+            by: a criterion; by default all.
             depth: unjudged documents below this rank of both rankings are not relevant; by default
                 the criterion's cutoff, or 100 if it has none. None: whole rankings.
-            max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
-            unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
+            max_rel: top grade of the scale; by default the measure's own, else the highest grade of
+                the qrels.
+            unretrieved: relevant documents of each query, at most, that neither run retrieved and
+                nobody judged.
+
+        Returns:
+            A row per criterion and pair. For a preference, numbers of queries (all those of the
+            qrels): ``certain_wins`` (``run_a`` can win under some judging and ``run_b`` cannot),
+            ``certain_losses``, ``open`` (either can; where no relevant document is known and nobody
+            wins as it is, one of them), ``certain_ties``. For a measure, ``low`` and ``high`` of
+            the mean difference, and ``ci_low`` and ``ci_high``, which hold the sampling of queries,
+            too, and the interval that ``table`` has of the mean difference (by the sign and
+            Wilcoxon's test, which estimate something else, that of the t-test; missing with
+            ``cluster=True``). ``exact``: whether some judging reaches the bounds. ``depth``: down
+            to which rank unjudged documents count; missing for whole rankings.
 
         Raises:
-            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
+            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the
+                runs cannot be read again.
         """
         names, judgings = self._names(by), Judgings(depth, max_rel, unretrieved)
-        pool, alpha = self._pool(judgings, names), self.test.alpha
-        parts, lacking = [], []
-        for name in names:
-            what = self._measured(name)
-            columns: dict[str, Any] = {"criterion": name, **self.of_pairs}
-            if isinstance(what, Preference):
-                wins = pool.wins(what, self.places, judgings)
-                if wins is not None:
-                    columns |= {**wins.counts(), "exact": wins.exact.all(axis=1)}
-            elif (found := self._bounds_of(name, pool, judgings)) is not None:
-                bounds, size = found
-                low, high, *outer = (settled(end, size.mean(axis=1)) for end in bounds.mean(alpha))
-                least, most = self.interval(name, of_mean=True)
-                columns |= {"low": low, "high": high, "exact": bounds.exact.all(axis=1)}
-                columns |= {
-                    "ci_low": np.minimum(outer[0], least),
-                    "ci_high": np.maximum(outer[1], most),
-                }
-            if "exact" not in columns:
-                lacking.append(name)
-            down_to = pd.array([judgings.depth_of(what)] * len(self.pairs), dtype="Int64")
-            parts.append(pd.DataFrame(columns).assign(depth=down_to))
-        refuse_or_warn_of(lacking, len(names))
-        table = pd.concat(parts, ignore_index=True)
-        table = table.astype(
-            {name: "Int64" for name in _COUNTS if name in table} | {"exact": "boolean"}
-        )
-        if self.test.cluster and "ci_low" in table:
-            table[["ci_low", "ci_high"]] = np.nan  # of independent queries
-        known = [
-            "criterion",
-            "run_a",
-            "run_b",
-            *_COUNTS,
-            "low",
-            "high",
-            "ci_low",
-            "ci_high",
-            "exact",
-            "depth",
-        ]
-        table = self._frame(table[[name for name in known if name in table]])
-        deepest = int(pool.deepest.max(initial=0))
-        wanted = judgings.pool_depth(self._measured(name) for name in names) or deepest
-        if depth == "default":  # nobody asked for more than the deepest run has
-            wanted = min(wanted, deepest)
-        notes = []
-        if shallow := [
-            name for name, n in zip(pool.names, pool.deepest.tolist(), strict=True) if n < wanted
-        ]:
-            fewer = f"retrieve{'s' if len(shallow) == 1 else ''} fewer than {wanted} documents for every query"
-            notes = [f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"]
+        pool = self._pool(judgings, names)
+        columns = {name: self._bounds_columns(name, pool, judgings) for name in names}
+        without = [name for name in names if "exact" not in columns[name]]
+        refuse_or_warn_of(without, len(names))
+        table = self._frame(self._bounds_table(columns, judgings))
         table.attrs |= {
-            "notes": notes,
-            "no_algorithm": lacking,
+            "notes": self._on_shallow_runs(pool, names, judgings),
+            "no_algorithm": without,
             "unretrieved": unretrieved,
-            "alpha": alpha,
+            "alpha": self.test.alpha,
         }
         return table
+
+    def _bounds_columns(self, name: str, pool: Unjudged, judgings: Judgings) -> dict[str, Any]:
+        """Return the columns of ``bounds`` for one criterion; without ``exact`` if it has none."""
+        criterion = self._measured(name)
+        if isinstance(criterion, Preference):
+            wins = pool.wins(criterion, self.places, judgings)
+            return {} if wins is None else {**wins.counts(), "exact": wins.exact.all(axis=1)}
+        of_measure = self._bounds_of(name, pool, judgings)
+        if of_measure is None:
+            return {}
+        bounds, size = of_measure
+        ends = [settled(end, size.mean(axis=1)) for end in bounds.mean(self.test.alpha)]
+        least, most = self.interval(name, of_mean=True)
+        return {
+            "low": ends[0],
+            "high": ends[1],
+            "exact": bounds.exact.all(axis=1),
+            "ci_low": np.minimum(ends[2], least),
+            "ci_high": np.maximum(ends[3], most),
+        }
+
+    def _bounds_table(self, columns: dict[str, dict[str, Any]], judgings: Judgings) -> pd.DataFrame:
+        """Return the rows of ``bounds`` from the columns of each criterion."""
+        parts = []
+        for name, of_criterion in columns.items():
+            depth = [judgings.depth_of(self._measured(name))] * len(self.pairs)
+            part = pd.DataFrame({"criterion": name, **self.of_pairs, **of_criterion})
+            parts.append(part.assign(depth=pd.array(depth, dtype="Int64")))
+        table = pd.concat(parts, ignore_index=True)
+        types = {name: "Int64" for name in _COUNTS if name in table}
+        table = table.astype(types | {"exact": "boolean"})
+        if self.test.cluster and "ci_low" in table:
+            table[["ci_low", "ci_high"]] = np.nan  # they are for independent queries
+        order = ["criterion", "run_a", "run_b", *_COUNTS, *_ENDS, "exact", "depth"]
+        return table[[name for name in order if name in table]]
+
+    def _on_shallow_runs(
+        self, pool: Unjudged, names: Sequence[str], judgings: Judgings
+    ) -> list[str]:
+        """Return a note on runs that retrieve fewer documents than the bounds look at, if any."""
+        deepest = int(pool.deepest.max(initial=0))
+        wanted = judgings.pool_depth(self._measured(name) for name in names) or deepest
+        if judgings.depth == "default":  # nobody asked for more than the deepest run has
+            wanted = min(wanted, deepest)
+        n_retrieved = zip(pool.names, pool.deepest.tolist(), strict=True)
+        shallow = [name for name, n in n_retrieved if n < wanted]
+        if not shallow:
+            return []
+        retrieve = "retrieves" if len(shallow) == 1 else "retrieve"
+        fewer = f"{retrieve} fewer than {wanted} documents for every query"
+        return [f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"]
 
     @entry
     def to_judge(
@@ -173,14 +213,19 @@ class PooledRuns(TestedRuns):
         *,
         max_rel: float | None = None,
     ) -> pd.DataFrame:
-        """The n unjudged documents whose judgment decides most between the runs, by one criterion.
+        """Return the n unjudged documents whose judgment decides most, by one criterion.
 
-        Columns: ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), ``rank_NAME`` for every run. Documents that
-        cannot change who is better are left out: judging all of them leaves nothing open.
+        Documents that cannot change who is better are left out: judging all others leaves nothing
+        open.
 
         Args:
             n: how many at most.
+            by: the criterion; by default the first.
             depth, max_rel: as in ``bounds``.
+
+        Returns:
+            Columns ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), and
+            ``rank_NAME`` for every run.
         """
         check_integer("n", n)
         name, judgings = self.criterion(by).name, Judgings(depth, max_rel)
@@ -192,80 +237,120 @@ class PooledRuns(TestedRuns):
 
     @memoised
     def undecided(self, name: str) -> Undecided | None:
-        """What missing judgments leave open by one criterion; None where that is not known, or takes long.
+        """Return what missing judgments leave open by one criterion; None if that is not known.
 
-        It is not known of criteria without a proven algorithm, of runs whose unjudged documents are not at hand, and where there are no
-        unjudged documents.
+        It is not known for criteria without a proven algorithm, for runs whose unjudged documents
+        are not at hand, if nothing is unjudged, or if it would take long.
         """
-        if (known := self._known_pool(name)) is None or self.too_many(name):
+        known = self._known_pool(name)
+        if known is None or self.too_many(name):
             return None
-        (pool, depth), what, criterion = known, self._measured(name), self.by[name]
-        places, test = self.places, self.test_of(name)
-        if not len(places[0]) or not criterion.query_ids or pool.all_judged:
+        (pool, depth), criterion = known, self.by[name]
+        if not self.pairs or not criterion.query_ids or pool.all_judged:
             return None
-        hull: list[Floats] = []  # ends of an interval that holds sampling of queries, too
-        if isinstance(what, Preference):
-            wins = pool.wins(what, places, Judgings())
-            if wins is None:
-                return None
-            low, high = wins.low.astype(np.float64), wins.high.astype(np.float64)
-            exact, reached, is_open = wins.exact, wins.exact, wins.is_open
-            if what.NAME in WEIGHTS:  # that a tie can be reached is not certain of them
-                today = pool.wins(what, places, None)
-                assert today is not None
-                reached = (
-                    exact & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
-                )
-            # A query without a known relevant document takes no part, until an unjudged one turns out to be relevant.
-            least, most = (
-                np.mean(x, axis=1, where=~wins.unknown | (x * way > 0))
-                for way, x in ((-1, low), (1, high))
-            )
+        measured = self._measured(name)
+        if isinstance(measured, Preference):
+            ends = self._ends_by_preference(measured, pool)
         else:
-            found = self._bounds_of(name, pool, Judgings())
-            if found is None:
-                return None
-            bounds, size = found
-            exact = reached = bounds.exact
-            least, most, *hull = bounds.mean(test.alpha)
-            least, most = (settled(end, size.mean(axis=1)) for end in (least, most))
-            low, high = settled(bounds.low, size), settled(bounds.high, size)
-            is_open = (low < 0) & (high > 0)
-        # What is estimated of groups or with predictions, and by Wilcoxon's test, is another number.
-        bounded = not self.test.cluster and self.predicted is None and test.procedure.of != "centre"
-        if test.procedure.of == "signs":
-            # Queries are judged independently, and both ends of the interval rise with every win more and every loss less.
-            worst, best = (sign_test(x, test.alpha) for x in (low, high))
-            least, most, hull = worst.estimate, best.estimate, [worst.low, best.high]
-        elif (
-            isinstance(what, Preference) and what.NAME in PAIRWISE
-        ):  # whose mean the wins do not bound
-            least = most = np.full(len(places[0]), np.nan)
-            bounded = False
-        outer = None
-        if hull and bounded and not test.procedure.at_once:
-            tested = self.interval(name, of_mean=False)
-            outer = np.minimum(hull[0], tested[0]), np.maximum(hull[1], tested[1])
-        query_ids = criterion.query_ids if criterion.is_measure else pool.judgments.query_ids
-        exact, reached = np.all(exact, axis=1), np.all(reached, axis=1) & bounded
-        is_shared = pool.depends_on_others(what)
+            ends = self._ends_by_measure(name, pool)
+        if ends is None:
+            return None
+        is_bounded = self._is_bounded(name)
+        low, high, outer = self._ends_of_estimate(name, ends)
         return Undecided(
-            depth, query_ids, is_open, least, most, outer, exact, bounded, reached, is_shared
+            depth=depth,
+            query_ids=criterion.query_ids if criterion.is_measure else pool.judgments.query_ids,
+            is_open=ends.is_open,
+            low=low,
+            high=high,
+            outer=outer,
+            exact=ends.exact.all(axis=1),
+            bounded=is_bounded,
+            reached=ends.reached.all(axis=1) & is_bounded,
+            is_shared=pool.depends_on_others(measured),
         )
+
+    def _ends_by_preference(self, preference: Preference, pool: Unjudged) -> _Ends | None:
+        """Return what any judging can make of the pairs by a preference."""
+        wins = pool.wins(preference, self.places, Judgings())
+        if wins is None:
+            return None
+        low, high = wins.low.astype(np.float64), wins.high.astype(np.float64)
+        reached = wins.exact
+        if preference.NAME in WEIGHTS:  # it is not certain that a tie can be reached
+            today = pool.wins(preference, self.places, None)
+            assert today is not None
+            reached = reached & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
+        # A query without a known relevant document takes no part, until an unjudged one turns out
+        # to be relevant.
+        mean_low = np.mean(low, axis=1, where=~wins.unknown | (low < 0))
+        mean_high = np.mean(high, axis=1, where=~wins.unknown | (high > 0))
+        return _Ends(low, high, mean_low, mean_high, None, wins.is_open, wins.exact, reached)
+
+    def _ends_by_measure(self, name: str, pool: Unjudged) -> _Ends | None:
+        """Return what any judging can make of the pairs by a measure."""
+        of_measure = self._bounds_of(name, pool, Judgings())
+        if of_measure is None:
+            return None
+        bounds, size = of_measure
+        mean_low, mean_high, *outer = bounds.mean(self.test_of(name).alpha)
+        mean_low, mean_high = (settled(end, size.mean(axis=1)) for end in (mean_low, mean_high))
+        low, high = settled(bounds.low, size), settled(bounds.high, size)
+        is_open = (low < 0) & (high > 0)
+        interval = outer[0], outer[1]
+        return _Ends(low, high, mean_low, mean_high, interval, is_open, bounds.exact, bounds.exact)
+
+    def _is_bounded(self, name: str) -> bool:
+        """Return whether the sign of what the test estimates is bounded by judgings.
+
+        With groups or predictions, and by Wilcoxon's test, another number is estimated. Wins do not
+        bound the mean of a preference that is more than won or lost.
+        """
+        estimates = self.test_of(name).procedure.of
+        if self.test.cluster or self.predicted is not None or estimates == "centre":
+            return False
+        return estimates == "signs" or not self._is_graded(name)
+
+    def _is_graded(self, name: str) -> bool:
+        """Return whether a criterion is a preference that is more than won or lost."""
+        measured = self._measured(name)
+        return isinstance(measured, Preference) and measured.NAME in PAIRWISE
+
+    def _ends_of_estimate(self, name: str, ends: _Ends) -> tuple[Floats, Floats, Interval | None]:
+        """Return ends of what the test estimates, and of the interval that holds sampling, too."""
+        test, (low, high), outer = self.test_of(name), (ends.mean_low, ends.mean_high), ends.outer
+        if test.procedure.of == "signs":
+            # Queries are judged independently, and both ends of the interval rise with every win
+            # more and every loss less.
+            worst, best = (sign_test(x, test.alpha) for x in (ends.low, ends.high))
+            low, high, outer = worst.estimate, best.estimate, (worst.low, best.high)
+        elif self._is_graded(name):
+            low = high = np.full(len(self.pairs), np.nan)
+        if outer is None or test.procedure.at_once or not self._is_bounded(name):
+            return low, high, None
+        tested = self.interval(name, of_mean=False)
+        return low, high, (np.minimum(outer[0], tested[0]), np.maximum(outer[1], tested[1]))
 
     @memoised
     def too_many(self, name: str) -> bool:
-        """Whether ``undecided`` does not look at a criterion because that takes long (too many documents of too many pairs); ``bounds`` does."""
-        if (known := self._known_pool(name)) is None or known[0].all_judged:
+        """Return whether ``undecided`` leaves out a criterion because it would take long.
+
+        These are too many documents of too many pairs. ``bounds`` looks at them nevertheless.
+        """
+        known = self._known_pool(name)
+        if known is None or known[0].all_judged:
             return False
-        (pool, depth), places = known, self.places
-        together, documents = pool.documents(depth)
-        if shares_documents(self._measured(name), len(pool.names), len(places[0])):
-            return together * len(places[0]) > _MOST_SHARED
-        return int(sum(documents[of].sum() for of in places)) > _MOST_APART
+        (pool, depth), n_pairs = known, len(self.pairs)
+        n_together, n_documents = pool.documents(depth)
+        if shares_documents(self._measured(name), len(pool.names), n_pairs):
+            return n_together * n_pairs > _MOST_SHARED
+        return int(sum(n_documents[runs].sum() for runs in self.places)) > _MOST_APART
 
     def holds(self, name: str) -> tuple[int | None, list[str]]:
-        """How the sign of each pair's difference holds, as in ``verdicts``, down to which depth; (None, ...) where nothing is bounded."""
+        """Return the depth, and how the sign of each pair's difference holds, as in ``verdicts``.
+
+        The depth is None if nothing is bounded.
+        """
         left = self.undecided(name)
         if left is not None:
             return left.depth, left.holds
@@ -300,7 +385,7 @@ class PooledRuns(TestedRuns):
         return bool((rank[0] == rank[1]).all())
 
     def _measured(self, name: str) -> IRMeasure | Preference:
-        """The measure or the preference that a criterion is."""
+        """Return the measure or the preference behind a criterion."""
         if self.scored is None:
             raise ValueError(
                 "only values were given: compare runs to see what unjudged documents could change"
@@ -313,14 +398,18 @@ class PooledRuns(TestedRuns):
         )
 
     def _known_pool(self, name: str) -> tuple[Unjudged, int] | None:
-        """What the runs retrieved, and the depth that counts for a criterion; None where there is nothing unjudged, or it is not at hand."""
+        """Return what the runs retrieved, and the depth that counts for a criterion.
+
+        None if nothing is unjudged, or the runs cannot be read again.
+        """
         if self.scored is None or not self.scored.has_unjudged:
             return None
         depth = Judgings().depth_of(self._measured(name))
         assert depth is not None
         try:
             return self._pool(Judgings(), [name]), depth
-        except (OSError, ValueError):  # aligned already, changed since, or read up
+        except (OSError, ValueError):
+            # A run was given aligned, its file has changed, or its iterator is exhausted.
             return None
 
     def _pool(self, judgings: Judgings, names: Sequence[str]) -> Unjudged:
@@ -335,7 +424,11 @@ class PooledRuns(TestedRuns):
     def _bounds_of(
         self, name: str, pool: Unjudged, judgings: Judgings
     ) -> tuple[ValueBounds, Floats] | None:
-        """Bounds of a measure's differences on the queries that count, and the size of what both are computed from, shape ``(P, Q)``."""
+        """Return bounds of a measure's differences on the queries that count.
+
+        With them comes the size of the numbers that both ends are computed from, shape `(P, Q)`,
+        which says what is rounding. None for a measure without a proven algorithm.
+        """
         assert self.scored is not None
         values = self.scored.values[name]
         bounds = pool.differences(self.scored.measures[name], values, self.places, judgings)

@@ -29,7 +29,7 @@ DEFAULT_DEPTH = 100
 """The depth of a criterion without a cutoff, unless the user names another one."""
 
 DepthLike: TypeAlias = int | Literal["default"] | None
-"""A rank, ``"default"`` (the criterion's cutoff, else ``DEFAULT_DEPTH``), or None: whole rankings."""
+"""A rank, ``"default"`` (the criterion's cutoff, else ``DEFAULT_DEPTH``), or None (everything)."""
 
 _MOST_UNRETRIEVED = 2**53  # more documents no collection has
 
@@ -42,9 +42,11 @@ class Judgings:
         depth: unjudged documents down to this rank of either run may have any grade; what is
             ranked below is not relevant. By default the criterion's cutoff, or 100 if it has none;
             None: whole rankings.
-        max_rel: top grade of the scale; by default the measure's own, else the highest grade of the judgments.
-        unretrieved: relevant documents of each query, at most, that neither run retrieved: they move measures that are
-            normalised by the number of relevant documents or by an ideal ranking.
+        max_rel: top grade of the scale; by default the measure's own, else the highest grade of the
+            judgments.
+        unretrieved: relevant documents of each query, at most, that neither run retrieved: they
+            move measures that are normalised by the number of relevant documents or by an ideal
+            ranking.
     """
 
     depth: DepthLike = "default"
@@ -96,7 +98,11 @@ class Judgings:
         return None if None in depths else max(depth for depth in depths if depth is not None)
 
     def top_grade(self, judgments: Judgments, measure: IRMeasure | None = None) -> int:
-        """The top grade that an unjudged document can get; ``max_rel`` must not be below a grade that was given."""
+        """Return the top grade that an unjudged document can get.
+
+        Raises:
+            ValueError: ``max_rel`` is below a grade that was given.
+        """
         if self.max_rel is not None:
             judgments.check_top_grade(self.max_rel, "max_rel")
             return int(self.max_rel)
@@ -113,123 +119,157 @@ class Bounded:
     """A measure and what bounds it."""
 
     algorithm: Algorithm
-    depth: int | None  # down to which rank open documents can move the measure; None: all
+    depth: int | None  # rank down to which open documents can move the measure; None: all
     cutoff: int | None  # below which documents count as not retrieved; None: nowhere
     unretrieved: int  # relevant documents of each query, at most, that neither run retrieved
 
 
 def bounded(measure: IRMeasure, judgments: Judgments, judgings: Judgings) -> Bounded | None:
-    """What bounds a measure by today's judgments, None without a proven algorithm.
+    """Return what bounds a measure by today's judgments; None without a proven algorithm.
 
     >>> import ir_measures
     >>> judgments = Judgments.from_qrels({"q": {"d": 2}})
-    >>> bounded(ir_measures.P @ 10, judgments, Judgings()).cutoff, bounded(ir_measures.Bpref, judgments, Judgings())
-    (10, None)
+    >>> bounded(ir_measures.P @ 10, judgments, Judgings()).cutoff
+    10
+    >>> bounded(ir_measures.Bpref, judgments, Judgings()) is None
+    True
     """
     if type(measure) is not type(ir_measures.measures.registry.get(measure.NAME)):
         return None  # a class of the user's that has the name of another measure
-    rel, k = optional(measure, "rel"), optional(measure, "cutoff")
-    # By a rel of 0, unjudged documents would be less than any judged one.
-    if not is_native(measure) or optional(measure, "judged_only") or (rel is not None and rel <= 0):
+    rel, cutoff = optional(measure, "rel"), optional(measure, "cutoff")
+    if not is_native(measure) or optional(measure, "judged_only"):
+        return None
+    if rel is not None and rel <= 0:  # unjudged documents would be less than any judged one
         return None
     top = judgings.top_grade(judgments, measure)
+    algorithm = _algorithm_of(measure, judgments, top)
+    if algorithm is None:
+        return None
+    depth = judgings.depth_of(measure)
+    if measure.NAME not in _OF_ANY_GRADE and top < (1 if rel is None else rel):
+        return Bounded(algorithm, 0, cutoff, 0)  # no open document gains anything
+    if cutoff is not None and measure.NAME not in _NORMALISED:
+        depth = cutoff  # relevant documents below the cutoff do not count
+    return Bounded(algorithm, depth, cutoff, judgings.unretrieved)
+
+
+_OF_ANY_GRADE = ("Judged", "Unjudged")  # measures that look at judgments, not at grades
+_NORMALISED = ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK")
+"""Measures that change with relevant documents below their cutoff."""
+
+
+def _algorithm_of(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
+    """Return the algorithm that bounds a measure; None without a proven one.
+
+    Args:
+        measure: a measure that this package computes.
+        judgments: today's judgments.
+        top: the top grade that an unjudged document can get.
+    """
     if optional(measure, "unjudged") == "best":
         return None
-    not_negative = partial(np.maximum, 0.0)
+    return (
+        _of_relevant(measure, judgments)
+        or _of_ideal(measure, judgments, top)
+        or _of_discounted_gains(measure, judgments, top)
+        or _of_cascade(measure, judgments, top)
+    )
+
+
+def _of_relevant(measure: IRMeasure, judgments: Judgments) -> Algorithm | None:
+    """Return the algorithm of a measure for which a document is relevant or not."""
+    rel, k = optional(measure, "rel"), optional(measure, "cutoff")
     match measure.NAME:
         case "P" | "Unjudged":
-            algorithm: Algorithm = sums.WeightedSum(
-                lambda rank, retrieved: np.full(len(rank), 1 / k),
-                1.0,
-                falls=measure.NAME == "Unjudged",
-            )
+            falls = measure.NAME == "Unjudged"
+            return sums.WeightedSum(lambda rank, _: np.full(len(rank), 1 / k), 1.0, falls=falls)
         case "NumRet":
-            algorithm = sums.WeightedSum(
-                lambda rank, retrieved: np.full(len(rank), 0.0 if rel is None else 1.0), 1.0
-            )
+            weight = 0.0 if rel is None else 1.0
+            return sums.WeightedSum(lambda rank, _: np.full(len(rank), weight), 1.0)
         case "Judged" | "SetP" if not optional(measure, "relative"):
             # Over the documents retrieved, or k if that is smaller.
-            algorithm = sums.WeightedSum(
-                lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0
-            )
+            return sums.WeightedSum(lambda _, retrieved: 1.0 / np.clip(retrieved, 1, k), 1.0)
         case "R" | "SetR":
-            algorithm = partial(sums.recall, rel, judgments.m(rel))
+            return partial(sums.recall, rel, judgments.m(rel))
         case "AP":
-            algorithm = AveragePrecision(rel, judgments.m(rel))
+            return AveragePrecision(rel, judgments.m(rel))
         case "LexiRecall" if measure["form"] == "nested":
-            algorithm = NestedLexirecall(rel, judgments.m(rel))
+            return NestedLexirecall(rel, judgments.m(rel))
         case "RR":
-            algorithm = partial(sums.first, lambda rank: 1 / rank)
+            return partial(sums.first, lambda rank: 1 / rank)
         case "Success":
-            algorithm = partial(sums.first, lambda rank: np.ones(len(rank)))
+            return partial(sums.first, lambda rank: np.ones(len(rank)))
         case "TSE" if not measure["normalize"] and measure["impute"] == "pessimistic":
             exposure = recall.exposure(measure["exposure"], p=measure["p"], n=measure["n"])
             bottom = math.inf if measure["n"] is None else float(measure["n"])
-            algorithm = partial(
-                sums.last, lambda rank: exposure(np.minimum(rank, bottom)), rel, judgments.m(rel)
-            )
-        case "nDCG":
-            exponential = measure["dcg"] == "exp-log2"
-            if optional(measure, "gains") or (
-                exponential and max(top, judgments.highest_grade) >= 512
-            ):
-                return None
-            of_grade = (
-                (lambda grade: np.exp2(np.maximum(grade, 0.0)) - 1) if exponential else not_negative
-            )
-            algorithm = Normalised(k, lambda rank: 1 / np.log2(rank + 1), of_grade, top, judgments)
-        case "nDCG_JK":
-            algorithm = Normalised(
-                k, partial(trec_eval_10.log_discount, a=measure["a"]), not_negative, top, judgments
-            )
-        case "RBP" if rel is None or k is not None:
-            algorithm = sums.WeightedSum(
-                _geometric(measure["p"]), float(top) if rel is None else 1.0
-            )
-        case "RBP":  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
-            algorithm = sums.WeightedSum(
-                _scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH))), 1.0
-            )
+            of_rank = lambda rank: exposure(np.minimum(rank, bottom))  # noqa: E731
+            return partial(sums.last, of_rank, rel, judgments.m(rel))
+    return None
+
+
+def _of_ideal(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
+    """Return the algorithm of a measure that is normalised by an ideal ranking."""
+    k = optional(measure, "cutoff")
+    if measure.NAME == "nDCG_JK":
+        discount = partial(trec_eval_10.log_discount, a=measure["a"])
+        return Normalised(k, discount, _not_negative, top, judgments)
+    if measure.NAME != "nDCG" or optional(measure, "gains"):
+        return None
+    gain_of_grade: Callable[[Floats], Floats] = _not_negative
+    if measure["dcg"] == "exp-log2":
+        if max(top, judgments.highest_grade) >= _MOST_EXPONENT:
+            return None
+        gain_of_grade = _exponential
+    return Normalised(k, lambda rank: 1 / np.log2(rank + 1), gain_of_grade, top, judgments)
+
+
+def _of_discounted_gains(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
+    """Return the algorithm of a sum of discounts times gains."""
+    rel, k = optional(measure, "rel"), optional(measure, "cutoff")
+    match measure.NAME:
+        case "RBP":
+            weight = _geometric(measure["p"])
+            if rel is not None and k is None:  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
+                weight = _scaled(float(measure["p"]) ** np.arange(float(PROGRAM_DEPTH)))
+            return sums.WeightedSum(weight, float(top) if rel is None else 1.0)
         case "RBP_TE":
-            of_query = np.ones(len(judgments))
-            np.maximum.at(of_query, judgments.query, judgments.grade)
-            algorithm = partial(sums.shares_of_top, _geometric(measure["p"]), float(top), of_query)
+            top_of_query = np.ones(len(judgments))
+            np.maximum.at(top_of_query, judgments.query, judgments.grade)
+            weight = _geometric(measure["p"])
+            return partial(sums.shares_of_top, weight, float(top), top_of_query)
         case "SDCG":
             weights = 1 / np.log2(np.arange(2.0, min(k, PROGRAM_DEPTH) + 2))
-            algorithm = sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
+            return sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "INSQ":
             t = float(measure["T"])
             weights = np.r_[1.0, (2 * t / (np.arange(1.0, PROGRAM_DEPTH) + 2 * t)) ** 2]
-            algorithm = sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
+            return sums.WeightedSum(_scaled(weights), _gains(measure, top)[1])
         case "CWL_RBP":
             phi = float(measure["phi"])
-            algorithm = sums.WeightedSum(
-                _geometric(phi) if phi else _scaled(np.ones(1)), _gains(measure, top)[1]
-            )
+            weight = _geometric(phi) if phi else _scaled(np.ones(1))
+            return sums.WeightedSum(weight, _gains(measure, top)[1])
+    return None
+
+
+def _of_cascade(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
+    """Return the algorithm of a measure in which a document hides those below it."""
+    k = optional(measure, "cutoff")
+    match measure.NAME:
         case "ERR" | "GERR":
-            algorithm = partial(sums.cascade, *_gains(measure, top))
+            return partial(sums.cascade, *_gains(measure, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11" if not judgments.has_fractions:
             # A grade below 1 would be a gain where something else is relevant.
-            algorithm = partial(
-                sums.expected_utility, *_gains(measure, top), measure.discount(), k or math.inf
-            )
+            gains, discount = _gains(measure, top), measure.discount()
+            return partial(sums.expected_utility, *gains, discount, k or math.inf)
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
             end = min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
-            algorithm = partial(
-                sums.expected_utility, *_gains(measure, top), nerr_discount(measure), end
-            )
-        case _:
-            return None
-    depth = judgings.depth_of(measure)
-    if measure.NAME not in ("Judged", "Unjudged") and top < (1 if rel is None else rel):
-        return Bounded(algorithm, 0, k, 0)  # no open document gains anything
-    if k is not None and measure.NAME not in ("R", "AP", "LexiRecall", "TSE", "nDCG", "nDCG_JK"):
-        depth = k  # relevant documents below the cutoff do not count
-    return Bounded(algorithm, depth, k, judgings.unretrieved)
+            gains, discount = _gains(measure, top), nerr_discount(measure)
+            return partial(sums.expected_utility, *gains, discount, end)
+    return None
 
 
 def _gains(measure: IRMeasure, top: int) -> tuple[Gain, float]:
-    """The gains of grades, by a measure's parameters, and that of the top grade."""
+    """Return the gains of grades, by a measure's parameters, and that of the top grade."""
     if "min_rel" in measure.SUPPORTED_PARAMS:
         low, high = measure["min_rel"], measure["max_rel"]
 
@@ -237,11 +277,9 @@ def _gains(measure: IRMeasure, top: int) -> tuple[Gain, float]:
             return np.maximum(np.clip(grade, 0, high) - low, 0) / (high - low)
 
     else:
-        high, kind = (
-            (GDEVAL_MAX_REL, "exp")
-            if measure.NAME == "ERR"
-            else (measure["max_rel"], measure["gain"])
-        )
+        high, kind = GDEVAL_MAX_REL, "exp"
+        if measure.NAME != "ERR":
+            high, kind = measure["max_rel"], measure["gain"]
 
         def of_grade(grade: Floats) -> Floats:
             return gain(np.minimum(grade, high), high, kind)
@@ -249,12 +287,26 @@ def _gains(measure: IRMeasure, top: int) -> tuple[Gain, float]:
     return of_grade, float(of_grade(np.array([float(top)]))[0])
 
 
+def _not_negative(grade: Floats) -> Floats:
+    """Return the grade as a gain, 0 if it is negative."""
+    return np.maximum(0.0, grade)
+
+
+_MOST_EXPONENT = 512  # from this grade on, nDCG scales the gains of each query, lest they overflow
+
+
+def _exponential(grade: Floats) -> Floats:
+    """Return the gain 2^grade - 1, 0 for negative grades."""
+    return np.exp2(np.maximum(grade, 0.0)) - 1
+
+
 def _geometric(p: float) -> Weight:
+    """Return the weight (1 - p) p^(rank - 1)."""
     p = float(p)
     return lambda rank, retrieved: (1 - p) * p ** (rank - 1.0)
 
 
 def _scaled(weights: Floats) -> Weight:
-    """Weights of ranks 1, 2, ..., scaled to sum to 1, and 0 below."""
+    """Return the weights of ranks 1, 2, ..., scaled to sum to 1, and 0 below."""
     padded = np.append(weights / weights.sum(), 0.0)
     return lambda rank, retrieved: padded[np.minimum(rank, len(weights) + 1) - 1]

@@ -1,4 +1,4 @@
-"""What a gate says: in Markdown for a pull request, as plain text for a terminal, in JSON for programs."""
+"""What a gate says: Markdown for a pull request, plain text for a terminal, JSON for programs."""
 
 from __future__ import annotations
 
@@ -26,60 +26,91 @@ _DECIDED = {
     "value_b": "value, {baseline}",
     "value_a": "value, {candidate}",
 }
-"""Columns of ``Comparison.explain`` for the candidate (a) and the baseline (b), and what they are called here."""
+"""Titles of the columns of ``Comparison.explain``, for the candidate (a) and the baseline (b)."""
 
 
 def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> str:
-    """The summary, in Markdown or plain: the verdict on every criterion, the queries that lost most, the caveats."""
-    escape = texts.escape_markdown if markdown else texts.printable
+    """Return the summary: the verdict on every criterion, the queries that lost most, the caveats.
 
-    def drawn(shown: Shown) -> str:
-        return (
-            shown.markdown()
-            if markdown
-            else "\n\n".join([shown.text()[0], *map(escape, shown.notes)])
-        )
-
-    alpha = level_of_all(gate)
-    head = f"{'### ' if markdown else ''}{escape(headline(gate))}"
-    blocks = [head, drawn(_criteria(gate, alpha))]
+    Args:
+        gate: what to summarise.
+        most: how many lost queries to list, at most.
+        markdown: Markdown for a pull request; otherwise plain text for a terminal.
+    """
+    page, alpha = _Page(markdown), level_of_all(gate)
+    page.add_title(headline(gate))
+    page.add_table(_criteria(gate, alpha))
     if gate.release is not None:
-        blocks += [f"{escape(headline(gate.release))}:", drawn(_criteria(gate.release, alpha))]
+        page.add(f"{page.escape(headline(gate.release))}:")
+        page.add_table(_criteria(gate.release, alpha))
     if gate.look is not None:
-        blocks.append(escape(str(gate.look)))
-    lost = gate.lost()
-    if len(lost):
-        first, shown = gate.comparison.criteria[0], lost.head(most)
-        number = f"{len(lost)} of {texts.count(len(gate.comparison.by[first].query_ids), 'query')}"
-        some = (
-            f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
-            if 0 < len(shown) < len(lost)
-            else ""
-        )
-        blocks.append(
-            f"By {escape(first)}, {escape(gate.candidate)} loses {number}{some}{':' if most else '.'}"
-        )
-        if most:
-            names = {"baseline": gate.baseline, "candidate": gate.candidate}
-            heads = {
-                column: head.format(**names) for column, head in _DECIDED.items() if column in shown
-            }
-            columns = {
-                "query": shown["query_id"],
-                **{head: shown[column] for column, head in heads.items()},
-            }
-            blocks.append(drawn(Shown.from_frame(columns)))
-            if "level" in shown:
-                blocks.append(
-                    "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run has it at a "
-                    "smaller rank, or alone (-: not retrieved)."
-                )
-    results = (
-        [gate.comparison] if gate.release is None else [gate.comparison, gate.release.comparison]
+        page.add(page.escape(str(gate.look)))
+    _add_lost(page, gate, most)
+    gates = [gate] if gate.release is None else [gate, gate.release]
+    notes = grouped([note for one in gates for note in comparison_caveats(one.comparison)])
+    if notes:
+        page.add("Caveats:")
+        page.add("\n".join(f"- {page.escape(note)}" for note in notes))
+    return str(page)
+
+
+class _Page:
+    """Blocks of text and tables, in Markdown or plain."""
+
+    def __init__(self, markdown: bool) -> None:
+        self.is_markdown: bool = markdown
+        self.blocks: list[str] = []
+
+    def escape(self, text: str) -> str:
+        """Return a text without characters that Markdown, or the terminal, would take for marks."""
+        return texts.escape_markdown(text) if self.is_markdown else texts.printable(text)
+
+    def add(self, block: str) -> None:
+        """Add a block of text that is escaped already."""
+        self.blocks.append(block)
+
+    def add_title(self, title: str) -> None:
+        """Add a heading."""
+        self.add(f"{'### ' if self.is_markdown else ''}{self.escape(title)}")
+
+    def add_table(self, table: Shown) -> None:
+        """Add a table and its notes."""
+        if self.is_markdown:
+            self.add(table.markdown())
+        else:
+            self.add(table.text()[0])
+            self.blocks += [self.escape(note) for note in table.notes]
+
+    def __str__(self) -> str:
+        return "\n\n".join(self.blocks)
+
+
+def _add_lost(page: _Page, gate: Gate, most: int) -> None:
+    """Add how many queries the candidate loses by the first criterion, and the largest losses."""
+    lost, first = gate.lost(), gate.comparison.criteria[0]
+    if not len(lost):
+        return
+    queries = texts.count(len(gate.comparison.by[first].query_ids), "query")
+    shown = lost.head(most)
+    sentence = (
+        f"By {page.escape(first)}, {page.escape(gate.candidate)} loses {len(lost)} of {queries}"
     )
-    if notes := grouped([note for result in results for note in comparison_caveats(result)]):
-        blocks += ["Caveats:", "\n".join(f"- {escape(note)}" for note in notes)]
-    return "\n\n".join(blocks)
+    if 0 < len(shown) < len(lost):
+        sentence += f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
+    page.add(f"{sentence}{':' if most else '.'}")
+    if not most:
+        return
+    names = {"baseline": gate.baseline, "candidate": gate.candidate}
+    columns = {"query": shown["query_id"]}
+    for column, head in _DECIDED.items():
+        if column in shown:
+            columns[head.format(**names)] = shown[column]
+    page.add_table(Shown.from_frame(columns))
+    if "level" in shown:
+        page.add(
+            "Level i is the i-th relevant document that a run retrieves: at the deciding one the "
+            "better run has it at a smaller rank, or alone (-: not retrieved)."
+        )
 
 
 def headline(gate: Gate) -> str:
@@ -89,26 +120,12 @@ def headline(gate: Gate) -> str:
 
 
 def _outcome(gate: Gate) -> str:
-    """Return the outcome, never *worse* without evidence: by the rule ``'drop'`` means fell."""
+    """Return the outcome, never *worse* without evidence: by the rule ``'drop'``, means fell."""
     baseline, candidate = gate.baseline, gate.candidate
-    if gate.failed and gate.rule != "drop":
-        return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
+    if gate.failed and gate.rule == "drop":
+        return f"{candidate} beside {baseline}: {'; '.join(_drops(gate))}"
     if gate.failed:
-        facts = []
-        for row in gate.table[gate.table["fails"]].itertuples():
-            criterion = gate.comparison.by[row.criterion]
-            if criterion.is_measure:
-                fell = "rose" if criterion.smaller_is_better else "fell"
-                by, margin = (
-                    texts.format_number(abs(float(x)), 4) for x in (row.difference, row.margin)
-                )
-                facts.append(
-                    f"{row.criterion} {fell} by {by}, more than {margin}; {texts.p_words(float(row.p))}"
-                )
-            else:
-                p = texts.p_words(float(row.p_corrected))
-                facts.append(f"{row.criterion} is significantly for {baseline} ({p})")
-        return f"{candidate} beside {baseline}: {'; '.join(facts)}"
+        return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
     if gate.release is not None and gate.release.failed:
         return _outcome(gate.release)
     if gate.unchanged:
@@ -120,15 +137,34 @@ def _outcome(gate: Gate) -> str:
     if gate.rule == "drop":
         return f"{candidate} beside {baseline}: no mean fell by more than its margin"
     if gate.undecided:
-        return f"{candidate} is not shown to be worse than {baseline}; undecided by {texts.listed(gate.undecided)}"
+        undecided = f"undecided by {texts.listed(gate.undecided)}"
+        return f"{candidate} is not shown to be worse than {baseline}; {undecided}"
+    return f"{candidate} is non-inferior to {baseline} ({_margins(gate)})"
+
+
+def _margins(gate: Gate) -> str:
+    """Return the margin in words, once if all criteria have the same."""
     margins = {str(row.criterion): f"{row.margin:g}" for row in gate.table.itertuples()}
-    same = len(set(margins.values())) == 1
-    stated = (
-        f"margin {margins[gate.comparison.criteria[0]]}"
-        if same
-        else f"margins: {texts.fact_words(margins)}"
-    )
-    return f"{candidate} is non-inferior to {baseline} ({stated})"
+    if len(set(margins.values())) == 1:
+        return f"margin {margins[gate.comparison.criteria[0]]}"
+    return f"margins: {texts.fact_words(margins)}"
+
+
+def _drops(gate: Gate) -> list[str]:
+    """Return, for each criterion that fails by the rule ``'drop'``, what was found."""
+    facts = []
+    for row in gate.table[gate.table["fails"]].itertuples():
+        criterion = gate.comparison.by[row.criterion]
+        if not criterion.is_measure:
+            p = texts.p_words(float(row.p_corrected))
+            facts.append(f"{row.criterion} is significantly for {gate.baseline} ({p})")
+            continue
+        fell = "rose" if criterion.smaller_is_better else "fell"
+        by = texts.format_number(abs(float(row.difference)), 4)
+        margin = texts.format_number(abs(float(row.margin)), 4)
+        p = texts.p_words(float(row.p))
+        facts.append(f"{row.criterion} {fell} by {by}, more than {margin}; {p}")
+    return facts
 
 
 def level_of_all(gate: Gate) -> float:
@@ -181,7 +217,7 @@ def _about_daggers(gate: Gate, names: list[str]) -> str:
     holds = {name: gate.comparison.holds(name)[0] for name in names}
     note = dagger_note({name: depth for name, depth in holds.items() if depth is not None})
     if gate.rule in ("evidence", "strict"):
-        note += " A loss that some of their grades are known to undo is undecided; any other stays worse."
+        note += " A loss that some grades are known to undo is undecided; any other stays worse."
     return note
 
 
@@ -210,7 +246,7 @@ def _bounds_note(gate: Gate) -> list[str]:
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
-    """All that a gate says, in JSON."""
+    """Return all that a gate says, in JSON."""
 
     def records(table: pd.DataFrame) -> list[dict[str, Any]]:
         rows = table.to_dict(orient="records")
@@ -242,11 +278,13 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
 
 
 def criterion_facts(gate: Gate) -> dict[str, str]:
-    """What is known of each criterion, in a line: difference, interval, p, margin, verdict."""
+    """Return a line on each criterion: difference, interval, p, margin, verdict."""
     facts = {}
     for row in gate.table.itertuples():
         interval = texts.interval(row.ci_low, row.ci_high)
         p, worse = (texts.p_words(float(p)) for p in (row.p, row.worse_p))
-        fact = f"difference {row.difference:+.4f}, interval {interval}, {p}, worse: {worse}, margin {row.margin:g}"
-        facts[str(row.criterion)] = f"{fact}: {row.verdict}"
+        facts[str(row.criterion)] = (
+            f"difference {row.difference:+.4f}, interval {interval}, {p}, worse: {worse}, "
+            f"margin {row.margin:g}: {row.verdict}"
+        )
     return facts
