@@ -15,7 +15,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, shown
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.judging import sums_and_cascades as sums
+from ir_lexirecall.judging import cascades, sums
 from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, Normalised
 from ir_lexirecall.judging.ranking_pairs import Gain, Largest, RankingPairs, Weight
 from ir_lexirecall.measures import recall, trec_eval_10
@@ -256,15 +256,15 @@ def _of_cascade(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm
     k = optional(measure, "cutoff")
     match measure.NAME:
         case "ERR" | "GERR":
-            return partial(sums.cascade, *_gains(measure, top))
+            return partial(cascades.cascade, *_gains(measure, top))
         case "CWL_ERR8" | "CWL_ERR9" | "CWL_ERR10" | "CWL_ERR11" if not judgments.has_fractions:
             # A grade below 1 would be a gain where something else is relevant.
             gains, discount = _gains(measure, top), measure.discount()
-            return partial(sums.expected_utility, *gains, discount, k or math.inf)
+            return partial(cascades.expected_utility, *gains, discount, k or math.inf)
         case "NERR8" | "NERR9" | "NERR10" | "NERR11":
             end = min(k or PROGRAM_DEPTH, PROGRAM_DEPTH)
             gains, discount = _gains(measure, top), nerr_discount(measure)
-            return partial(sums.expected_utility, *gains, discount, end)
+            return partial(cascades.expected_utility, *gains, discount, end)
     return None
 
 
