@@ -264,9 +264,9 @@ class PooledRuns(TestedRuns):
             low=low,
             high=high,
             outer=outer,
-            exact=ends.exact.all(axis=1),
+            exact=np.all(ends.exact, axis=1),
             bounded=is_bounded,
-            reached=ends.reached.all(axis=1) & is_bounded,
+            reached=np.all(ends.reached, axis=1) & is_bounded,
             is_shared=pool.depends_on_others(measured),
         )
 

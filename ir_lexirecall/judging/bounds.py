@@ -1,4 +1,4 @@
-"""Bounds: what any judging of the retrieved unjudged documents can make of runs, and of pairs of runs."""
+"""Bounds: what any judging of unjudged documents can make of runs, and of pairs of runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.data.pools import Depth, Pool
+from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.judging.algorithms import DepthLike, Judgings, bounded
-from ir_lexirecall.judging.normalised import AveragePrecision, ByRun, largest_ratio
+from ir_lexirecall.judging.algorithms import Bounded, DepthLike, Judgings, bounded
+from ir_lexirecall.judging.normalised import (
+    AveragePrecision,
+    ByRun,
+    NestedLexirecall,
+    largest_ratio,
+)
 from ir_lexirecall.judging.ranking_pairs import Places, RankingPairs, Retrieved
 from ir_lexirecall.judging.winners import WEIGHTS, Outcomes, outcomes
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
@@ -29,43 +34,57 @@ from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC
 from ir_lexirecall.preferences.naming import Preference
 
-_MANY = 4  # pairs for each run, from which on what runs reach by themselves is found first
+_MANY = 4  # pairs for each run; if there are more, what each run reaches by itself is found first
 
 
 @dataclass(frozen=True)
 class ValueBounds:
-    """Of a measure, per pair (or run) and query: arrays of shape ``(P, Q)``."""
+    """Bounds of a measure, per pair (or run) and query: arrays of shape `(P, Q)`."""
 
     low: Floats  # least difference (or value)
     high: Floats  # largest difference (or value)
     exact: Bools  # whether some judging reaches both
 
     def mean(self, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Bounds of the mean over the queries, and an interval that holds sampling of queries, too; shape ``(P,)`` each."""
+        """Return bounds of the mean over the queries, and an interval that holds sampling, too.
+
+        Returns:
+            low, high, and the ends of the interval, shape `(P,)` each.
+        """
         low, high = (end.sum(axis=1) / max(1, end.shape[1]) for end in (self.low, self.high))
         return (low, high, *imbens_manski(self.low, self.high, alpha))
 
 
 @dataclass(frozen=True)
 class WinBounds:
-    """What A makes of B by a preference (1 wins, 0 ties, -1 loses), per pair and query: arrays of shape ``(P, Q)``.
+    """Outcomes of A against B by a preference, per pair and query: arrays of shape `(P, Q)`.
 
-    That a tie can be reached is certain of lexicographic preferences only; it may be too much otherwise.
+    An outcome is 1 (A wins), 0 (a tie) or -1 (A loses). That a tie can be reached is certain for
+    lexicographic preferences only.
+
+    Attributes:
+        low, high: under the worst and the best judging.
+        exact: whether who can win is known; otherwise "can" may be too much.
+        unknown: queries without a relevant document among the judged ones, where nobody wins yet;
+            shape `(Q,)`.
     """
 
-    low: Outcomes  # under the worst judging
-    high: Outcomes  # under the best judging
-    exact: Bools  # whether who can win is known; otherwise "can" may be too much
-    unknown: Bools  # queries without a relevant document among the judged ones, where nobody wins yet; shape ``(Q,)``
+    low: Outcomes
+    high: Outcomes
+    exact: Bools
+    unknown: Bools
 
     @property
     def is_open(self) -> Bools:
-        """Whether either can win; where no relevant document is known, whether some judging makes a winner at all."""
+        """Whether either can win.
+
+        Where no relevant document is known: whether some judging makes a winner at all.
+        """
         a, b = self.high > 0, self.low < 0
         return (a & b) | (self.unknown & (a | b))
 
     def counts(self) -> dict[str, Ints]:
-        """Queries by who can win under some judging, shape ``(P,)`` each."""
+        """Return numbers of queries by who can win under some judging, shape `(P,)` each."""
         a, b, is_open = self.high > 0, self.low < 0, self.is_open
         cases = {
             "certain_wins": a & ~is_open,
@@ -84,53 +103,82 @@ def bounds_of_differences(
     judgings: Judgings,
     below: bool | None = None,
 ) -> ValueBounds | None:
-    """Bounds of the differences value(a) - value(b) of pairs of runs; None for a measure without a proven algorithm.
+    """Return bounds of the differences value(a) - value(b) of pairs of runs.
 
     Args:
         pool: what the runs retrieved, at least as deep as documents may be judged.
         measure: the measure.
-        values: its values, shape ``(S, Q)``.
-        places: of the runs of P pairs in the pool; or of P runs alone: bounds of their values themselves.
+        values: its values, shape `(S, Q)`.
+        places: indices of the runs of P pairs in the pool; or of P runs alone: bounds of their
+            values themselves.
         judgings: which are possible.
-        below: what ``is_open_below`` says of the whole, where the pool is a part of a larger one.
+        below: what `is_open_below` says of the whole, if the pool is a part of a larger one.
+
+    Returns:
+        The bounds; None for a measure without a proven algorithm.
 
     Raises:
-        ValueError: the depth is above the measure's cutoff (a shallower bound is none of the measure), or ``max_rel`` is below a grade.
+        ValueError: the depth is above the measure's cutoff, or `max_rel` is below a grade.
     """
     known = bounded(measure, pool.judgments, judgings)
     if known is None:
         return None
-    a, b = places if isinstance(places, tuple) else (places, None)
-    queries, looked_at = len(pool.judgments), (known.depth, known.cutoff, known.unretrieved)
-    low, high = np.empty((2, len(a), queries))
-    exact = np.ones((len(a), queries), dtype=bool)
-    if (
-        b is not None
-        and isinstance(known.algorithm, ByRun)
-        and shares_documents(measure, len(pool.names), len(a))
-        and not (is_open_below(pool, measure, judgings) if below is None else below)
-    ):
-        low, high, exact = _by_run(known.algorithm, pool, (a, b), values, *looked_at)
+    if isinstance(places, tuple) and _by_runs_alone(pool, measure, places, judgings, known, below):
+        assert isinstance(known.algorithm, AveragePrecision | NestedLexirecall)
+        low, high, exact = _by_run(known.algorithm, pool, places, values, known)
     else:
-        for some, pairs in RankingPairs.blocks(pool, a, b, values, *looked_at):
-            most, reached = known.algorithm(pairs)
-            least, reached_too = known.algorithm(pairs.swapped())
-            high[some], low[some] = most.reshape(-1, queries), -least.reshape(-1, queries)
-            exact[some] = (reached & reached_too).reshape(-1, queries)
+        low, high, exact = _by_pair(pool, places, values, known)
     # Rounding must not push a bound past the value that was measured.
-    today = values[a] - (0 if b is None else values[b])
+    today = values[places[0]] - values[places[1]] if isinstance(places, tuple) else values[places]
     return ValueBounds(np.minimum(low, today), np.maximum(high, today), exact)
 
 
+def _by_runs_alone(
+    pool: Pool,
+    measure: IRMeasure,
+    places: Places,
+    judgings: Judgings,
+    known: Bounded,
+    below: bool | None,
+) -> bool:
+    """Return whether what runs reach by themselves bounds all pairs, and is found faster."""
+    if not isinstance(known.algorithm, AveragePrecision | NestedLexirecall):
+        return False
+    if not shares_documents(measure, len(pool.names), len(places[0])):
+        return False
+    return not (is_open_below(pool, measure, judgings) if below is None else below)
+
+
+def _by_pair(
+    pool: Pool, places: Places | Ints, values: Floats, known: Bounded
+) -> tuple[Floats, Floats, Bools]:
+    """Return bounds of differences, low, high, and exact, found pair by pair."""
+    a, b = places if isinstance(places, tuple) else (places, None)
+    n_queries = len(pool.judgments)
+    low, high = np.empty((2, len(a), n_queries))
+    exact = np.ones((len(a), n_queries), dtype=bool)
+    depths = known.depth, known.cutoff, known.unretrieved
+    for block, pairs in RankingPairs.blocks(pool, a, b, values, *depths):
+        most, is_reached = known.algorithm(pairs)
+        least, is_reached_too = known.algorithm(pairs.swapped())
+        high[block] = most.reshape(-1, n_queries)
+        low[block] = -least.reshape(-1, n_queries)
+        exact[block] = (is_reached & is_reached_too).reshape(-1, n_queries)
+    return low, high, exact
+
+
 def shares_documents(criterion: IRMeasure | Preference, runs: int, pairs: int) -> bool:
-    """Whether all pairs of a query are bounded at once, at little more than the cost of their pool; else one by one."""
+    """Return whether all pairs of a query are bounded at once, for little more than one pool."""
     if isinstance(criterion, Preference):
         return criterion.NAME in LEXICOGRAPHIC
     return criterion.NAME in ("AP", "LexiRecall") and pairs > _MANY * runs
 
 
 def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
-    """Whether any run has below the depth a document that is open for another one; of a measure with a proven algorithm."""
+    """Return whether a run has, below the depth, a document that is open for another run.
+
+    The measure must have a proven algorithm.
+    """
     known = bounded(measure, pool.judgments, judgings)
     assert known is not None
     pool = pool.only(~pool.is_judged & pool.within(known.depth))
@@ -139,86 +187,161 @@ def is_open_below(pool: Pool, measure: IRMeasure, judgings: Judgings) -> bool:
 
 
 def _by_run(
-    algorithm: ByRun,
-    pool: Pool,
-    places: Places,
-    values: Floats,
-    depth: Depth,
-    cutoff: Depth,
-    unretrieved: int,
+    algorithm: ByRun, pool: Pool, places: Places, values: Floats, known: Bounded
 ) -> tuple[Floats, Floats, Bools]:
-    """Bounds of differences, low, high, and exact, from what each run can reach by itself.
+    """Return bounds of differences, low, high, and exact, from what each run reaches by itself.
 
-    All pairs of a query share their documents: what a run reaches depends on the other one only by how many open documents that one
-    has besides, of which there are few different numbers. That is not so where documents are open below the depth: see ``is_open_below``.
+    All pairs of a query share their documents: what a run reaches depends on the other one only by
+    how many open documents that one has besides, of which there are few different numbers. That is
+    not so where documents are open below the depth: see `is_open_below`.
     """
-    pool = pool.only(np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(depth)))
-    rank, top = pool.ranks_within(depth, cutoff)
+    is_counted = np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(known.depth))
+    pool = pool.only(is_counted)
+    rank, is_top = pool.ranks_within(known.depth, known.cutoff)
     a, b = places
     low = values[a] - values[b]
     high, exact = low.copy(), np.ones(low.shape, dtype=bool)
     ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
-    for q, here in enumerate(
-        map(slice, ends[:-1].tolist(), ends[1:].tolist())
-    ):  # counts are products of matrices
-        unjudged, place, is_top = ~pool.is_judged[here], rank[:, here], top[:, here]
-        has = (place > 0) & unjudged
-        tops, shared = (
-            common(is_top[:, unjudged], is_top[:, unjudged]),
-            common(has[:, unjudged], has[:, unjudged]),
-        )
-        is_open = tops.diagonal()[a] + tops.diagonal()[b] - tops[a, b]
-        rankings: dict[bytes, int] = {}
-        alike = np.array(
-            [rankings.setdefault(ranking.tobytes(), len(rankings)) for ranking in place]
-        )
-        pair = np.flatnonzero((alike[a] != alike[b]) & ((is_open > 0) | (unretrieved > 0)))
-        if not len(pair):
+    for q, rows in enumerate(map(slice, ends[:-1].tolist(), ends[1:].tolist())):
+        runs = _RunsOfQuery.of_pool(pool, q, rows, rank[:, rows], is_top[:, rows], values)
+        pairs = runs.open_pairs(a, b, known.unretrieved)
+        if not len(pairs.pair):
             continue
-        run, row = np.nonzero(is_top | ((place > 0) & ~unjudged))
-        one = Retrieved(place[run, row], pool.retrieved[:, q], values[:, q])
-        nothing = Retrieved.nothing(one.rank, len(place))
-        grade, query = pool.grade[here][row], np.full(len(place), q)
-        runs = RankingPairs(run, one, nothing, unjudged[row], grade, query, nothing.documents)
-        of_a, of_b, is_shared = a[pair], b[pair], shared[a, b][pair] > 0
-        beside_a, beside_b = (
-            is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b)
-        )
-        exact[pair, q] = False
+        exact[pairs.pair, q] = False
         if isinstance(algorithm, AveragePrecision):
-            some = np.flatnonzero(~is_shared)
-            exact[pair[some], q] = True
-            best, worst = (algorithm.sums(runs, one, best=is_best) for is_best in (True, False))
-            m, beside = (
-                np.full(len(some), float(algorithm.m[q])),
-                (beside_a - shared.diagonal()[of_b])[some],
-            )
-            for end, sign, x, y in (
-                (high, 1, of_a[some], of_b[some]),
-                (low, -1, of_b[some], of_a[some]),
-            ):
-                end[pair[some], q] = sign * largest_ratio(best.of(x), worst.of(y), m, beside)
-            pair, of_a, of_b, beside_a, beside_b = (
-                x[is_shared] for x in (pair, of_a, of_b, beside_a, beside_b)
-            )
-        largest = algorithm.extreme(runs, one, None)
-        keys = np.concatenate([(of_a << 32) + beside_a, (of_b << 32) + beside_b])
-        keys, where = np.unique(keys, return_inverse=True)
-        each = runs.only(keys >> 32)
-        smallest_a, smallest_b = np.split(
-            algorithm.extreme(each, each.a, keys & 0xFFFFFFFF)[where], 2
-        )
-        high[pair, q], low[pair, q] = largest[of_a] - smallest_b, smallest_a - largest[of_b]
+            apart = pairs.only(~pairs.is_shared)
+            exact[apart.pair, q] = True
+            low[apart.pair, q], high[apart.pair, q] = runs.ratios(algorithm, apart)
+            pairs = pairs.only(pairs.is_shared)
+        low[pairs.pair, q], high[pairs.pair, q] = runs.outer(algorithm, pairs)
     return low, high, exact
+
+
+@dataclass(frozen=True)
+class _OpenPairs:
+    """Pairs of runs whose difference open documents can move, on one query: arrays of shape `(P,)`.
+
+    Attributes:
+        pair: index of the pair.
+        a, b: indices of its runs.
+        beside_a, beside_b: open documents that the other run has besides, and relevant documents
+            elsewhere.
+        n_open_b: open documents of run B.
+        is_shared: whether the two have an open document in common.
+    """
+
+    pair: Ints
+    a: Ints
+    b: Ints
+    beside_a: Ints
+    beside_b: Ints
+    n_open_b: Ints
+    is_shared: Bools
+
+    def only(self, which: Bools) -> _OpenPairs:
+        """Return some of the pairs."""
+        return _OpenPairs(
+            self.pair[which],
+            self.a[which],
+            self.b[which],
+            self.beside_a[which],
+            self.beside_b[which],
+            self.n_open_b[which],
+            self.is_shared[which],
+        )
+
+
+@dataclass(frozen=True)
+class _RunsOfQuery:
+    """The rankings of S runs for one query, and their N documents.
+
+    Attributes:
+        query: index of the query.
+        rank: ranks within the cutoff, 0 below, shape `(S, N)`.
+        is_top: whether a document is unjudged and within the depth of the run, shape `(S, N)`.
+        is_unjudged: shape `(N,)`.
+        alone: each run as a ranking beside none.
+    """
+
+    query: int
+    rank: Ranks
+    is_top: Bools
+    is_unjudged: Bools
+    alone: RankingPairs
+
+    @classmethod
+    def of_pool(
+        cls, pool: Pool, query: int, rows: slice, rank: Ranks, is_top: Bools, values: Floats
+    ) -> _RunsOfQuery:
+        """Return the rankings of a query, whose documents are these rows of the pool."""
+        is_unjudged = ~pool.is_judged[rows]
+        run, doc = np.nonzero(is_top | ((rank > 0) & ~is_unjudged))
+        one = Retrieved(rank[run, doc], pool.retrieved[:, query], values[:, query])
+        nothing = Retrieved.nothing(one.rank, len(rank))
+        grade, of_query = pool.grade[rows][doc], np.full(len(rank), query)
+        is_open = is_unjudged[doc]
+        alone = RankingPairs(run, one, nothing, is_open, grade, of_query, nothing.documents)
+        return cls(query, rank, is_top, is_unjudged, alone)
+
+    def open_pairs(self, a: Ints, b: Ints, unretrieved: int) -> _OpenPairs:
+        """Return the pairs whose difference open documents can move."""
+        has = (self.rank > 0) & self.is_unjudged
+        top, shown = self.is_top[:, self.is_unjudged], has[:, self.is_unjudged]
+        n_top, n_shared = common(top, top), common(shown, shown)
+        n_open = n_top.diagonal()[a] + n_top.diagonal()[b] - n_top[a, b]
+        ranking = self._distinct()
+        is_movable = (ranking[a] != ranking[b]) & ((n_open > 0) | (unretrieved > 0))
+        pair = np.flatnonzero(is_movable)
+        of_a, of_b = a[pair], b[pair]
+        n_has = n_shared.diagonal()
+        return _OpenPairs(
+            pair,
+            of_a,
+            of_b,
+            n_open[pair] - n_has[of_a] + unretrieved,
+            n_open[pair] - n_has[of_b] + unretrieved,
+            n_has[of_b],
+            n_shared[of_a, of_b] > 0,
+        )
+
+    def _distinct(self) -> Ints:
+        """Return a number for each run's ranking, the same for equal rankings."""
+        numbers: dict[bytes, int] = {}
+        return np.array([numbers.setdefault(ranks.tobytes(), len(numbers)) for ranks in self.rank])
+
+    def ratios(self, algorithm: AveragePrecision, pairs: _OpenPairs) -> tuple[Floats, Floats]:
+        """Return exact bounds of AP for pairs without open documents in common."""
+        best, worst = (
+            algorithm.sums(self.alone, self.alone.a, best=is_best) for is_best in (True, False)
+        )
+        m = np.full(len(pairs.pair), float(algorithm.m[self.query]))
+        beside = pairs.beside_a - pairs.n_open_b
+        high = largest_ratio(best.of(pairs.a), worst.of(pairs.b), m, beside)
+        low = -largest_ratio(best.of(pairs.b), worst.of(pairs.a), m, beside)
+        return low, high
+
+    def outer(self, algorithm: ByRun, pairs: _OpenPairs) -> tuple[Floats, Floats]:
+        """Return bounds from the largest value of one run and the smallest of the other."""
+        largest = algorithm.extreme(self.alone, self.alone.a, None)
+        # The smallest value of a run, once for each number of open documents that others have.
+        keys = np.concatenate([(pairs.a << 32) + pairs.beside_a, (pairs.b << 32) + pairs.beside_b])
+        keys, where = np.unique(keys, return_inverse=True)
+        cases = self.alone.only(keys >> 32)
+        smallest = algorithm.extreme(cases, cases.a, keys & 0xFFFFFFFF)[where]
+        smallest_a, smallest_b = np.split(smallest, 2)
+        return smallest_a - largest[pairs.b], largest[pairs.a] - smallest_b
 
 
 def bounds_of_wins(
     pool: Pool, preference: Preference, places: Places, judgings: Judgings | None
 ) -> WinBounds | None:
-    """Who can win between pairs of runs under some judging; None for a preference without a proven algorithm.
+    """Return who can win between pairs of runs under some judging.
+
+    None for a preference without a proven algorithm.
 
     Args:
-        pool, places: as in ``bounds_of_differences``.
+        pool, places: as in `bounds_of_differences`.
+        preference: the preference.
         judgings: which are possible; None: only that of today.
     """
     if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
@@ -232,16 +355,25 @@ def bounds_of_wins(
 
 
 def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Interval of a mean known to lie between two means, shape ``(P,)`` each, from bounds per query, shape ``(P, Q)``.
+    """Return the interval of a mean that lies between two means.
 
-    From mean(low) - c se(low) to mean(high) + c se(high), with c such that the true mean is held with probability 1 - alpha wherever
-    it lies between the bounds: T(c + width / larger se) - T(-c) = 1 - alpha, T being Student's distribution of Q - 1 degrees of
+    It goes from mean(low) - c se(low) to mean(high) + c se(high), with c such that the true mean is
+    held with probability 1 - alpha wherever it lies between the bounds:
+    T(c + width / larger se) - T(-c) = 1 - alpha, T being Student's distribution of Q - 1 degrees of
     freedom. Bounds that are points give the t interval; far bounds give one-sided ones.
 
-    Source: Imbens, Manski, Confidence Intervals for Partially Identified Parameters, Econometrica 2004,
-    doi 10.1111/j.1468-0262.2004.00555.x.
+    Args:
+        low, high: bounds per query, shape `(P, Q)`.
+        alpha: 1 - confidence.
 
-    >>> low, high = imbens_manski(np.array([[0.0, 0.2, 0.1, 0.3]]), np.array([[0.1, 0.2, 0.4, 0.3]]), 0.05)
+    Returns:
+        The ends, shape `(P,)` each.
+
+    Source: Imbens, Manski, Confidence Intervals for Partially Identified Parameters, Econometrica
+    2004, doi 10.1111/j.1468-0262.2004.00555.x.
+
+    >>> least, most = np.array([[0.0, 0.2, 0.1, 0.3]]), np.array([[0.1, 0.2, 0.4, 0.3]])
+    >>> low, high = imbens_manski(least, most, 0.05)
     >>> low.round(3), high.round(3)
     (array([-0.022]), array([0.422]))
     """
@@ -275,30 +407,36 @@ def judgment_bounds(
 ) -> pd.DataFrame:
     """Bound every value of a run by what any judging of its unjudged documents could make of it.
 
-    An unjudged document counts as not relevant; here it may have any grade from 0 to ``max_rel``. The bounds are reached by some
-    judging; their difference is the residual. A query all of whose retrieved documents are judged has points.
+    An unjudged document counts as not relevant; here it may have any grade from 0 to ``max_rel``.
+    The bounds are reached by some judging; their difference is the residual. A query all of whose
+    retrieved documents are judged has points.
 
     Args:
-        measures: as in ``evaluate``. P, R, SetP, SetR, Success, RR, AP, nDCG, RBP, SDCG, INSQ, ERR, NERR8 to NERR11, Judged, NumRet,
-            and TSE, LR, CWL_RBP, CWL_ERR8 to CWL_ERR11, GERR, nDCG_JK, RBP_TE, Unjudged have proven algorithms.
+        measures: as in ``evaluate``. P, R, SetP, SetR, Success, RR, AP, nDCG, RBP, SDCG, INSQ, ERR,
+            NERR8 to NERR11, Judged, NumRet, and TSE, LR, CWL_RBP, CWL_ERR8 to CWL_ERR11, GERR,
+            nDCG_JK, RBP_TE, Unjudged have proven algorithms.
         qrels: judgments in any form that ``evaluate`` takes.
         run: a ranking per query, in any form that ``evaluate`` takes.
         depth: treat unjudged documents below this rank as not relevant. By default the measure's
             cutoff, or 100 if it has none. None: whole rankings.
-        max_rel: top grade of the scale. By default the measure's own (``GERR(max_rel=4)``), else the highest grade of the qrels.
-        unretrieved: relevant documents of each query, at most, that the run did not retrieve and nobody judged: they lower measures
-            that are normalised by the number of relevant documents or by an ideal ranking (R, AP, nDCG, TSE).
+        max_rel: top grade of the scale. By default the measure's own (``GERR(max_rel=4)``), else
+            the highest grade of the qrels.
+        unretrieved: relevant documents of each query, at most, that the run did not retrieve and
+            nobody judged: they lower measures that are normalised by the number of relevant
+            documents or by an ideal ranking (R, AP, nDCG, TSE).
 
     Returns:
-        A DataFrame with a row per query of the qrels (index ``query_id``) and columns (measure, ``"low"``) and (measure, ``"high"``); NaN
-        where a measure has no proven algorithm, which ``attrs["no_algorithm"]`` lists. ``attrs`` also hold ``depth`` (that of
-        each measure; None: whole rankings) and ``unretrieved``.
+        A DataFrame with a row per query of the qrels (index ``query_id``) and columns
+        (measure, ``"low"``) and (measure, ``"high"``); NaN where a measure has no proven algorithm,
+        which ``attrs["no_algorithm"]`` lists. ``attrs`` also hold ``depth`` (that of each measure;
+        None: whole rankings) and ``unretrieved``.
 
     Raises:
-        ValueError: bad input; no measure with a proven algorithm; ``depth`` above the cutoff of a measure; ``max_rel`` below a grade.
+        ValueError: bad input; no measure with a proven algorithm; ``depth`` above the cutoff of a
+            measure; ``max_rel`` below a grade.
 
-    Source: Moffat, Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 2008,
-    doi 10.1145/1416950.1416952 (residuals of RBP).
+    Source: Moffat, Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS
+    2008, doi 10.1145/1416950.1416952 (residuals of RBP).
 
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
     >>> run = {"q": {"a": 4.0, "x": 3.0, "c": 2.0, "y": 1.0}}
@@ -344,7 +482,7 @@ def bounds_by_measure(
     values_of: Mapping[str, Floats],
     judgings: Judgings,
 ) -> dict[str, ValueBounds]:
-    """Bounds of the values of S runs by each measure that has a proven algorithm."""
+    """Return bounds of the values of S runs by each measure that has a proven algorithm."""
     for measure in measures.values():
         judgings.depth_of(measure)
     known, every = {}, np.arange(len(pool.names))
@@ -357,13 +495,13 @@ def bounds_by_measure(
     return known
 
 
-def refuse_or_warn_of(lacking: list[str], asked: int) -> None:
-    """Say of which criteria there are no bounds; refuse if there are of none."""
-    if not lacking:
+def refuse_or_warn_of(without: list[str], n_criteria: int) -> None:
+    """Warn about criteria without bounds; raise if no criterion has any."""
+    if not without:
         return
-    said = f"no proven algorithm bounds {shown_names(lacking)}"
-    if any(name.startswith(("LexiRecall", "LR")) for name in lacking):
-        said += "; compare bounds the preference lexirecall, whose order theirs is"
-    if len(lacking) == asked:
-        raise ValueError(said)
-    warn(said)
+    message = f"no proven algorithm bounds {shown_names(without)}"
+    if any(name.startswith(("LexiRecall", "LR")) for name in without):
+        message += "; compare bounds the preference lexirecall, whose order theirs is"
+    if len(without) == n_criteria:
+        raise ValueError(message)
+    warn(message)
