@@ -1,6 +1,7 @@
-"""Measures over the number of relevant documents, or over an ideal ranking: AP, LR, nDCG. Open documents move both ends of the ratio.
+"""Bounds of measures over the number of relevant documents, or over an ideal: AP, LR, nDCG.
 
-Largest ratios are found by guesses that rise to them (Dinkelbach, Management Science 1967, doi 10.1287/mnsc.13.7.492).
+Open documents move both the numerator and the denominator. The largest ratios are found by guesses
+that rise to them (Dinkelbach, Management Science 1967, doi 10.1287/mnsc.13.7.492).
 """
 
 from __future__ import annotations
@@ -30,10 +31,13 @@ _GUESSES = 100
 
 
 def raised(guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]) -> Floats:
-    """Guesses, some of which (``active``) are raised to the largest ratios.
+    """Raise each active guess to the largest attainable ratio (Dinkelbach's method).
 
-    ``best`` gives, for guesses and the places they stand at, the ratio of the choice with the largest numerator - guess x
-    denominator: it is larger than the guess, unless that is the largest.
+    Args:
+        guess: a ratio that some choice attains; the array is changed.
+        active: indices of the guesses to raise.
+        best: gives, for guesses and their indices, the ratio of the choice with the largest
+            numerator - guess x denominator. It is larger than the guess, or that is the largest.
     """
     for _ in range(_GUESSES):
         ratio = best(guess[active], active)
@@ -46,18 +50,20 @@ def raised(guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]) 
 
 
 class Sums(NamedTuple):
-    """What rankings are worth with 0, 1, ... of their open documents relevant."""
+    """Values of rankings with 0, 1, ... of their open documents relevant."""
 
     value: Floats  # each at least 0, shape ``(C, ...)``
     most: Ints  # how many open documents there are, shape ``(C,)``
 
     def of(self, case: Ints) -> Sums:
-        """Those of some cases."""
+        """Return the sums of some cases."""
         return Sums(self.value[case], self.most[case])
 
 
 def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Ints) -> Floats:
-    """Largest (plus[i] - minus[j]) / (m + i + j + k) over i, j and k up to their numbers; 0 where nothing is relevant.
+    """Return the largest (plus[i] - minus[j]) / (m + i + j + k) over i, j and k.
+
+    They go up to their numbers of documents. The ratio is 0 if nothing is relevant.
 
     Args:
         plus, minus: of i and of j documents; None: always 0.
@@ -65,7 +71,8 @@ def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Int
         outside: largest k, shape ``(C,)``.
 
     >>> one = np.array([1])
-    >>> largest_ratio(Sums(np.array([[1.0, 3.0]]), one), Sums(np.array([[0.5, 2.0]]), one), np.array([1.0]), np.array([0]))
+    >>> plus, minus = Sums(np.array([[1.0, 3.0]]), one), Sums(np.array([[0.5, 2.0]]), one)
+    >>> largest_ratio(plus, minus, np.array([1.0]), np.array([0]))
     array([1.25])
     """
     nothing = Sums(np.zeros((len(m), 1)), np.zeros(len(m), dtype=np.int64))
@@ -87,12 +94,13 @@ def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Int
 
 @dataclass(frozen=True)
 class AveragePrecision:
-    """(1 / m) sum of i / p_i over the retrieved relevant documents.
+    """Bound (1 / m) x the sum of i / p_i over the retrieved relevant documents.
 
-    With j of its open documents relevant, a ranking has its largest sum if they are the first ones, and its smallest if they are
-    the last. Where no open document is in both rankings (within the cutoff), the numbers j_A and j_B alone decide, and
-    m = judged + j_A + j_B (+ relevant documents elsewhere): exact. Else the bound is that of A's largest and B's smallest value,
-    which no single judging may reach. Rankings with all these documents at the same ranks differ under no judging.
+    With j of its open documents relevant, a ranking has its largest sum if they are the first ones,
+    and its smallest if they are the last. If no open document is in both rankings (within the
+    cutoff), the numbers j_A and j_B alone decide, and m = judged + j_A + j_B (+ relevant documents
+    elsewhere): exact. Else the bound is that of A's largest and B's smallest value, which no single
+    judging may reach. Rankings with all these documents at the same ranks differ under no judging.
     """
 
     rel: float  # smallest grade that counts as relevant
@@ -120,7 +128,10 @@ class AveragePrecision:
         return np.where(movable, np.where(shared, high, exact), pairs.difference), ~(shared & apart)
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
-        """Largest AP of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
+        """Return the largest AP of a ranking over all judgings, or the smallest.
+
+        It is the smallest if `outside` is given: relevant documents outside the ranking, at most.
+        """
         sums, m = (
             self.sums(pairs, one, best=outside is None),
             self.m[pairs.query].astype(np.float64),
@@ -130,7 +141,7 @@ class AveragePrecision:
         return -largest_ratio(None, sums, m, outside)
 
     def sums(self, pairs: RankingPairs, one: Retrieved, best: bool) -> Sums:
-        """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``."""
+        """Return sums of precisions with j open documents relevant, shape `(C, most + 1)`."""
         row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / one.rank[row]
         fixed = ~is_open
@@ -155,12 +166,13 @@ class AveragePrecision:
 
 @dataclass(frozen=True)
 class NestedLexirecall:
-    """LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r: see ``measures.recall``.
+    """Bound LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r.
 
-    With j of its open documents relevant a ranking is best if they are the first ones, and worst if they are the last: these are
-    componentwise at the smallest and largest ranks. Relevant documents that it did not retrieve lower LR. So the best and the worst judging of
-    one ranking are found among the numbers j; of two, the bound is that of A's largest and B's smallest value, which no single
-    judging may reach.
+    See `measures.recall`. With j of its open documents relevant, a ranking is best if they are the
+    first ones, and worst if they are the last: these are componentwise at the smallest and largest
+    ranks. Relevant documents that it did not retrieve lower LR. So the best and the worst judging
+    of one ranking are found among the numbers j; of two, the bound is that of A's largest and B's
+    smallest value, which no single judging may reach.
     """
 
     rel: float  # smallest grade that counts as relevant
@@ -177,13 +189,17 @@ class NestedLexirecall:
         ) | ~movable
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
-        """Largest LR of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
+        """Return the largest LR of a ranking over all judgings, or the smallest.
+
+        It is the smallest if `outside` is given: relevant documents outside the ranking, at most.
+        """
         row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open = pairs.case[row], pairs.is_open[row]
         at: Floats = one.rank[row].astype(np.float64)
         count = np.bincount(case[is_open], minlength=len(pairs))
         known = np.bincount(case[~is_open], minlength=len(pairs))
-        # The open documents of each case in the order in which they are admitted, and the last rank of the first j.
+        # The open documents of each case in the order in which they are admitted, and the last rank
+        # of the first j.
         number = position_in_segment(case[is_open])
         admitted = np.full(len(row), -1)
         admitted[is_open] = number if outside is None else count[case[is_open]] - 1 - number
@@ -216,11 +232,14 @@ class NestedLexirecall:
 
 
 ByRun: TypeAlias = AveragePrecision | NestedLexirecall
-"""Measures of which what each run reaches by itself bounds the differences of all pairs."""
+"""Measures whose differences of all pairs are bounded by what each run reaches by itself."""
 
 
 def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
-    """LR of cases from the ranks of their relevant documents, in order, by logarithms of binomial coefficients."""
+    """Return the LR of cases from the ranks of their relevant documents, in order.
+
+    It is computed from logarithms of binomial coefficients.
+    """
 
     def log_binomial(n: Any, k: Any) -> Floats:
         return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
@@ -239,11 +258,13 @@ def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Normalised:
-    """sum of discount(rank) x gain over that of the best ranking of all relevant documents, both down to rank k. Exact.
+    """Bound the sum of discount(rank) x gain over that of the best ranking, both down to rank k.
 
-    The ideal depends on how many open documents have grade 1 and more, 2 and more, ...: s_1 >= s_2 >= ... >= s_G. For given numbers the
-    numerator is largest if the highest gains go to the documents with the largest D_u. For a guess of the largest ratio, numerator -
-    guess x ideal is a sum over grades of functions of s_j alone, and running maxima find the best numbers; their ratio is the next guess.
+    The bound is exact. The ideal depends on how many open documents have grade 1 and more, 2 and
+    more, ...: s_1 >= s_2 >= ... >= s_G. For given numbers the numerator is largest if the highest
+    gains go to the documents with the largest D_u. For a guess of the largest ratio, numerator -
+    guess x ideal is a sum over grades of functions of s_j alone, and running maxima find the best
+    numbers; their ratio is the next guess.
     """
 
     cutoff: int | None  # k, None: none
@@ -255,7 +276,8 @@ class Normalised:
     def __call__(self, pairs: RankingPairs) -> Largest:
         high, is_exact = pairs.difference.copy(), np.ones(len(pairs), dtype=bool)
         moves = pairs.moves(lambda rank, retrieved: self.discount(rank.astype(np.float64)))
-        # Open documents, the largest D_u of each case first; of those with D_u = 0, which move the ideal only, no more than k can be in it.
+        # Open documents, the largest D_u of each case first. Those with D_u = 0 move the ideal
+        # only, and no more than k can be in it.
         moving = pairs.is_open & (moves != 0)
         still = pairs.count(pairs.is_open & (moves == 0)) + pairs.elsewhere
         still = still if self.cutoff is None else np.minimum(still, self.cutoff)
@@ -313,8 +335,12 @@ class Normalised:
         return high, is_exact
 
     def _ideals(self, query: Ints, sizes: int, gains: Floats) -> Floats:
-        """Contribution to the ideal of s open documents of grade j and more, shape ``(C, G, sizes)``."""
-        # Between two neighbouring gains, as many judged documents count as have more than the lower one.
+        """Return what s open documents of grade j and more add to the ideal.
+
+        The shape is `(C, G, sizes)`.
+        """
+        # Between two neighbouring gains, those judged documents count that have more than the
+        # lower one.
         judged_gain = self.gain(self.judgments.grade)
         edges = np.unique(np.concatenate([gains, judged_gain]))
         queries, row = np.unique(query, return_inverse=True)

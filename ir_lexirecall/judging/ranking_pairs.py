@@ -1,4 +1,4 @@
-"""``RankingPairs``: two rankings of a query, side by side, with the unjudged documents that could decide between them."""
+"""`RankingPairs`: two rankings of a query, and the documents that could decide between them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Places = tuple[Ints, Ints]
 """Places, among the runs, of A and of B of P pairs, shape ``(P,)`` each."""
 
 Largest = tuple[Floats, Bools]
-"""The largest difference of each case that a judging can make (or a bound of it), and whether some judging reaches it."""
+"""The largest difference of each case, or a bound of it, and whether some judging reaches it."""
 
 _AT_ONCE = 2**22  # documents of pairs
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What one of the two rankings has, and is worth."""
+    """One of the two rankings: the documents it retrieved, and its value."""
 
     rank: Ranks  # of each of the N documents, 0: not retrieved, shape ``(N,)``
     documents: Ints  # how many it retrieved in all, shape ``(C,)``
@@ -45,23 +45,24 @@ class Retrieved:
         return self.rank > 0
 
     def only(self, row: Ints, cases: Ints) -> Retrieved:
-        """What it has of some documents, and is worth in some cases."""
+        """Return the retrieved documents among some, and the value, for the given cases."""
         return replace(
             self, rank=self.rank[row], documents=self.documents[cases], value=self.value[cases]
         )
 
     @classmethod
     def nothing(cls, ranks: Ranks, cases: int) -> Retrieved:
-        """No ranking, beside one of these ranks."""
+        """Return an empty ranking to pair with these ranks."""
         return cls(np.zeros_like(ranks), np.zeros(cases, dtype=np.int64), np.zeros(cases), True)
 
 
 @dataclass(frozen=True)
 class RankingPairs:
-    """C cases, each a ranking A and a ranking B of one query, and their documents that have a gain or may turn out to have one.
+    """C cases, each a ranking A and a ranking B of one query.
 
-    An *open* document has no judgment and stands among the first ``depth`` of A or B: it may turn out to have any grade, the same
-    in both rankings. What is ranked below counts as not relevant.
+    Their documents are those that have a gain, or may turn out to have one. An *open* document has
+    no judgment and stands among the first `depth` of A or B: it may turn out to have any grade, the
+    same in both rankings. What is ranked below counts as not relevant.
     """
 
     case: Ints  # case of each of the N documents, rising, shape ``(N,)``
@@ -85,9 +86,10 @@ class RankingPairs:
         cutoff: Depth,
         unretrieved: int = 0,
     ) -> Iterator[tuple[slice, RankingPairs]]:
-        """The cases of pairs of runs on all queries, some pairs at a time: case ``p * Q + q``; see ``bounds_of_differences``.
+        """Yield the cases of pairs of runs on all queries, some pairs at a time.
 
-        Documents below ``cutoff`` count as not retrieved; open ones can still be relevant.
+        Pair p and query q are case `p * Q + q`. Documents below `cutoff` count as not retrieved;
+        open ones can still be relevant. The arguments are those of `bounds_of_differences`.
         """
         pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
         queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
@@ -114,11 +116,11 @@ class RankingPairs:
         return len(self.query)
 
     def swapped(self) -> RankingPairs:
-        """B against A."""
+        """Return B against A."""
         return replace(self, a=self.b, b=self.a)
 
     def only(self, cases: Ints) -> RankingPairs:
-        """Some of the cases, by their numbers, in the order given; one may be taken several times."""
+        """Return the cases with these numbers, in this order; one may be taken several times."""
         first, end = (np.searchsorted(self.case, cases, side=side) for side in ("left", "right"))
         row = ranges(first, end)
         a, b = self.a.only(row, cases), self.b.only(row, cases)
@@ -130,7 +132,7 @@ class RankingPairs:
 
     @property
     def alone(self) -> bool:
-        """Whether one of the two is no ranking."""
+        """Whether either ranking is missing."""
         return self.a.is_nothing or self.b.is_nothing
 
     @property
@@ -144,27 +146,27 @@ class RankingPairs:
         return self.a.value - self.b.value
 
     def moves(self, weight: Weight) -> Floats:
-        """w(rank in A) - w(rank in B) of every document, 0 for a rank that is none, shape ``(N,)``."""
+        """Return w(rank in A) - w(rank in B) of every document, shape `(N,)`."""
         w_a, w_b = (weighed(weight, one.rank, one.documents[self.case]) for one in (self.a, self.b))
         return w_a - w_b
 
     def in_order(self, one: Retrieved, which: Bools) -> Ints:
-        """Rows of some documents that a ranking retrieved, by case and rank."""
+        """Return the rows of documents that a ranking retrieved, by case and rank."""
         row = np.flatnonzero(which & one.has)
         return row[np.argsort((self.case[row] << 32) | one.rank[row])]
 
     def count(self, which: Bools) -> Ints:
-        """How many of each case's documents are so, shape ``(C,)``."""
+        """Return how many documents of each case are marked, shape `(C,)`."""
         return np.bincount(self.case[which], minlength=len(self))
 
 
 def weighed(weight: Weight, rank: Ranks, documents: Ints) -> Floats:
-    """w(rank) of documents, 0 for a rank that is none; of rankings of so many documents."""
+    """Return the weight of each rank; 0 for documents that were not retrieved."""
     return np.where(rank > 0, weight(np.maximum(rank, 1).astype(np.int64), documents), 0.0)
 
 
 def segment_max(case: Ints, values: Floats, least: Floats) -> Floats:
-    """Largest of ``least`` (one for each case) and the ``values`` of the case.
+    """Return the largest of `least` (one for each case) and the `values` of the case.
 
     >>> segment_max(np.array([0, 0, 2]), np.array([3.0, 5.0, 1.0]), np.array([4.0, 0.0, 2.0]))
     array([5., 0., 2.])
