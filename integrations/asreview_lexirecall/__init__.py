@@ -79,7 +79,7 @@ def _command(commands: Any, name: str, function: Any, about: str) -> Any:
 
 
 def _by_model(words: Sequence[str]) -> dict[str, list[str]]:
-    """The files of each model; those without a name under an empty one."""
+    """Return the files of each model; files without a model's name are under the empty name."""
     files: dict[str, list[str]] = {}
     for word in words:
         name, mark, path = word.partition("=")

@@ -125,7 +125,7 @@ class Metric(ListMetric, RankingMetricBase):  # type: ignore[misc]
         return rel if is_number(rel) else None
 
     def measure_list(self, recs: ItemList, test: ItemList, /) -> float:
-        """The value for one list; NaN if no test item is relevant.
+        """Return the value for one list; NaN if no test item is relevant.
 
         Raises:
             ValueError: the list is unordered, holds an item twice, or is longer than the measure's

@@ -159,7 +159,7 @@ class _Retrieval(_Measured):
         return metrics
 
     def compute_metrics(self, queries_result_list: Sequence[Any]) -> dict[str, dict[Any, float]]:
-        """The metrics of one score function: sentence-transformers' own, and ours by their names."""
+        """Return the metrics of one score function: the framework's own, and ours by name."""
         metrics: dict[str, dict[Any, float]] = super().compute_metrics(queries_result_list)  # type: ignore[misc]
         run = {
             str(query_id): {str(hit["corpus_id"]): float(hit["score"]) for hit in hits}

@@ -16,7 +16,7 @@ _GARBAGE = (
 
 
 def main() -> int:
-    """Say the version where nothing else is asked, or run the command line; returns the exit code."""
+    """Print the version if only that is asked for, else run the command line; return the exit code."""
     words = sys.argv[1:]
     if words == ["--version"]:
         from importlib.metadata import version
@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def run() -> None:
-    """``main``, and leave without taking apart, object by object, what the process gives back at once."""
+    """Run ``main`` and end the process at once, without freeing its objects one by one."""
     try:
         code = main()
     except KeyboardInterrupt:  # while it was starting

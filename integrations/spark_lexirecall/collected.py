@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def distant(cls: type, **known: Any) -> Any:
-    """An object of which this is known here; the rest comes to the driver when it is asked for."""
+    """Return an object with these attributes; others come to the driver when they are read."""
     made: Any = object.__new__(cls)
     made.__dict__.update(known)
     return made
@@ -154,7 +154,7 @@ def collected_runs(
     queries, size = len(query_ids), len(names)
 
     def numbers(column: str, *shape: int, dtype: Any = np.float64) -> Any:
-        """The lists of a column, in so many dimensions, along a last axis of queries; zeros where a query has none."""
+        """Return the lists of a column as an array; queries are its last axis, 0 fills gaps."""
         rows, which = math.prod(shape), np.flatnonzero(found[column].list.len())
         table = np.zeros((rows, queries), dtype=dtype)
         table[:, which] = list_matrix(found[column], rows)
@@ -306,7 +306,7 @@ def ranks_of_run(name: str, judgments: Judgments, tables: Tables) -> pa.Table:
 def explained(
     preference: Preference, pair: tuple[str, str], judgments: Judgments, tables: Tables
 ) -> dict[str, Any]:
-    """What decided a preference between two runs, for the queries that count: see ``explain``."""
+    """Return what decided a preference between two runs, for the queries that count."""
     runs = aligned(judgments, {name: tables[name] for name in pair})
     counts, names = (
         PreferenceCounts(runs, preference.rel_in(judgments), preference["cutoff"]),

@@ -126,7 +126,7 @@ class Exchange:
     def ask(
         self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
     ) -> pl.DataFrame:
-        """What ``work`` gives for all queries, in the order of their ids, on the driver; see ``meet``."""
+        """Return the result of ``work`` for all queries on the driver, ordered by query id."""
         table = collected(self.meet(work, types, of_none=of_none), warns=False)
         return pl.DataFrame(table).sort("query_id", maintain_order=True)
 
@@ -188,7 +188,7 @@ class Exchange:
         keys = _keys_of_partitions(self.runs.sparkSession, self.buckets)
 
         def in_buckets(frame: DataFrame) -> GroupedData:
-            """The rows by the bucket of their query, each bucket in a partition of its own."""
+            """Return the rows by the bucket of their query, each bucket in its own partition."""
             number = F.pmod(
                 F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))
             ).cast("int")
@@ -232,7 +232,7 @@ def _numbered(frame: DataFrame) -> DataFrame:
 
 @cache
 def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
-    """A key for each of so many partitions that Spark's hash sends there: of the numbers 0, 1, ... two may meet, and leave one empty."""
+    """Return a key for each partition that Spark's hash sends there, so that none is empty."""
     tried, rows = 8 * partitions, list[Any]()
     while len(rows) < partitions:
         tried *= 2
@@ -244,7 +244,7 @@ def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
 
 
 def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
-    """What ``Exchange.meet`` gave, on the driver; ``warns`` of a run that shares no query with the qrels."""
+    """Bring the result of ``Exchange.meet`` to the driver; with ``warns``, warn of unshared queries."""
     import pyarrow.compute as pc
 
     table = frame.toArrow()
@@ -254,7 +254,7 @@ def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
 
 
 def computed(frame: DataFrame) -> DataFrame:
-    """What ``Exchange.meet`` gave, computed and cached."""
+    """Compute and cache the result of ``Exchange.meet``."""
     checked = frame.persist()
     try:
         _check(*checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).first())
@@ -296,6 +296,6 @@ def lists(rows: Any, queries: int, dtype: Any, which: Any = None) -> Any:
 
 
 def list_matrix(lists: pl.Series, rows: int) -> Any:
-    """Lists of so many numbers, or of none, as the columns of a matrix; those without any are left out."""
+    """Return lists of equal length as the columns of a matrix, without the empty lists."""
     flat = lists.to_arrow().flatten().to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(flat.reshape(len(flat) // max(rows, 1), rows).T)

@@ -86,7 +86,7 @@ class DistantDocuments(Unjudged):
         return self.exchange.ask(on_worker, {"query_id": "string", **types})
 
     def _bounds(self, work: Callable[[Pool, Tables], Any], dtype: Any, places: Places) -> list[Any]:
-        """The attributes ``low``, ``high`` and ``exact`` of what ``work`` finds for pairs of runs, shape ``(P, Q)``."""
+        """Return ``low``, ``high`` and ``exact`` of pairs of runs from ``work``, shape ``(P, Q)``."""
         names = ("low", "high", "exact")
 
         def columns(pool: Pool, tables: Tables) -> dict[str, Any]:

@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 
 
 def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
-    """Sum of the ``values`` of each query, added in row order: the same bits however queries are batched."""
+    """Sum the ``values`` of each query in row order: the same bits for every batching."""
     return np.bincount(query, weights=values, minlength=queries).astype(np.float64, copy=False)
 
 

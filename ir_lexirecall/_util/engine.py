@@ -103,7 +103,7 @@ def started(threads: futures.ThreadPoolExecutor, work: Callable[[], T]) -> Calla
 
 
 def one_ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items, each made in another thread while the one before is in use.
+    """Yield the same items, each made in another thread while the one before is in use.
 
     >>> list(one_ahead(iter("abc")))
     ['a', 'b', 'c']

@@ -142,7 +142,7 @@ def and_more(rest: int) -> str:
 
 
 def repeated(names: Sequence[T]) -> T | None:
-    """The first of some names that occurs again; None where each occurs once.
+    """Return the first name that occurs again; None if each occurs once.
 
     >>> repeated(["a", "b", "a"]), repeated(["a", "b"])
     ('a', None)
@@ -152,7 +152,7 @@ def repeated(names: Sequence[T]) -> T | None:
 
 
 def shown(value: Any, length: int = 100) -> str:
-    """A value as messages show it: in one line, and not longer than that.
+    """Return a value as messages show it: on one line, and cut to a length.
 
     >>> shown("d1"), shown([1] * 1000, 12)
     ("'d1'", '[1, 1, 1, 1…')
@@ -181,7 +181,7 @@ class NotText(ValueError):
 
 
 def check_text(text: str, what: str) -> str:
-    r"""A text that can be written as UTF-8.
+    r"""Return a text that can be written as UTF-8.
 
     >>> check_text("q\udc80", "ids")
     Traceback (most recent call last):
@@ -233,7 +233,7 @@ _CARRIERS = (
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """A hint at the known name that is closest to a misspelt one; empty if none is close.
+    """Return a hint at the name that is closest to a misspelt one; empty if none is close.
 
     >>> did_you_mean("lexirecal", ["lexirecall", "rpp"])
     "; did you mean 'lexirecall'?"
@@ -245,7 +245,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def needs(what: str, package: str, extra: str) -> str:
-    """What to say where a package is missing that only some functions need.
+    """Return the message about a missing package that only some functions need.
 
     >>> needs("a picture", "matplotlib", "plots")
     "a picture needs matplotlib: install it, or the extra 'plots' of a checkout (pip install '.[plots]')"
@@ -254,7 +254,7 @@ def needs(what: str, package: str, extra: str) -> str:
 
 
 def required(module: str, what: str, package: str, extra: str) -> Any:
-    """A module that only some functions need; ``what`` needs it, ``package`` and ``extra`` install it.
+    """Return a module that only ``what`` needs; ``package`` or ``extra`` installs it.
 
     >>> required("matplotlib", "a picture", "matplotlib", "plots").__name__
     'matplotlib'
@@ -278,7 +278,7 @@ def is_integer(value: Any) -> TypeGuard[int]:
 
 
 def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
-    """A parameter that must be an integer in a range.
+    """Return a parameter that must be an integer in a range.
 
     >>> check_integer("cutoff", 0)
     Traceback (most recent call last):
@@ -291,7 +291,7 @@ def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = N
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """A parameter that must be True or False.
+    """Return a parameter that must be True or False.
 
     >>> check_flag("judged_only", "no")
     Traceback (most recent call last):
@@ -303,7 +303,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
-    """A parameter that may be one integer in a range or several.
+    """Return a parameter that may be one integer in a range or several.
 
     >>> check_integers("m", range(1, 4))
     [1, 2, 3]
@@ -322,7 +322,7 @@ def check_number(
     least: float | None = None,
     below: float | None = None,
 ) -> float:
-    """A parameter that must be a finite number in a range.
+    """Return a parameter that must be a finite number in a range.
 
     >>> check_number("alpha", 2, above=0, below=1)
     Traceback (most recent call last):
@@ -345,7 +345,7 @@ def check_number(
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """A parameter that must be one of some names.
+    """Return a parameter that must be one of several names.
 
     >>> check_choice("test", "foo", ["sign", "t"])
     Traceback (most recent call last):

@@ -66,7 +66,7 @@ class Memoised:
     """Base of objects that keep what is computed from them; what ``dataclasses.replace`` makes of one begins anew."""
 
     def cached(self, key: Any, compute: Callable[[], T]) -> T:
-        """What ``compute`` gives, computed once for each ``key``."""
+        """Return the result of ``compute``, computed once for each ``key``."""
         kept: dict[Any, T] = self.__dict__.setdefault("_kept", {})
         if key not in kept:
             kept[key] = compute()

@@ -38,7 +38,7 @@ def same(a: Any, b: Any, scale: Any = None, rounding: float = SUM) -> Bools:
 
 
 def settled(x: Floats, scale: Any, rounding: float = SUM) -> Floats:
-    """Sums, 0 where they differ from it by rounding of numbers of such a ``scale`` only.
+    """Return sums, with 0 where rounding of numbers of this ``scale`` explains them.
 
     >>> settled(np.array([0.3 - 0.1 - 0.2, 1e-3]), 0.3)
     array([0.   , 0.001])

@@ -90,7 +90,7 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
     runs=ON_RUNS,
 )
 def agreement(self: Decisions) -> pd.DataFrame:
-    """Agreement of every measure or preference with every other on the order of two runs, query by query.
+    """Compute how far each two measures or preferences agree on two runs, query by query.
 
     A decision is a pair of runs on a query. The agreement of a with b is the share of the decisions
     that a makes which b makes alike: ``agreement`` = agree / (agree + disagree + tied_b). Ties of b
@@ -225,7 +225,7 @@ COEFFICIENTS: dict[str, Callable[[Floats, Floats], Any]] = {
 
 
 def coefficient_of(name: str, x: Floats, y: Floats) -> float:
-    """A coefficient of correlation; NaN where one side is constant or not finite, or there are fewer than two points."""
+    """Return a correlation; NaN for constant or infinite values, or fewer than two points."""
     if len(x) < 2 or np.all(x == x[0]) or np.all(y == y[0]):
         return float("nan")
     if name == "pearson" and not (np.isfinite(x).all() and np.isfinite(y).all()):

@@ -58,7 +58,7 @@ def properties() -> pd.DataFrame:
 
 
 def _finding(table: pd.DataFrame) -> Finding:
-    """How many properties hold, and which fail."""
+    """Return the finding: how many properties hold, and which fail."""
     sentences = [introduction(table)]
     counts = table.groupby(["measure", "result"], sort=False).size().unstack(fill_value=0)
     for measure, row in counts.iterrows():
@@ -98,7 +98,7 @@ def axioms(
     cases: int = 200,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Find which properties of the literature measures have, and the smallest counterexample for each that one lacks.
+    """Find which properties measures have, and the smallest counterexample to each of the others.
 
     The properties are those of ``properties()``: Ferrante et al.'s swap and replacement (also
     strict, and without ranks), Diaz et al.'s properties (also strict), Amigó et al.'s ten
@@ -254,13 +254,15 @@ def _default_grades(measure: IRMeasure, gains: str) -> tuple[int, ...]:
 
 
 def _number(measure: IRMeasure, name: str) -> Any:
-    """The value of a parameter that the measure has, as it is set or by default; None where that is not a number."""
+    """Return the value of a parameter of the measure, set or by default; None if not a number."""
     value = measure[name] if name in measure.SUPPORTED_PARAMS else None
     return value if isinstance(value, numbers.Real) else None
 
 
 def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
-    """The measure on a scale that gives grades up to ``top`` the ``gains`` (a key of ``GAINS``); itself without a scale.
+    """Return the measure with a scale on which grades up to ``top`` have the ``gains``.
+
+    ``gains`` is a key of ``GAINS``. A measure without a scale is returned as it is.
 
     >>> from ir_lexirecall import RBU
     >>> with_gains(RBU, "full", 2)
@@ -285,7 +287,7 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
 def _values(
     name: str, measure: IRMeasure, searches: Mapping[Property, Search]
 ) -> dict[Kind, dict[Ranking, float]]:
-    """The values of all rankings of all claims, by the kind of properties that score them alike."""
+    """Return the values of all rankings of all claims, by kind of property."""
     scored: dict[Kind, dict[Ranking, float]] = {}
     for kind in dict.fromkeys(law.kind for law in searches):
         of_kind = {law: search for law, search in searches.items() if law.kind == kind}

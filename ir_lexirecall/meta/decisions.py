@@ -140,14 +140,14 @@ class Decisions:
 
     @cached_property
     def scored(self) -> ScoredRuns:
-        """The runs with the values of ``measures``, all of which are numbers."""
+        """Return the runs with the values of ``measures``; raise if one is not a number."""
         scored = self.aligned.scored_by(self.measures, self.progress)
         scored.check_defined()
         return scored
 
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:
-        """The runs of every pair, by their place."""
+        """Index of the first and of the second run of every pair."""
         first, second = np.triu_indices(len(self.names), 1)
         return first, second
 
@@ -156,7 +156,7 @@ class Decisions:
         return float(preference.params.get("rel", self.rel))
 
     def counts(self, preference: Preference) -> PreferenceCounts:
-        """What counts a preference."""
+        """Return the counts of a preference."""
         key = (self.rel_of(preference), preference["cutoff"], self._largest_rel)
         if key not in self._counted:
             self._counted[key] = PreferenceCounts(self.aligned.runs, *key[:2], self.queries)
@@ -195,7 +195,7 @@ class Decisions:
         return signs
 
     def with_judgments(self, judgments: Judgments) -> Decisions:
-        """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
+        """Return the same rankings, scored with other grades of the same documents."""
         other = object.__new__(Decisions)
         other.labels, other.rel, other.progress = self.labels, self.rel, False
         other.aligned, other._counted = self.aligned.with_judgments(judgments), {}
@@ -214,7 +214,7 @@ class Decisions:
 
 
 def rising(measure: IRMeasure, values: Floats) -> Floats:
-    """The values of a measure, negated where the smaller one is better: in every study, the larger one is.
+    """Return the values of a measure, negated if the smaller one is better.
 
     >>> import ir_measures
     >>> from ir_lexirecall import SL3

@@ -142,7 +142,7 @@ def values(
 
 
 def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:
-    """The lowest and the highest label of each aspect that the measure names; empty for a measure that names none."""
+    """Return the lowest and highest label of each aspect that the measure names."""
     scales = measure["aspects"].items() if "aspects" in measure.SUPPORTED_PARAMS else ()
     return {
         name: (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale)
@@ -172,7 +172,7 @@ class SimulatedRankings:
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
-        """The relevant documents as a table: ``query_id``, ``doc_id``, ``relevance``."""
+        """Return the relevant documents as a table: ``query_id``, ``doc_id``, ``relevance``."""
         return self.judgments.for_ir_measures().drop(columns="iteration")
 
     @property
@@ -285,7 +285,7 @@ def simulate_rankings(
 
 
 def positions(rng: np.random.Generator, n: int, m: Ints, quality: float) -> tuple[Ints, Ints]:
-    """The relevant documents (0..m-1) of each query in the order of their ranks, and the ranks; shape ``(Q, max m)``.
+    """Return the relevant documents of each query by rank, and the ranks; shape ``(Q, max m)``.
 
     Of a query with fewer relevant documents, the places beyond m have ranks beyond every
     collection.

@@ -69,7 +69,7 @@ def degrade(
     aggregate: bool = False,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Ties and agreement with the full labels after a fraction of the relevant labels is removed.
+    """Count ties and agreement with the full labels after relevant labels are removed.
 
     Of the m relevant documents of a query, ceil((1 - fraction) m) keep their labels, at least one;
     the others count as judged not relevant (grade 0, lowest label of every aspect). Within a
@@ -199,7 +199,7 @@ def stability(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Agreement with the full labels by how labels were lost, with intervals over queries and groups of runs together.
+    """Compare decisions with those of the full labels, with intervals over queries and groups.
 
     Equal shares of every query's relevant labels are removed by each policy (those of ``degrade``).
     A decision is which of two runs is better on a query. ``agreement`` is the share of all
@@ -375,7 +375,7 @@ def checked_fractions(fractions: Any) -> list[float]:
 def removals(
     decisions: Decisions, fractions: Iterable[float], policy: str, n_samples: int, seed: int
 ) -> Iterator[tuple[float, int, Bools]]:
-    """Fractions, samples, and which of the judged documents lose their label."""
+    """Yield fractions, samples, and which of the judged documents lose their label."""
     judgments, runs = decisions.judgments, decisions.aligned.runs.values()
     first = np.zeros(
         len(judgments.grade), dtype=np.int64
@@ -402,13 +402,13 @@ def removals(
 
 
 def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
-    """The same documents, some of them (a truth value for each) judged not relevant in every aspect."""
+    """Return the judgments with the marked documents not relevant in every aspect."""
     table = None if judgments.table is None else judgments.table.without_labels(removed)
     return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table)
 
 
 def _conclusions(decisions: Decisions, label: str, queries: Ints, alpha: float) -> Conclusions:
-    """What one measure says of all pairs: signs on ``queries``, and whose difference is significant (1, -1, else 0)."""
+    """Return the signs of all pairs on ``queries``, and the signs of significant differences."""
     measure, (a, b) = decisions.labels[label], decisions.pairs
     if isinstance(measure, Preference):
         x = np.concatenate(
@@ -457,7 +457,7 @@ class TwoWay:
         return cls(known.tolist(), of_run, of_run[np.stack(decisions.pairs, axis=1)], *drawn)
 
     def ratio(self, numerator: Floats, denominator: Floats) -> Floats:
-        """Weighted sum of one over that of another, shape ``(B + 1,)``; both of pairs of runs and queries, shape ``(P, Q)``."""
+        """Return the ratio of two weighted sums over pairs and queries, for each resample."""
         result = np.empty(len(self.query_weight))
         for some in row_blocks(len(result), sum(numerator.shape), _BLOCK):
             a, b = (self.group_weight[some][:, place] for place in self.of_pair.T)
@@ -471,13 +471,13 @@ class TwoWay:
 
 
 def times_drawn(rng: np.random.Generator, size: int, n_resamples: int) -> Floats:
-    """How often a bootstrap draws each of ``size`` things, shape ``(B + 1, size)``; the first row is the sample itself."""
+    """Return how often each of ``size`` things is drawn; the first row is the sample itself."""
     drawn = rng.multinomial(size, np.full(size, 1 / size), size=n_resamples)
     return np.concatenate([np.ones((1, size)), drawn])
 
 
 def interval(resampled: Floats, alpha: float) -> tuple[float, float, float]:
-    """The sample's value, which is the first, and the percentile interval of the others, of those that are numbers."""
+    """Return the value of the sample, the first, and the percentile interval of the resamples."""
     known = resampled[1:][~np.isnan(resampled[1:])]
     low, high = np.quantile(known, [alpha / 2, 1 - alpha / 2]) if len(known) else (np.nan, np.nan)
     return float(resampled[0]), float(low), float(high)

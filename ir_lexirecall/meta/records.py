@@ -160,7 +160,7 @@ def plot(table: Any, ax: Any = None) -> Any:
 
 @entry
 def summary(table: pd.DataFrame) -> str:
-    """A study in a few sentences: what was studied on what, and what stands out; then the numbers, largest first.
+    """Summarise a study in a few sentences, followed by its numbers, largest first.
 
     Args:
         table: what a function of ``ir_lexirecall.meta``, a method of ``Study``, or ``tie_audit``
@@ -177,7 +177,7 @@ def summary(table: pd.DataFrame) -> str:
 
 
 def finding(table: pd.DataFrame) -> Finding:
-    """What ``summary`` says, in parts."""
+    """Return the parts of ``summary``."""
     function = getattr(table, "attrs", {}).get("function")
     if function not in RECORDS:
         raise ValueError(
@@ -218,7 +218,7 @@ def finding(table: pd.DataFrame) -> Finding:
 
 
 def introduction(table: pd.DataFrame) -> str:
-    """What was studied on what."""
+    """Return what was studied on which data."""
     attrs, facts = table.attrs, []
     for name, noun in (("measures", "measure"), ("runs", "run")):
         known = attrs.get(name)

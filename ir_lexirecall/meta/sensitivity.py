@@ -92,7 +92,7 @@ def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
 def achieved_significance(
     self: Decisions, *, test: str | SignificanceTest = "bootstrap"
 ) -> pd.DataFrame:
-    """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
+    """List the achieved significance level of every pair of runs, largest first.
 
     Arguments and errors are those of ``discriminative_power``.
 

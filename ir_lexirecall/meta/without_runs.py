@@ -338,7 +338,7 @@ def balancing_index(
 
 
 def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
-    """The largest b by scoring, from the last rank up, some b at a time."""
+    """Return the largest b by scoring from the last rank up, a block of b at a time."""
     step = max(1, min(_DOCUMENTS // (n + 1), 256))  # each b needs n + 1 judged documents
     for end in range(n, 0, -step):
         first = np.arange(end, max(0, end - step), -1)

@@ -112,7 +112,7 @@ class PreferenceCounts(Memoised):
         return standing
 
     def blocks(self, preference: str) -> Iterable[tuple[Any, Floats]]:
-        """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
+        """Yield blocks of queries with the preferences of all pairs, shape ``(q, S, S)``."""
         if not is_pairwise(preference):
             standing = self.standing(preference).T
             return (
@@ -131,7 +131,7 @@ class PreferenceCounts(Memoised):
 
     @cached_property
     def _similar_queries(self) -> list[Ints]:
-        """The queries in groups of similar numbers of relevant documents, as many as one block holds."""
+        """Yield queries with similar numbers of relevant documents, as many as a block holds."""
         m = self.m
         order = np.argsort(m, kind="stable")
         groups, start = [], 0
@@ -145,7 +145,7 @@ class PreferenceCounts(Memoised):
         return groups
 
     def ranks_of(self, pair: tuple[int, int]) -> Iterator[tuple[Ints, Ranks]]:
-        """Some queries at a time, and the ranks of two runs at their recall levels, shape ``(levels, q, 2)``."""
+        """Yield blocks of queries, and the ranks of two runs by recall level, ``(levels, q, 2)``."""
         return (
             (queries, self.positions.padded(queries, list(pair)))
             for queries in self._similar_queries
@@ -211,7 +211,7 @@ def is_pairwise(preference: str) -> bool:
 def explain(
     preference: str, counts: PreferenceCounts, pair: tuple[int, int], values: Floats
 ) -> dict[str, Any]:
-    """What decided a preference between two runs, as columns with a row per query; see ``Comparison.explain``.
+    """Return what decided a preference between two runs, as columns with a row per query.
 
     Args:
         preference: its name.

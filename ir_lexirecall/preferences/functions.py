@@ -61,7 +61,7 @@ class Positions:
         )
 
     def part(self, queries: slice) -> Positions:
-        """The same on some of the queries."""
+        """Return the same for a subset of the queries."""
         return replace(self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries])
 
     def padded(self, queries: Any = slice(None), systems: Any = slice(None)) -> Ranks:
@@ -84,7 +84,7 @@ class Positions:
 
 
 def lexirecall_standing(p: Positions) -> Ints:
-    """Number of systems with the better ranking, shape ``(S, Q)``: more relevant documents, then p_r, p_{r-1}, ..."""
+    """Count the systems with a better ranking: more relevant documents, then p_r, p_{r-1}, ..."""
 
     def from_the_end(level: Ints, system: Any, query: Any) -> Ints:
         last = p.start[system, query] + p.r[system, query] - 1 - level
@@ -100,7 +100,7 @@ def lexirecall_standing(p: Positions) -> Ints:
 
 
 def lexiprecision_standing(p: Positions) -> Ints:
-    """Number of systems with the better ranking, shape ``(S, Q)``: p_1, then p_2, ...; a missing one loses."""
+    """Count the systems with a better ranking: p_1, then p_2, ...; a missing one loses."""
     beyond = int(p.rank.max(initial=0)) + 1
 
     def from_the_top(level: Ints, system: Any, query: Any) -> Ints:

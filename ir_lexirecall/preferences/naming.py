@@ -32,7 +32,7 @@ class Preference(Parameterised):
         super().__init__(**params)
 
     def __call__(self, **params: Any) -> Preference:
-        """The preference with other parameters."""
+        """Return the preference with other parameters."""
         return Preference(self.NAME, **{**self.params, **params})
 
     def __eq__(self, other: object) -> bool:
@@ -42,7 +42,7 @@ class Preference(Parameterised):
         return hash(str(self))
 
     def rel_in(self, judgments: Judgments) -> float:
-        """The smallest grade that counts as relevant, of judgments with a threshold of their own."""
+        """Return the smallest relevant grade, given the threshold of the judgments."""
         rel: float | None = self["rel"]
         return judgments.threshold if rel is None else rel
 
@@ -52,7 +52,7 @@ PREFERENCES = {name: Preference(name) for name in NAMES}
 
 
 def parse_preference(criterion: Any) -> Preference | None:
-    """The preference that a criterion names; None where it names none, which may be a measure.
+    """Return the preference that a criterion names; None if it is not a preference.
 
     Raises:
         ValueError: parameters that no preference has, or out of range.

@@ -85,11 +85,8 @@ def test_queries_and_grades_of_one_judge_alone_take_no_part() -> None:
     runs = {"x": {"q2": {"a": 2, "b": 1}}, "y": {"q2": {"a": 1, "b": 2}}}
     table = Study("AP", a, runs).judges(b, n_resamples=5)
     assert table["queries"].tolist() == [1, 1]
-    assert table.attrs["confusion"] == {
-        0: {0: 1, 1: 0, 2: 0},
-        1: {0: 0, 1: 0, 2: 1},
-        2: {0: 0, 1: 0, 2: 0},
-    }
+    # The first judge's grade of document b is negative: it was pooled, not judged.
+    assert table.attrs["confusion"] == {1: {1: 0, 2: 1}, 2: {1: 0, 2: 0}}
     with pytest.raises(
         ValueError, match="judges: the two sets of judgments have no query in common"
     ):

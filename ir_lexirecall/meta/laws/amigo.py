@@ -66,7 +66,7 @@ def _better_for_all(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Claim]:
-    """A further document is about the second subtopic only, rather than about the first."""
+    """Claim more for a further document about the second subtopic than for one about the first."""
     first, second = (grade, 0), (0, grade)
     labels: Any = (*ranking.retrieved, *ranking.missing)
     others = (*ranking.missing, *((b, a) for a, b in labels))  # every document is mirrored
@@ -90,7 +90,7 @@ def _redundant_throughout(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _after_full_relevance(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    """A document of the top grade for the first subtopic comes last; then a further one about it."""
+    """Claim less for a second document about a subtopic that is already satisfied."""
     full = Ranking((*ranking.retrieved, space.exclusive(0)), ranking.missing)
     for grade in space.grades[1:]:
         longer, shorter = appended(full, space.exclusive(0, grade))

@@ -30,7 +30,7 @@ _MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more
 
 
 def _swaps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    """A relevant document changes places with a nonrelevant one above it, also from below the retrieved ones."""
+    """Claim more after a relevant document changes places with a nonrelevant one above it."""
     yield from swaps(ranking, space)
     labels = ranking.retrieved
     if ranking.missing:

@@ -46,12 +46,12 @@ class Claim(NamedTuple):
 
 
 def more(better: Ranking, worse: Ranking, number: int = 0) -> Claim:
-    """The claim that one ranking has a larger value than another."""
+    """Claim that one ranking has a larger value than another."""
     return Claim(((1, better), (-1, worse)), number=number)
 
 
 def equal(one: Ranking, other: Ranking) -> Iterator[Claim]:
-    """The claims that two rankings have the same value; the property is not strict."""
+    """Claim that two rankings have the same value; for properties that are not strict."""
     yield more(one, other)
     yield more(other, one)
 
@@ -82,7 +82,7 @@ class Space:
         return self.grades if len(self.grades) > 2 else (*self.grades, self.top + 1)
 
     def exclusive(self, aspect: int, grade: int | None = None) -> Label:
-        """A document that is relevant to one of two subtopics only, by default of the top grade."""
+        """Return the label of a document about one of two subtopics only, by default the top grade."""
         grade = self.top if grade is None else grade
         return (grade, 0) if aspect == 0 else (0, grade)
 
@@ -135,7 +135,10 @@ class Property:
     def describe(
         self, claim: Claim, value: Mapping[Ranking, float], *, falling: bool = False
     ) -> str:
-        """A broken claim in words, with the values of its rankings; ``falling``: the smaller value is better."""
+        """Describe a broken claim with the values of its rankings.
+
+        With ``falling``, the smaller value is better.
+        """
         numbers = [value[ranking] for _, ranking in claim.terms]
         digits = next(
             d
@@ -161,13 +164,13 @@ def weak_and_strict(
     strict: str,
     **search: Any,
 ) -> tuple[Property, Property]:
-    """A property, and its variant ``word name`` by which values must differ: both say what happens to the value."""
+    """Declare a property, and its variant ``word name`` in which values must differ."""
     varied = declare(f"{word} {name}", f"{meaning} {strict} the value", strict=True, **search)
     return declare(name, f"{meaning} {weak} the value", **search), varied
 
 
 def changed(labels: tuple[Label, ...], *changes: tuple[int, Label]) -> tuple[Label, ...]:
-    """The labels with others at some places.
+    """Return the labels with some of them replaced, by index.
 
     >>> changed((0, 0, 1), (0, 2))
     (2, 0, 1)
@@ -179,7 +182,7 @@ def changed(labels: tuple[Label, ...], *changes: tuple[int, Label]) -> tuple[Lab
 
 
 def swapped(ranking: Ranking, i: int, j: int) -> Ranking:
-    """The ranking with the documents at two places (from 0) exchanged.
+    """Return the ranking with two documents exchanged, by index.
 
     >>> str(swapped(Ranking((0, 0, 1)), 1, 2))
     '[0 1 0]'
@@ -189,14 +192,14 @@ def swapped(ranking: Ranking, i: int, j: int) -> Ranking:
 
 
 def replaced(ranking: Ranking, i: int, label: Label) -> tuple[Ranking, Ranking]:
-    """The ranking with another document at a place (from 0), and the ranking itself, in a topic with both documents."""
+    """Return a ranking with document ``i`` replaced, and the ranking, in a topic that has both."""
     before = ranking.retrieved
     after = Ranking(changed(before, (i, label)), (before[i], *ranking.missing))
     return after, Ranking(before, (label, *ranking.missing))
 
 
 def swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    """The claims that a ranking has a larger value where a document has changed places with a lower one of a higher grade."""
+    """Claim more after a document changes places with a lower one of a higher grade."""
     labels: Any = ranking.retrieved
     for i, j in itertools.combinations(range(len(labels)), 2):
         if labels[i] < labels[j]:
@@ -204,13 +207,13 @@ def swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def nonrelevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    """The claim that a ranking has a larger value without a nonrelevant document at its end."""
+    """Claim more for a ranking without a nonrelevant document at its end."""
     longer, shorter = appended(ranking, 0)
     yield more(shorter, longer)
 
 
 def appended(ranking: Ranking, label: Label) -> tuple[Ranking, Ranking]:
-    """The ranking followed by one more document, and the ranking itself, in a topic with this document."""
+    """Return a ranking with one more document, and the ranking, in a topic that has it."""
     longer = Ranking((*ranking.retrieved, label), ranking.missing)
     return longer, Ranking(ranking.retrieved, (*ranking.missing, label))
 
@@ -229,7 +232,7 @@ class Search:
 
     @cached_property
     def rankings(self) -> list[Ranking]:
-        """The different rankings of all claims."""
+        """Distinct rankings of all claims."""
         return list(dict.fromkeys(ranking for claim in self.claims for _, ranking in claim.terms))
 
     @cached_property
@@ -407,7 +410,7 @@ def _moved_down(claim: Claim, above: tuple[Label, ...]) -> Claim:
 
 
 def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
-    """The claims around a ranking, in topics with relevant documents: without one, every ranking scores 0."""
+    """Return the claims around a ranking in topics that have relevant documents."""
     assert law.around is not None
     claims = []
     for claim in law.around(ranking, space):
