@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -134,6 +135,10 @@ def compare(
         return compare_values(values, wanted_values(by, smaller_is_better, query=query), design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
+    if _are_runs(qrels) and not _are_runs(runs):
+        raise ValueError(
+            "the first argument is a mapping of names to runs; the order is compare(qrels, runs)"
+        )
     refuse_costs(smaller_is_better)
     refuse_query_column(query)
     result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
@@ -147,6 +152,21 @@ def read_predicted(qrels: QrelsLike) -> Judgments:
     """Return predicted judgments; errors call them so."""
     with naming("predicted"):
         return Judgments.from_qrels(qrels)
+
+
+def _are_runs(source: Any) -> bool:
+    """Return whether an object is a mapping of names to runs: to files, frames or rankings.
+
+    >>> _are_runs({"bm25": {"q1": {"d1": 2.5}}}), _are_runs({"q1": {"d1": 1}})
+    (True, False)
+    """
+    if not isinstance(source, Mapping) or not source:
+        return False
+    for run in source.values():
+        is_ranking = isinstance(run, Mapping) and any(isinstance(x, Mapping) for x in run.values())
+        if not (is_ranking or hasattr(run, "columns") or isinstance(run, (str, os.PathLike))):
+            return False
+    return True
 
 
 def compare_runs(
