@@ -48,6 +48,7 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         "effect": ["effect size d_z"],
         "p_corrected": FAMILIES,
         "verdict": FAMILIES,
+        "bound": MARGIN["not_worse_p"],  # inverts the one-sided tests
         **MARGIN,
     },
     "means": {"ci": MEANS},
@@ -60,7 +61,7 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         "ci": TESTS,
         "p": TESTS,
         "effect": ["effect size d_z"],
-        **dict.fromkeys(["p_corrected", "verdict", *MARGIN], GROUPS),
+        **dict.fromkeys(["p_corrected", "verdict", "bound", *MARGIN], GROUPS),
     },
     "group_differences": {"p": SAME, "p_corrected": SAME, "differ": SAME},
     "queries_needed": {"ci": ["queries needed"]},

@@ -18,7 +18,7 @@ import numpy as np
 import ir_lexirecall as irl
 from ir_lexirecall import significance as sig
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall.comparison.gating import spent_at
+from ir_lexirecall.comparison.ledger import spent_at
 from ir_lexirecall.significance import SignificanceTest
 
 ALPHA, MARGIN, BEST = 0.05, 0.01, 8
