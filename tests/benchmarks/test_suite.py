@@ -364,14 +364,15 @@ def test_rules_and_exclude_add_up() -> None:
 @pytest.mark.parametrize(
     ("queries", "runs", "options", "message"),
     [
-        (4, 2, {}, "sign test can give on 4 queries is 0.125: it cannot reject at alpha 0.05."),
-        (4, 2, {"name": "t"}, None),
-        (8, 4, {}, "is 0.00781 (0.0469 after Holm's correction for 6 comparisons)."),
-        (8, 5, {}, "is 0.00781 (0.0781 after Holm's correction for 10 comparisons): it cannot reject at alpha 0.05."),
-        (8, 5, {"correction": None}, "is 0.00781."),
-        (8, 5, {"baseline": "run 0"}, "(0.0312 after Holm's correction for 4 comparisons)."),
+        (4, 2, {}, "sign test can give on 4 queries is 0.12: it cannot reject at alpha 0.05."),
+        (4, 2, {"name": "t"}, "t test can give on 4 queries is 0.12: it cannot reject"),
+        (30, 2, {"name": "t"}, None),
+        (8, 4, {}, "is 0.0078 (0.047 after Holm's correction for 6 comparisons)."),
+        (8, 5, {}, "is 0.0078 (0.078 after Holm's correction for 10 comparisons): it cannot reject at alpha 0.05."),
+        (8, 5, {"correction": None}, "is 0.0078."),
+        (8, 5, {"baseline": "run 0"}, "(0.031 after Holm's correction for 4 comparisons)."),
         (30, 5, {}, None),
-        (30, 5, {"name": "bootstrap", "n_resamples": 99}, "is 0.0100 (0.100 after Holm's correction for 10 comparisons): it"),
+        (30, 5, {"name": "bootstrap", "n_resamples": 99}, "is 0.010 (0.10 after Holm's correction for 10 comparisons): it"),
         (30, 5, {"name": "tukey", "n_resamples": 99}, None),
     ],
 )  # fmt: skip
