@@ -513,6 +513,11 @@ def table_batches(
     yield from layout.batches(path, header=True)
 
 
+def separator_of(header: str) -> str:
+    """Return what separates the columns of a header: semicolons where there are more of them than commas."""
+    return ";" if header.count(";") > header.count(",") else ","
+
+
 def csv_rows(
     text: str, location: Location, separator: str = ",", *, strip: bool = True, **options: Any
 ) -> Iterator[tuple[int, list[str]]]:

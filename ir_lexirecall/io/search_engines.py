@@ -12,7 +12,7 @@ from ir_lexirecall._util.errors import and_more, entry, is_integer, repeated, sh
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import first_line, parsed_json, rereadable, text_of_file
-from ir_lexirecall.io.lines import csv_rows
+from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.schemas import Cut
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
@@ -140,14 +140,9 @@ def is_judgment_list(header: str) -> bool:
     >>> is_judgment_list("query,docid,rating"), is_judgment_list("query_id,doc_id,relevance")
     (True, False)
     """
-    parts = header.split(_separator_of(header))
+    parts = header.split(separator_of(header))
     names = [_column_name(name.strip().strip('"')) for name in parts]
     return "query_id" not in names and not any(map(set(names).isdisjoint, _COLUMNS))
-
-
-def _separator_of(header: str) -> str:
-    """Return what separates the columns of a header: semicolons where there are more of them than commas."""
-    return ";" if header.count(";") > header.count(",") else ","
 
 
 def _column_name(name: str) -> str:
@@ -325,7 +320,7 @@ def _rows_of_csv(path: str) -> list[tuple[str, str, Any, str]]:
     """
     text = text_of_file(path)
     is_ended, last = text.endswith("\n"), text.count("\n") + 1
-    lines = csv_rows(text, lambda line: f"{path}, line {line}", _separator_of(first_line(path)))
+    lines = csv_rows(text, lambda line: f"{path}, line {line}", separator_of(first_line(path)))
     names = [_column_name(name) for name in next(lines, (0, []))[1]]
     columns = _columns_of_list(names, path) if names else []
     rows = []

@@ -15,7 +15,7 @@ from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.downloads import downloading
 from ir_lexirecall.io.frames import table_of_frame
-from ir_lexirecall.io.lines import csv_rows
+from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.topics import read_topics
 from ir_lexirecall.io.value_cells import id_text
 
@@ -274,7 +274,8 @@ def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
 
 def _of_csv(path: str, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in a CSV file, which has a header."""
-    rows = csv_rows(files.text_of_file(path), lambda n: f"{path}, line {n}")
+    separator = separator_of(files.first_line(path))
+    rows = csv_rows(files.text_of_file(path), lambda n: f"{path}, line {n}", separator)
     header = next(rows, None)
     if header is None:
         return
@@ -333,7 +334,7 @@ class _TextColumns:
 
     def id_and_text(self, n: int, fields: list[str]) -> IdAndText:
         """Return the id and the text in the fields of line `n`."""
-        if len(fields) <= max(self.id_index, *self.text_indexes):
+        if not max(self.id_index, *self.text_indexes) < len(fields) <= self.width:
             raise self.wrong_number_of_fields(n, len(fields))
         return fields[self.id_index], _joined(fields[index] for index in self.text_indexes)
 

@@ -206,3 +206,16 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 def test_what_has_no_texts_is_refused(source: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         texts_of(source, ["a"], DOCUMENTS)
+
+
+def test_rows_of_texts_with_too_many_fields_and_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "texts.tsv"
+    path.write_text("docid\ttext\nd1\tone\tmore\n")
+    with pytest.raises(ValueError, match="line 2: 3 fields, where the header has 2"):
+        texts_of(path, ["d1"])
+    path = tmp_path / "texts.csv"
+    path.write_text("docid;text\nd1;one, two\n")
+    assert texts_of(path, ["d1"]) == {"d1": "one, two"}
+    path.write_text("docid;text\nd1;one; two\n")
+    with pytest.raises(ValueError, match="line 2: 3 fields, where the header has 2"):
+        texts_of(path, ["d1"])
