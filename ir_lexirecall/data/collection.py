@@ -19,6 +19,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data import demo
+from ir_lexirecall.data.reading import Reading
 from ir_lexirecall.io.downloads import downloading
 
 DEMO = "lexirecall/demo"
@@ -108,14 +109,14 @@ class Collection:
         dataset_id: its id.
         aspect_fields: fields of its qrels that are aspects beside ``relevance``, and their names here.
         has_subtopics: whether documents are judged for subtopics of a query.
-        reading: how its judgments are to be read: what ``load`` was given, call by call.
+        reading: how its judgments are to be read, for each call of ``load``.
     """
 
     dataset_id: str
     aspect_fields: Mapping[str, str] = field(repr=False)
     has_subtopics: bool = field(repr=False)
     _dataset: Any = field(default=None, repr=False)  # ir_datasets' own
-    reading: tuple[Mapping[str, Any], ...] = ()
+    reading: tuple[Reading, ...] = ()
 
     def _table(self, part: str) -> pd.DataFrame:
         """What ir_datasets has of the ``qrels`` or ``queries``."""
@@ -279,7 +280,7 @@ class _Demo(Collection):
         return True
 
 
-def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()) -> Collection:
+def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Collection:
     """A collection by its ``dataset_id``, one of ir_datasets' or ``lexirecall/demo``; see ``load``.
 
     Raises:

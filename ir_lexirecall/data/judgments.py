@@ -13,28 +13,22 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges, ratio
-from ir_lexirecall._util.errors import and_more, check_flag, entry, naming, shown
+from ir_lexirecall._util.errors import and_more, entry, naming, shown
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.qrels import AspectRows, read_qrels
-from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder, order_of_version
-from ir_lexirecall.io.cells import id_of, number_of
-from ir_lexirecall.io.columns import TableLike, id_pairs, is_file
+from ir_lexirecall.data.reading import RELEVANT, ExcludeLike, LevelsLike, Reading
+from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder
+from ir_lexirecall.io.cells import number_of
+from ir_lexirecall.io.columns import TableLike, is_file
 from ir_lexirecall.io.names import ASPECT_COLUMNS
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars,
 Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, which get grade 1), an
 iterable of named tuples, or ``Judgments`` themselves."""
-
-ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
-"""Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
-to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
-
-LevelsLike: TypeAlias = "float | Iterable[float] | Mapping[float, float]"
-"""From which grades on documents count as 1, 2, ...; or the new grade for each of them."""
 
 _MISSING = (
     "None",
@@ -138,66 +132,59 @@ class Judgments(Memoised):
         if isinstance(qrels, Judgments):
             return qrels
         if isinstance(qrels, Collection):
-            with naming(qrels.dataset_id):
-                judgments = cls.from_qrels(qrels.qrels, allow_empty=allow_empty)
-            judgments = replace(judgments, source=qrels.dataset_id, threshold=qrels.rel)
-            if all(options["rules"] for options in qrels.reading):
-                judgments = judgments.with_rules(qrels.rules)
-            for options in qrels.reading:
-                judgments = judgments.read_with(options)
-            return judgments
+            return cls._from_collection(qrels, allow_empty=allow_empty)
         path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
         with naming(path or "qrels"):
             judgments = cls(*read_qrels(qrels), source=os.path.basename(path))
             if not len(judgments.grade) and not allow_empty:
-                hint = (
-                    "; it can be read only once: give a list" if isinstance(qrels, Iterator) else ""
-                )
+                once = "; it can be read only once: give a list"
+                hint = once if isinstance(qrels, Iterator) else ""
                 raise ValueError(f"there are no judgments in it{hint}")
         return judgments
 
-    def read_with(self, options: Mapping[str, Any]) -> Judgments:
-        """The judgments as ``load`` reads them with its arguments ``exclude``, ``queries`` and ``judged_only``."""
-        exclude, wanted = options["exclude"], options["queries"]
-        taken_out: dict[str, list[str]] = {}
-        if isinstance(exclude, str) and exclude == "self":
-            taken_out = {query_id: [query_id] for query_id in self.query_ids}
-        elif isinstance(exclude, str) and not is_file(exclude):
-            raise ValueError(
-                f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table or run file "
-                "with query_id and doc_id"
-            )
-        elif isinstance(exclude, Mapping):
-            for query_id, docs in exclude.items():
-                if isinstance(docs, str) or not isinstance(docs, Iterable):
-                    raise ValueError(
-                        f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids"
-                    )
-            with naming("exclude"):
-                taken_out = {
-                    id_of(query_id): [id_of(doc) for doc in docs]
-                    for query_id, docs in exclude.items()
-                }
-        elif exclude is not None:
-            for query_id, doc_id in id_pairs(exclude, "exclude"):
-                taken_out.setdefault(query_id, []).append(doc_id)
-        judgments = self.excluding(taken_out) if taken_out else self
-        if wanted == "relevant":
-            relevant = np.flatnonzero(judgments.m(judgments.threshold))
-            if not len(relevant):
-                raise ValueError("queries='relevant': no query has a relevant document")
-            judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
-            judgments = replace(judgments, only_relevant=True)
-        elif wanted is not None:
-            judgments = judgments.restricted_to(map(id_of, wanted))
-        if options["levels"] is not None:
-            judgments = judgments.with_levels(options["levels"])
-        version = options["trec_eval"]
+    @classmethod
+    def _from_collection(cls, collection: Collection, *, allow_empty: bool) -> Judgments:
+        """Return the judgments of a data set, read as it was loaded."""
+        with naming(collection.dataset_id):
+            judgments = cls.from_qrels(collection.qrels, allow_empty=allow_empty)
+        judgments = replace(judgments, source=collection.dataset_id, threshold=collection.rel)
+        if all(reading.rules for reading in collection.reading):
+            judgments = judgments.with_rules(collection.rules)
+        for reading in collection.reading:
+            judgments = judgments.read_as(reading)
+        return judgments
+
+    def read_as(self, reading: Reading) -> Judgments:
+        """Return the judgments without what a reading takes out.
+
+        Raises:
+            ValueError: no query is left, or one that counts is not judged.
+        """
+        excluded = reading.excluded_of(self.query_ids)
+        judgments = self.excluding(excluded) if excluded else self
+        if reading.queries == RELEVANT:
+            judgments = judgments.with_relevant_queries()
+        elif reading.queries is not None:
+            judgments = judgments.restricted_to(reading.queries)
+        if reading.levels is not None:
+            judgments = judgments.with_levels(reading.levels)
         return replace(
             judgments,
-            judged_only=judgments.judged_only or options["judged_only"],
-            order=judgments.order if version is None else order_of_version(version),
+            judged_only=judgments.judged_only or reading.judged_only,
+            order=reading.order or judgments.order,
         )
+
+    def with_relevant_queries(self) -> Judgments:
+        """Return the judgments of the queries that have a relevant document.
+
+        Raises:
+            ValueError: no query has one.
+        """
+        relevant = np.flatnonzero(self.m(self.threshold))
+        if not len(relevant):
+            raise ValueError("queries='relevant': no query has a relevant document")
+        judgments = self.restricted_to([self.query_ids[q] for q in relevant])
+        return replace(judgments, only_relevant=True)
 
     def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
         """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
@@ -687,66 +674,19 @@ def load(
     >>> irl.evaluate("RR", irl.load(qrels, trec_eval=10), run)["RR"].to_dict()
     {'q': 1.0}
     """
-    if isinstance(queries, str):
-        if queries != "relevant":
-            raise ValueError(
-                f"unknown queries {queries!r}; give 'relevant', or a list of their ids"
-            )
-    elif isinstance(queries, Iterable):
-        queries = list(queries)
-        if not queries:
-            raise ValueError("queries is empty; leave it out to take all queries")
-    elif queries is not None:
-        raise ValueError(f"queries must be 'relevant' or ids of queries, not {queries!r}")
-    check_flag("judged_only", judged_only)
-    check_flag("rules", rules)
-    if trec_eval is not None:
-        order_of_version(trec_eval)
-    reading = {
-        "exclude": exclude,
-        "judged_only": judged_only,
-        "queries": queries,
-        "rules": rules,
-        "trec_eval": trec_eval,
-        "levels": None if levels is None else checked_levels(levels),
-    }
+    reading = Reading.from_arguments(
+        exclude=exclude,
+        queries=queries,
+        judged_only=judged_only,
+        rules=rules,
+        trec_eval=trec_eval,
+        levels=levels,
+    )
     if isinstance(source, str) and not is_file(source):
         source = load_collection(source)
     if isinstance(source, Collection):
         return replace(source, reading=(*source.reading, reading))
-    return Judgments.from_qrels(source).read_with(reading)
-
-
-def checked_levels(levels: LevelsLike) -> dict[float, float]:
-    """Return from which grade on a document gets which new one.
-
-    >>> checked_levels(0.5), checked_levels([0.3, 0.8]), checked_levels({0.3: 1, 0.8: 3})
-    ({0.5: 1.0}, {0.3: 1.0, 0.8: 2.0}, {0.3: 1.0, 0.8: 3.0})
-
-    Raises:
-        ValueError: a level is not a number above 0, or the levels or the new grades do not rise.
-    """
-    if isinstance(levels, Mapping):
-        pairs = list(levels.items())
-    elif isinstance(levels, Iterable) and not isinstance(levels, str):
-        pairs = [(level, number) for number, level in enumerate(levels, start=1)]
-    else:
-        pairs = [(levels, 1)]
-    numbers = [(number_of(level), number_of(grade)) for level, grade in pairs]
-    for (level, grade), (threshold, new) in zip(pairs, numbers, strict=True):
-        if threshold is None or new is None or not (0 < threshold < np.inf and 0 <= new < np.inf):
-            raise ValueError(
-                f"levels: {shown(level)}: {shown(grade)} must be a finite number above 0 and a grade of "
-                "at least 0, as in levels=[0.5, 0.8] or levels={0.5: 1, 0.8: 3}"
-            )
-    rising = {float(threshold): float(new) for threshold, new in numbers}  # type: ignore[arg-type]
-    if not pairs or len(rising) < len(pairs):
-        raise ValueError("levels must name at least one grade, and each of them once")
-    if list(rising) != sorted(rising) or list(rising.values()) != sorted(rising.values()):
-        raise ValueError(
-            f"levels must rise, and so must the grades that they stand for: {shown(levels)}"
-        )
-    return rising
+    return Judgments.from_qrels(source).read_as(reading)
 
 
 def load_collection(source: str) -> Collection:
