@@ -45,6 +45,11 @@ def without(table: Table, gone: Gone) -> dict[str, dict[str, Any]]:
     }
 
 
+def judged_without(qrels: Table, gone: Gone) -> Judgments:
+    """The judgments of what is left, which may be nothing."""
+    return Judgments.from_qrels(without(qrels, gone), allow_empty=True)
+
+
 def rows_without(table: pd.DataFrame, gone: Gone) -> pd.DataFrame:
     keep = [
         doc not in gone.get(q, ())
@@ -98,7 +103,7 @@ RULES: dict[str, Callable[[Gone], Any]] = {
 def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
     qrels, run = collection
     gone = some_documents(data, qrels, run)
-    wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
+    wanted = irl.evaluate(MEASURES, judged_without(qrels, gone), without(run, gone))
     for rule in RULES.values():
         assert_frame_equal(
             irl.evaluate(MEASURES, irl.load(qrels, exclude=rule(gone)), run),
@@ -230,12 +235,12 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
         irl.compare(
             irl.load(qrels, exclude=table(gone)), runs, preferences, allow_empty=True
         ).table(),
-        irl.compare(without(qrels, gone), by_hand, preferences, allow_empty=True).table(),
+        irl.compare(judged_without(qrels, gone), by_hand, preferences, allow_empty=True).table(),
         check_exact=True,
     )
     options = {"allow_empty": True, "test": irl.SignificanceTest(n_resamples=99, progress=False)}
     found = irl.benchmark(irl.load(qrels, exclude=gone), runs, ["AP", "LR", "rpp"], **options)
-    wanted = irl.benchmark(without(qrels, gone), by_hand, ["AP", "LR", "rpp"], **options)
+    wanted = irl.benchmark(judged_without(qrels, gone), by_hand, ["AP", "LR", "rpp"], **options)
     assert_frame_equal(found.means(), wanted.means(), check_exact=True)
     assert_frame_equal(found.table(), wanted.table(), check_exact=True)
 
@@ -247,7 +252,7 @@ def test_ties_are_those_of_the_remaining_documents(collection: Any, data: st.Dat
     measures = ["AP", "P@2", "LR", "TSE"]
     found = irl.tie_audit(measures, irl.load(qrels, exclude=gone), {"run": run}, allow_empty=True)
     wanted = irl.tie_audit(
-        measures, without(qrels, gone), {"run": without(run, gone)}, allow_empty=True
+        measures, judged_without(qrels, gone), {"run": without(run, gone)}, allow_empty=True
     )
     assert_frame_equal(found, wanted, check_exact=True)
 
