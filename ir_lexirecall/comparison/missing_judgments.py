@@ -414,8 +414,9 @@ class PooledRuns(TestedRuns):
 
     def _pool(self, judgings: Judgings, names: Sequence[str]) -> Unjudged:
         """Return what the runs retrieved, as deep as these judgings look for these criteria."""
+        measured = [self._measured(name) for name in names]  # raises if there are values only
         assert self.scored is not None
-        depth = judgings.pool_depth(self._measured(name) for name in names)
+        depth = judgings.pool_depth(measured)
         if judgings.depth == "default" and depth is not None:
             depth = max(DEFAULT_DEPTH, depth)  # so that several criteria share one pool
         pool = self.scored.pool(depth)
