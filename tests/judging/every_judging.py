@@ -49,7 +49,7 @@ class Small:
     def open_docs(self, query: str, only: int | None = None) -> list[str]:
         pair = self.rankings[query] if only is None else [self.rankings[query][only]]
         top = sorted({doc for ranking in pair for doc in ranking[: self.depth]})
-        return [doc for doc in top if doc not in self.qrels[query]]
+        return [doc for doc in top if self.qrels[query].get(doc, -1) < 0]
 
     def judgings(self, query: str, only: int | None = None) -> list[dict[str, int]]:
         """All judgments of a query that may come of today's."""
@@ -75,8 +75,10 @@ def small_collections(draw: st.DrawFn, extra: int = 0, most_open: int = 5) -> Sm
             draw(st.lists(st.sampled_from(top), max_size=most_open, unique=True)) if top else []
         )
         judged = [doc for doc in DOCS if doc not in unjudged]
-        grades = st.sampled_from([-1, 0, 0, 0, 1, max_rel])
-        qrels[q] = {doc: draw(grades) for doc in judged}
+        grades = st.sampled_from([0, 0, 0, 1, max_rel])
+        # A negative grade says that a document was pooled, but not judged.
+        pooled = draw(st.sets(st.sampled_from(unjudged))) if unjudged else set()
+        qrels[q] = {doc: draw(grades) for doc in judged} | dict.fromkeys(sorted(pooled), -1)
         rankings[q] = (list(pair[0]), list(pair[1]))
     return Small(qrels, rankings, max_rel, depth, draw(st.integers(0, extra)))
 

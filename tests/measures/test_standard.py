@@ -422,8 +422,12 @@ def test_values_of_programs_that_break_ties_otherwise(
 ) -> None:
     provider = ir_measures.judged if measure.NAME == "Judged" else ir_measures.msmarco
     qrels, run = {"q": judged(ranking, missing), "missing": {"a": 1}}, {"q": retrieved(ranking)}
-    expected = of_provider(provider, [measure], qrels, run)[measure]
-    assert scored(measure, qrels, run) == expected
+    # Its Judged counts what was pooled only, with a negative grade; to that program it is left out.
+    of_program = {q: {d: g for d, g in docs.items() if g >= 0} for q, docs in qrels.items()}
+    if measure.NAME != "Judged":
+        of_program = qrels
+    expected = of_provider(provider, [measure], of_program, run)
+    assert scored(measure, qrels, run) == {q: expected[measure].get(q, 0.0) for q in qrels}
 
 
 # -- definitions ---------------------------------------------------------------------------------------
@@ -476,7 +480,7 @@ def interpolated_precision(
 
 def judged_share(ranking: Sequence[str], grades: Grades, k: int | None) -> float:
     top = reference.cut(ranking, k)
-    return sum(doc in grades for doc in top) / len(top) if top else 0.0
+    return sum(grades.get(doc, -1) >= 0 for doc in top) / len(top) if top else 0.0
 
 
 def graded_rbp(ranking: Sequence[str], grades: Grades, p: float, k: int | None) -> float:
