@@ -406,54 +406,93 @@ def qrels(test: ItemListCollection, rating_field: str | None = None) -> pl.DataF
 def _lists_by_run(
     runs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None
 ) -> dict[str, dict[str, ItemList]]:
-    single = isinstance(runs, ItemListCollection)
-    if not single and not isinstance(runs, Mapping):
-        said = f"an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
-        raise ValueError(f"runs must be {said}")
-    if not single and run_key is not None:
-        said = "a mapping names the runs itself; run_key belongs to a single collection"
-        raise ValueError(f"run_key={run_key!r}: {said}")
-    by_run: dict[str, list[tuple[Any, ItemList]]] = {}
-    for owner, run in (
-        [("runs", runs)] if single else [(f"run {name!r}", run) for name, run in runs.items()]
-    ):
-        if not isinstance(run, ItemListCollection):
-            raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
-        if missing := [field for field in user_key if field not in run.key_fields]:
-            said = f"the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists are keyed"
-            raise ValueError(
-                f"{owner}: {said}; ItemListCollection.rename_key changes a field's name"
-            )
-    if not single:
-        by_run = {str(name): list(run.items()) for name, run in runs.items()}
-        if len(by_run) < len(runs):
-            raise ValueError(
-                f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}"
-            )
+    """Return the lists of each run by user."""
+    if isinstance(runs, ItemListCollection):
+        _check_collection("runs", runs, user_key)
+        lists_of_run = _parted_by_key(runs, _run_fields(runs, user_key, run_key))
+    elif isinstance(runs, Mapping):
+        lists_of_run = _lists_of_named_runs(runs, user_key, run_key)
     else:
-        others = [field for field in runs.key_fields if field not in user_key]
-        fields = (
-            others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
+        kind = type(runs).__name__
+        raise ValueError(
+            f"runs must be an ItemListCollection, or a mapping of names to several, not {kind}"
         )
-        if unknown := [field for field in fields if field not in others]:
-            known = f"there are {', '.join(others) or 'none'} beside those of the test collection"
+    return {
+        name: _by_user(lists, user_key, f"run {name!r}") for name, lists in lists_of_run.items()
+    }
+
+
+def _check_collection(owner: str, run: Any, user_key: Sequence[str]) -> None:
+    """Raise unless a run is a collection of lists with the key fields of the test lists."""
+    if not isinstance(run, ItemListCollection):
+        raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
+    missing = [field for field in user_key if field not in run.key_fields]
+    if missing:
+        raise ValueError(
+            f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, "
+            "by which the test lists are keyed; "
+            "ItemListCollection.rename_key changes a field's name"
+        )
+
+
+def _lists_of_named_runs(
+    runs: Mapping[Any, Any], user_key: Sequence[str], run_key: str | Sequence[str] | None
+) -> dict[str, list[tuple[Any, ItemList]]]:
+    """Return the keys and lists of each run of a mapping."""
+    if run_key is not None:
+        raise ValueError(
+            f"run_key={run_key!r}: a mapping names the runs itself; "
+            "run_key belongs to a single collection"
+        )
+    for name, run in runs.items():
+        _check_collection(f"run {name!r}", run, user_key)
+    lists_of_run = {str(name): list(run.items()) for name, run in runs.items()}
+    if len(lists_of_run) < len(runs):
+        names = ", ".join(map(repr, runs))
+        raise ValueError(f"runs: names must differ as strings, but they are {names}")
+    return lists_of_run
+
+
+def _run_fields(
+    runs: ItemListCollection, user_key: Sequence[str], run_key: str | Sequence[str] | None
+) -> list[str]:
+    """Return the key fields that identify a run: ``run_key``, by default all but the user's."""
+    candidates = [field for field in runs.key_fields if field not in user_key]
+    if run_key is None:
+        fields = candidates
+    else:
+        fields = [run_key] if isinstance(run_key, str) else list(run_key)
+    unknown = [field for field in fields if field not in candidates]
+    if unknown:
+        raise ValueError(
+            f"run_key: {unknown[0]!r} is not a key field that could identify a run; there are "
+            f"{', '.join(candidates) or 'none'} beside those of the test collection"
+        )
+    if not fields:
+        raise ValueError(
+            f"runs: no key field identifies the run, for {', '.join(runs.key_fields)} identify the "
+            "test lists; give several collections by name, or one that "
+            "ItemListCollection.add_from filled with a further field"
+        )
+    return fields
+
+
+def _parted_by_key(
+    runs: ItemListCollection, fields: Sequence[str]
+) -> dict[str, list[tuple[Any, ItemList]]]:
+    """Return the keys and lists of each run of a collection; ``fields`` of the key name the run."""
+    lists_of_run: dict[str, list[tuple[Any, ItemList]]] = {}
+    key_of_name: dict[str, tuple[Any, ...]] = {}
+    for key, items in runs.items():
+        run = tuple(getattr(key, field) for field in fields)
+        name = "/".join(map(str, run))
+        if key_of_name.setdefault(name, run) != run:
             raise ValueError(
-                f"run_key: {unknown[0]!r} is not a key field that could identify a run; {known}"
+                f"runs: the runs {key_of_name[name]!r} and {run!r} are both called {name!r}; "
+                "rename one"
             )
-        if not fields:
-            said = f"no key field identifies the run, for {', '.join(runs.key_fields)} identify the test lists"
-            way = "give several collections by name, or one that ItemListCollection.add_from filled with a further field"
-            raise ValueError(f"runs: {said}; {way}")
-        values: dict[str, tuple[Any, ...]] = {}
-        for key, items in runs.items():
-            value = tuple(getattr(key, field) for field in fields)
-            name = "/".join(map(str, value))
-            if values.setdefault(name, value) != value:
-                raise ValueError(
-                    f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one"
-                )
-            by_run.setdefault(name, []).append((key, items))
-    return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
+        lists_of_run.setdefault(name, []).append((key, items))
+    return lists_of_run
 
 
 def _by_user(
