@@ -1,6 +1,7 @@
 """Lexicographic recall, C/W/L variants of ERR, rank-biased utility and multi-aspect measures.
 
-Importing this package makes ir_measures know the measures: as objects, as strings, and in every tool built on it.
+Importing this package makes ir_measures know the measures: as objects, as strings, and in every
+tool built on it.
 
 >>> import ir_lexirecall as irl
 >>> from ir_lexirecall import TSE, LR

@@ -531,7 +531,8 @@ def _rows(lists: Mapping[str, ItemList], name: str, numbers: Sequence[Floats]) -
     if several:
         vocabulary, places = several[0].vocabulary, np.array([-1])
         if vocabulary is not None and all(items.vocabulary is vocabulary for items in several):
-            # To look all items up at once takes a fraction of the time that one list after the other takes.
+            # To look all items up at once takes a fraction of the time that one list after the
+            # other takes.
             places = np.concatenate([items.numbers(missing="negative") for items in several])
         if (places >= 0).all():
             doc_id = pl.Series(vocabulary.id_array().take(pa.array(places)))

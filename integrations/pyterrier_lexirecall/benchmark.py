@@ -37,20 +37,23 @@ def Benchmark(
     """Run pipelines on many data sets, one after the other, and compare them as ``ir_lexirecall.benchmark`` does.
 
     Every pipeline runs on every data set through ``pt.Experiment``, and its run is saved as
-    ``{save_dir}/{data set}/{pipeline}.res.gz`` (slashes of names as dashes, in lower case, as SuiteEval does). A run is
-    there whole or not at all; one that is there already is not made again, so a benchmark that was interrupted
-    continues.
+    ``{save_dir}/{data set}/{pipeline}.res.gz`` (slashes of names as dashes, in lower case, as
+    SuiteEval does). A run is there whole or not at all; one that is there already is not made
+    again, so a benchmark that was interrupted continues.
 
     Args:
-        pipelines: a mapping of names to pipelines, a list of pipelines (called by what they print), or a function of
-            the data set that gives either, or yields pipelines or pairs of a pipeline and its name.
-        collections: a list of data sets (ids with or without ``irds:``, or PyTerrier's objects), a mapping of names to
-            these or to pairs of topics and qrels (a frame, or what ``ir_lexirecall.load`` gives), or a suite of SuiteEval.
+        pipelines: a mapping of names to pipelines, a list of pipelines (called by what they print),
+            or a function of the data set that gives either, or yields pipelines or pairs of a
+            pipeline and its name.
+        collections: a list of data sets (ids with or without ``irds:``, or PyTerrier's objects), a
+            mapping of names to these or to pairs of topics and qrels (a frame, or what
+            ``ir_lexirecall.load`` gives), or a suite of SuiteEval.
         by: as in ``ir_lexirecall.benchmark``, of pipelines.
         save_dir: where runs are kept; by default nowhere.
         experiment: options of ``pt.Experiment``, such as ``batch_size``.
         progress: show progress bars; by default on a terminal only.
-        options: whatever else ``ir_lexirecall.benchmark`` takes, such as ``baseline``, ``test`` and ``margin``.
+        options: whatever else ``ir_lexirecall.benchmark`` takes, such as ``baseline``, ``test`` and
+            ``margin``.
 
     Returns:
         ``Benchmark``: a ``Comparison`` for each data set, and what holds over all of them.

@@ -1,4 +1,7 @@
-"""What the driver holds of a comparison: values and outcomes per query. Rows come when something asks for them, and not before."""
+"""What the driver holds of a comparison: values and outcomes per query.
+
+Rows come when something asks for them, and not before.
+"""
 
 from __future__ import annotations
 

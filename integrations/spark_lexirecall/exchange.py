@@ -34,7 +34,10 @@ pa_: Any = LazyModule("pyarrow")
 Tables = dict[str, pl.DataFrame]
 """The rows of each run, by its name."""
 OfQueries = Callable[[Judgments, Tables], Any]
-"""What a worker makes of whole queries: columns, or a table of them, with ``query_id``. A ``ValueError`` of it means bad input."""
+"""What a worker makes of whole queries: columns, or a table of them, with ``query_id``.
+
+A ``ValueError`` of it means bad input.
+"""
 
 _ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
 _SHARED = "__shared__"  # and another: whether run and qrels have a query in common

@@ -1,7 +1,7 @@
 """A measure's string, such as ``nDCG(dcg='exp-log2')@10``, as the measure that ir_measures means by it.
 
-ir_measures' own parser asks ``ast`` for classes that Python 3.14 does not have. This one takes and refuses the same
-strings; nothing in a string is evaluated.
+ir_measures' own parser asks ``ast`` for classes that Python 3.14 does not have. This one takes and
+refuses the same strings; nothing in a string is evaluated.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
 
     Raises:
         UnknownMeasure: no measure has that name.
-        ValueError: the string is not of the form ``Name(parameter=value, ...)@cutoff``, or the measure does not take such
-            parameters.
+        ValueError: the string is not of the form ``Name(parameter=value, ...)@cutoff``, or the
+            measure does not take such parameters.
 
     >>> parse_measure("nDCG(dcg='exp-log2')@10")
     nDCG(dcg='exp-log2')@10

@@ -63,34 +63,44 @@ def benchmark(
     """Compare runs on many collections: on each as ``compare`` does, and over all of them.
 
     Args:
-        collections: a mapping of names to qrels in any form that ``evaluate`` takes, a list of data sets' ids, or a single
-            collection: its id, what ``load`` gave, or qrels. Or, without ``runs``, a folder with a folder for each collection, of its
-            runs and its qrels (``qrels.*``; without, its name is an id); or a TOML file with ``[collections]`` (name = id or qrels
-            file), ``runs`` and what is not given here: ``by``, ``baseline``, ``margin``, ``test``, ``correction``, ``alpha``, ...
-            (the name of a ``test`` given here changes the name alone; a ``SignificanceTest`` all of it but ``cluster``).
-        runs: a mapping of collections to runs by name, each in any form that ``evaluate`` takes and read once (of a single
-            collection: the runs by name); or a folder as SuiteEval or TIREx lay it out (``{collection}/{run}.res.gz``,
-            ``{collection}/{run}/run.txt.gz``); or a function of a collection's name, called for one after the other.
-        by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, LR, TSE and the preference lexirecall; of a single
-            collection the measures that it recommends, and lexirecall; of values all measures but counts.
-        values: instead of ``collections`` and ``runs``: values per query that something else computed, as
-            ``io.values.read_collections`` takes them (a mapping of collections, a table with a column ``collection``, a folder
-            with a folder for each); or a leaderboard's, a value per task and run, of which inference is
-            ``over="collections"`` only.
-        smaller_is_better: measures of ``values`` of which the smaller value is the better one, as in ``compare``.
+        collections: a mapping of names to qrels in any form that ``evaluate`` takes, a list of data
+            sets' ids, or a single collection: its id, what ``load`` gave, or qrels. Or, without
+            ``runs``, a folder with a folder for each collection, of its runs and its qrels
+            (``qrels.*``; without, its name is an id); or a TOML file with ``[collections]`` (name =
+            id or qrels file), ``runs`` and what is not given here: ``by``, ``baseline``,
+            ``margin``, ``test``, ``correction``, ``alpha``, ... (the name of a ``test`` given here
+            changes the name alone; a ``SignificanceTest`` all of it but ``cluster``).
+        runs: a mapping of collections to runs by name, each in any form that ``evaluate`` takes and
+            read once (of a single collection: the runs by name); or a folder as SuiteEval or TIREx
+            lay it out (``{collection}/{run}.res.gz``, ``{collection}/{run}/run.txt.gz``); or a
+            function of a collection's name, called for one after the other.
+        by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, LR, TSE and the preference
+            lexirecall; of a single collection the measures that it recommends, and lexirecall; of
+            values all measures but counts.
+        values: instead of ``collections`` and ``runs``: values per query that something else
+            computed, as ``io.values.read_collections`` takes them (a mapping of collections, a
+            table with a column ``collection``, a folder with a folder for each); or a
+            leaderboard's, a value per task and run, of which inference is ``over="collections"``
+            only.
+        smaller_is_better: measures of ``values`` of which the smaller value is the better one, as
+            in ``compare``.
         query: the column of ``values`` that names the queries, as in ``compare``.
         baseline, margin, test, allow_empty: as in ``compare``.
-        predicted: judgments by a program of all queries, as in ``compare``, by collection; of those that are named (of values, of every
-            collection, in the form of ``values``). They sharpen what is said of each collection; over collections, people's queries alone count.
-        groups: the group of each query, as in ``compare``; a table or file with a further column ``collection`` where ids of
-            queries are not enough; or a mapping of collections to these. ``Benchmark.group_table`` then compares the runs in
-            each group of each collection; where groups are the units of tests, they are resampled over collections, too.
-        missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is said over collections (of
-            values also the queries that lack a value).
+        predicted: judgments by a program of all queries, as in ``compare``, by collection; of those
+            that are named (of values, of every collection, in the form of ``values``). They sharpen
+            what is said of each collection; over collections, people's queries alone count.
+        groups: the group of each query, as in ``compare``; a table or file with a further column
+            ``collection`` where ids of queries are not enough; or a mapping of collections to
+            these. ``Benchmark.group_table`` then compares the runs in each group of each
+            collection; where groups are the units of tests, they are resampled over collections,
+            too.
+        missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is
+            said over collections (of values also the queries that lack a value).
 
     Returns:
-        ``Benchmark``, a mapping of names to ``Comparison``; one of a single collection has one. At any time the runs of one
-        collection are in memory; what stays are the values and the ranks of judged documents.
+        ``Benchmark``, a mapping of names to ``Comparison``; one of a single collection has one. At
+        any time the runs of one collection are in memory; what stays are the values and the ranks
+        of judged documents.
 
     Raises:
         ValueError: bad input; the message names the collection and the first offender.

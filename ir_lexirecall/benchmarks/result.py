@@ -52,15 +52,17 @@ _ROWS = 500  # of values that are resampled at once
 class Benchmark(Memoised, Mapping[str, Comparison]):
     """What ``benchmark`` found: a mapping of collections to comparisons, with inference over all of them.
 
-    Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample: ``'queries'`` of these
-    collections, or ``'collections'``, too.
+    Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample:
+    ``'queries'`` of these collections, or ``'collections'``, too.
 
     Attributes:
         results: the comparison of each collection, by its name.
         baseline: the run that all others are compared with, or None.
-        test: how differences are tested within a collection; its alpha, correction, n_resamples and seed also hold over
-            collections (there the correction counts for Tukey's HSD, too: what is tested is not its statistic).
-        lacking: for each run that some collections lack, these collections. What is said over collections leaves such runs out.
+        test: how differences are tested within a collection; its alpha, correction, n_resamples and
+            seed also hold over collections (there the correction counts for Tukey's HSD, too: what
+            is tested is not its statistic).
+        lacking: for each run that some collections lack, these collections. What is said over
+            collections leaves such runs out.
     """
 
     results: Mapping[str, Comparison] = field(repr=False)
@@ -195,27 +197,33 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def overall(self, over: str | None = None) -> pd.DataFrame:
         """What holds over all collections: a row per criterion and run, each collection counting once.
 
-        Columns: ``criterion``, and ``direction`` as in ``Comparison.means``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
-        ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro mean,
-        ``rank_low``, ``rank_high``, which holds for all runs at once and where many are nearly equal (of so many resamples as
-        ``Comparison.best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the resamples put it. With a
-        baseline, the macro ``difference`` (of a preference: the mean preference over the baseline) with its interval, ``p``,
-        ``p_corrected`` (by the correction of ``test``, over the runs of one criterion; ``p_corrected_all``: over all criteria, where there
-        are several) and the ``verdict``. Ranks and
-        verdicts know of which measures the smaller value is better; differences are those of the values. Of a single
-        collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of
-        the differences, ``effect``, in which collections weigh the same, with its interval; ``next_low``, ``next_high``, where the difference
-        on one more collection like these may lie; ``tau2`` (variance of the true differences between collections), ``i2`` (share of the
-        variance not explained by sampling queries) and ``p_heterogeneity``, of Welch's test that the true differences are all alike.
+        Columns: ``criterion``, and ``direction`` as in ``Comparison.means``, ``run``; the macro
+        ``mean`` (of a preference: over all other runs) with its interval ``ci_low``, ``ci_high``;
+        ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro
+        mean, ``rank_low``, ``rank_high``, which holds for all runs at once and where many are
+        nearly equal (of so many resamples as ``Comparison.best_set``); ``rank_from``, ``rank_to``:
+        from where to where 1 - alpha of the resamples put it. With a
+        baseline, the macro ``difference`` (of a preference: the mean preference over the baseline)
+        with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over the runs of
+        one criterion; ``p_corrected_all``: over all criteria, where there are several) and the
+        ``verdict``. Ranks and verdicts know of which measures the smaller value is better;
+        differences are those of the values. Of a single collection means, differences and tests are
+        those of its comparison. Over collections also the random-effects mean of the differences,
+        ``effect``, in which collections weigh the same, with its interval; ``next_low``,
+        ``next_high``, where the difference on one more collection like these may lie; ``tau2``
+        (variance of the true differences between collections), ``i2`` (share of the variance not
+        explained by sampling queries) and ``p_heterogeneity``, of Welch's test that the true
+        differences are all alike.
 
         Args:
-            over: ``"queries"``: these collections are the benchmark, queries are resampled within each; ``"collections"``:
-                they are a sample of tasks, collections are resampled, then the queries of each; by default the queries, and
-                the collections where only a value of each is given.
+            over: ``"queries"``: these collections are the benchmark, queries are resampled within
+                each; ``"collections"``: they are a sample of tasks, collections are resampled, then
+                the queries of each; by default the queries, and the collections where only a value
+                of each is given.
 
         Raises:
-            ValueError: ``over`` is neither, no run is common to all collections, a single one has preferences only, or a collection
-                has no query that counts.
+            ValueError: ``over`` is neither, no run is common to all collections, a single one has
+                preferences only, or a collection has no query that counts.
             ModuleNotFoundError: random effects without statsmodels.
         """
         over = self.sample(over)
@@ -485,8 +493,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def by_collection(self, by: str | None = None) -> pd.DataFrame:
         """Differences to the baseline on each collection: the rows of ``table`` for the runs that all collections have.
 
-        But ``p_corrected`` and ``verdict`` (two-sided, without a margin) hold for all runs and collections together: where nothing
-        differs anywhere, any verdict is false with a probability of at most alpha. What is coloured or filled goes by them.
+        But ``p_corrected`` and ``verdict`` (two-sided, without a margin) hold for all runs and
+        collections together: where nothing differs anywhere, any verdict is false with a
+        probability of at most alpha. What is coloured or filled goes by them.
         """
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
@@ -500,9 +509,10 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def replicated(self, by: str | None = None) -> pd.DataFrame:
         """On how many collections each run is better than the baseline, at least: a row per run.
 
-        Columns: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha; ``p_1`` ... ``p_D``: p of "better on at
-        least u of the D collections" from the one-sided p of each (partial conjunction), corrected over the runs, so that with a
-        confidence of 1 - alpha no number of any run is too large.
+        Columns: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha; ``p_1`` ...
+        ``p_D``: p of "better on at least u of the D collections" from the one-sided p of each
+        (partial conjunction), corrected over the runs, so that with a confidence of 1 - alpha no
+        number of any run is too large.
 
         >>> from ir_lexirecall import benchmark, demo
         >>> result = benchmark("lexirecall/demo", {"ql": demo.run("ql"), "overlap": demo.run("overlap")}, "AP", baseline="overlap")
@@ -510,8 +520,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
           run  better_on_at_least  p_1
         0  ql                   1  0.0
 
-        Source: Dror, Baumer, Bogomolov, Reichart, Replicability Analysis for Natural Language Processing, TACL 2017,
-        doi 10.1162/tacl_a_00074.
+        Source: Dror, Baumer, Bogomolov, Reichart, Replicability Analysis for Natural Language
+        Processing, TACL 2017, doi 10.1162/tacl_a_00074.
         """
         name = self.criterion(by).name
         if self.baseline is None:
@@ -541,9 +551,11 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """Friedman's test that all runs rank alike over collections, and Nemenyi's comparison of all pairs after it.
 
         Returns:
-            ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs), ``critical_difference`` of mean ranks at ``alpha``,
-            ``mean_rank`` (a Series, best first) and ``p_pairs`` (a DataFrame, by Nemenyi), which depends on all runs that are
-            there; beside it ``p_wilcoxon``: of each pair alone by Wilcoxon's signed ranks over collections, Holm-corrected.
+            ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs),
+            ``critical_difference`` of mean ranks at ``alpha``, ``mean_rank`` (a Series, best first)
+            and ``p_pairs`` (a DataFrame, by Nemenyi), which depends on all runs that are there;
+            beside it ``p_wilcoxon``: of each pair alone by Wilcoxon's signed ranks over
+            collections, Holm-corrected.
         """
         criterion = self.criterion(by)
         self.check_common()
@@ -603,8 +615,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     def plot(self, kind: str = "forest", *args: Any, **options: Any) -> Any:
         """Draw a kind of picture: ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``; returns the axes.
 
-        ``"forest"``: differences to the baseline, per collection and over all; ``"rank_intervals"`` (also ``over="collections"``): ranks by
-        macro mean, best first; ``"critical_differences"`` of mean ranks (Demsar 2006).
+        ``"forest"``: differences to the baseline, per collection and over all; ``"rank_intervals"``
+        (also ``over="collections"``): ranks by macro mean, best first; ``"critical_differences"``
+        of mean ranks (Demsar 2006).
 
         Args:
             args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``.

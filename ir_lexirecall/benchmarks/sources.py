@@ -30,8 +30,8 @@ def named_collections(
 ) -> tuple[dict[str, QrelsLike], RunsLike]:
     """Collections by their names, and their runs by collection.
 
-    A mapping is one of names to collections unless it is the qrels of one: a dict of dicts of grades, or of
-    relevant documents.
+    A mapping is one of names to collections unless it is the qrels of one: a dict of dicts of
+    grades, or of relevant documents.
 
     >>> list(named_collections(["beir/scifact/test", "beir/arguana"], "runs")[0])
     ['beir/scifact/test', 'beir/arguana']
@@ -104,13 +104,13 @@ def runs_in_folder(
 ) -> dict[str, dict[str, str]]:
     """Return the run files of each collection below a folder, laid out as SuiteEval or TIREx write it.
 
-    ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs, compressed
-    or not). The folder of a collection has its name, or its name with dashes for slashes, in lower
-    case.
+    ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs,
+    compressed or not). The folder of a collection has its name, or its name with dashes for
+    slashes, in lower case.
 
     Raises:
-        ValueError: the folder, or that of a collection, is missing or has no runs; or two files have
-            one name.
+        ValueError: the folder, or that of a collection, is missing or has no runs; or two files
+            have one name.
     """
     path = Path(folder)
     if not path.is_dir():
@@ -278,9 +278,9 @@ def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
 def read_source(path: str | os.PathLike[str]) -> Source:
     """Return the collections and runs that a folder or a TOML file names.
 
-    A folder has a folder for each collection, or is that of one: its runs (also in a folder ``runs``
-    there), and its qrels in a file ``qrels.*``; without, its name is a data set's id, with dashes for
-    slashes.
+    A folder has a folder for each collection, or is that of one: its runs (also in a folder
+    ``runs`` there), and its qrels in a file ``qrels.*``; without, its name is a data set's id, with
+    dashes for slashes.
 
     Raises:
         ValueError: no such folder or file, no collection or runs in it, or what TOML or its keys do

@@ -56,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Returns:
-        The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse, 4 where it is undecided with ``--strict``, 130 if interrupted.
+        The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse,
+            4 where it is undecided with ``--strict``, 130 if interrupted.
 
     Raises:
         SystemExit: bad usage (code 2), ``--help`` and ``--version`` (code 0).

@@ -480,7 +480,8 @@ class Inputs:
             )
         importlib.import_module("polars")
         if hasattr(signal, "siginterrupt"):
-            # Ctrl-C ends the reading of a pipe, and waiting for threads, which Polars asks the system to restart.
+            # Ctrl-C ends the reading of a pipe, and waiting for threads, which Polars asks the
+            # system to restart.
             signal.siginterrupt(signal.SIGINT, True)
         check_patterns(options.runs)
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]

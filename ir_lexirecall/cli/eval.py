@@ -207,7 +207,8 @@ def _trec_lines(
 ) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
-    # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
+    # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does
+    # not.
     rel = 1 if options.rel is None else options.rel
     relevant = scored.judgments.m(rel).astype(np.float64)
     for place, (run, path) in enumerate(paths.items()):
@@ -221,7 +222,8 @@ def _trec_lines(
             if name == "map" and geometric:
                 means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
         per_query = (scored.judgments.query_ids, values) if options.by_query else None
-        # A run has the tag that it has in TREC's format; its name where it is in another one, or a pipe.
+        # A run has the tag that it has in TREC's format; its name where it is in another one, or a
+        # pipe.
         fields = first_line(path).split() if os.path.isfile(path) and not is_parquet(path) else []
         tag = fields[5] if len(fields) >= 6 else run  # trec_eval ignores what follows it
         text += trec_eval_lines(means, per_query, run=tag, places=options.places) + "\n"

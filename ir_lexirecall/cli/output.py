@@ -105,7 +105,8 @@ class Page:
     ) -> None:
         """Add a frame, or columns by name, with marks beside the numbers of some columns.
 
-        In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand below in Markdown, too.
+        In LaTeX, a table with a title is a whole ``table`` environment with its notes; notes stand
+        below in Markdown, too.
         """
         if self.options.format in EXACT:
             self.parts.append(for_programs(table, self.options.format, self.options.places))

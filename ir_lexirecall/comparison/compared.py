@@ -83,8 +83,8 @@ class Design:
         """The margin of each criterion in its own unit; None where there is none.
 
         Raises:
-            ValueError: a margin without a baseline, below 0, not finite, relative to a preference, or for a criterion that is not
-                there; or a criterion without a margin.
+            ValueError: a margin without a baseline, below 0, not finite, relative to a preference,
+                or for a criterion that is not there; or a criterion without a margin.
         """
         if self.margin is None:
             return None

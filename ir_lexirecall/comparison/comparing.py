@@ -70,46 +70,62 @@ def compare(
     """Compare runs on one collection, query by query: by measures, by exact preferences between their rankings, or both.
 
     Args:
-        qrels: judgments in any form that ``evaluate`` takes, or a collection's id. ``load`` says what counts as judged, and for which
-            queries: a measure counts all of them, a preference those with relevant documents.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
-        by: criteria: measures (``"nDCG@10"``), preferences, or several in a list. ``'lexirecall'`` prefers more relevant
-            documents, then the earlier last one, then the one before it, ...; ``'lexiprecision'`` the same from the top;
-            ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'`` (recall-paired preference and its weighted variants),
-            ``'dominance'`` (a partial order). They take parameters as measures do: ``'lexirecall(rel=2)@100'`` counts documents of
-            grade 2 as relevant (by default those from the collection's own threshold on, else 1), and what is ranked below 100
-            as not retrieved. By default ``'lexirecall'``; of values all measures but counts.
-        values: instead of ``qrels`` and ``runs``: values per query that something else computed, in any form that
-            ``io.values.read_values`` takes (frames, files of trec_eval, ir_measures and others, mappings). Everything that needs
-            only values works. A leaderboard's table task x model is compared over tasks.
-        smaller_is_better: measures of ``values`` of which the smaller value is the better one. Measures of this library, ir_measures and
-            trec_eval are known, and so are well-known costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER,
-            error rate, ...); of any other one the larger value is taken to be better, and the result says so.
-        query: the column of ``values`` that names the queries, if its name is not a known one; see ``io.values.read_values``.
+        qrels: judgments in any form that ``evaluate`` takes, or a collection's id. ``load`` says
+            what counts as judged, and for which queries: a measure counts all of them, a preference
+            those with relevant documents.
+        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned
+            (``AlignedRun``).
+        by: criteria: measures (``"nDCG@10"``), preferences, or several in a list. ``'lexirecall'``
+            prefers more relevant documents, then the earlier last one, then the one before it, ...;
+            ``'lexiprecision'`` the same from the top; ``'rrlexiprecision'``, ``'rpp'``,
+            ``'invrpp'``, ``'dcgrpp'`` (recall-paired preference and its weighted variants),
+            ``'dominance'`` (a partial order). They take parameters as measures do:
+            ``'lexirecall(rel=2)@100'`` counts documents of grade 2 as relevant (by default those
+            from the collection's own threshold on, else 1), and what is ranked below 100 as not
+            retrieved. By default ``'lexirecall'``; of values all measures but counts.
+        values: instead of ``qrels`` and ``runs``: values per query that something else computed, in
+            any form that ``io.values.read_values`` takes (frames, files of trec_eval, ir_measures
+            and others, mappings). Everything that needs only values works. A leaderboard's table
+            task x model is compared over tasks.
+        smaller_is_better: measures of ``values`` of which the smaller value is the better one.
+            Measures of this library, ir_measures and trec_eval are known, and so are well-known
+            costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...);
+            of any other one the larger value is taken to be better, and the result says so.
+        query: the column of ``values`` that names the queries, if its name is not a known one; see
+            ``io.values.read_values``.
         baseline: compare every other run with this one, instead of all pairs.
-        margin: a difference to the baseline that does not matter: a number in the criterion's unit, ``"2%"`` of the baseline's
-            mean, or a mapping of criteria to these. Verdicts then answer one-sided questions, see ``Comparison.verdicts``.
-        test: ``'t'``, ``'sign'`` or another of ``significance.TESTS``, or a ``SignificanceTest`` with a correction, level, number of resamples and seed of its own.
-            By default ``'t'`` for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
-        predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are then those of people, for at
-            least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:
-            what the program gets wrong on the sample is taken off), by a t-test, also with a margin, and in each group (of at least 10
-            queries that people judged); ``table()`` gains ``rho`` and ``n_effective``.
-            With ``values``, those of all queries by the program's judgments, in the same form, of the same runs and measures.
-            By a preference, a query without relevant documents is a tie. Means stay those of people's queries, so that ``difference``, the
+        margin: a difference to the baseline that does not matter: a number in the criterion's unit,
+            ``"2%"`` of the baseline's mean, or a mapping of criteria to these. Verdicts then answer
+            one-sided questions, see ``Comparison.verdicts``.
+        test: ``'t'``, ``'sign'`` or another of ``significance.TESTS``, or a ``SignificanceTest``
+            with a correction, level, number of resamples and seed of its own. By default ``'t'``
+            for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
+        predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are
+            then those of people, for at least 10 of these queries, *drawn at random*. Differences,
+            intervals and p-values use both (prediction-powered inference: what the program gets
+            wrong on the sample is taken off), by a t-test, also with a margin, and in each group
+            (of at least 10 queries that people judged); ``table()`` gains ``rho`` and
+            ``n_effective``. With ``values``, those of all queries by the program's judgments, in
+            the same form, of the same runs and measures. By a preference, a query without relevant
+            documents is a tie. Means stay those of people's queries, so that ``difference``, the
             estimate that the interval belongs to, is not the difference of two means.
-        groups: the group of each query (its type, language, user, session): a mapping, a table with ``query_id`` and one more
-            column, a column indexed by query, a file, or the name of a column of ``qrels``. ``Comparison.group_table`` then
-            compares the runs in each group. Where queries of a group depend on each other, take groups as the units of tests and intervals:
-            ``test=SignificanceTest(cluster=True)``, which is ``'randomisation'``, or ``SignificanceTest("bootstrap", cluster=True)``.
-        allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
+        groups: the group of each query (its type, language, user, session): a mapping, a table with
+            ``query_id`` and one more column, a column indexed by query, a file, or the name of a
+            column of ``qrels``. ``Comparison.group_table`` then compares the runs in each group.
+            Where queries of a group depend on each other, take groups as the units of tests and
+            intervals: ``test=SignificanceTest(cluster=True)``, which is ``'randomisation'``, or
+            ``SignificanceTest("bootstrap", cluster=True)``.
+        allow_empty: take a run that has no query, or no document, in common with the qrels, with a
+            warning.
 
     Returns:
-        ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is an empty ranking.
+        ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is
+        an empty ranking.
 
     Raises:
-        ValueError: bad input, fewer than two runs, two runs that share no query with results, an unknown criterion, baseline, test or correction; with ``predicted`` fewer than
-            10 queries in ``qrels``, or one that ``predicted`` lacks.
+        ValueError: bad input, fewer than two runs, two runs that share no query with results, an
+            unknown criterion, baseline, test or correction; with ``predicted`` fewer than 10
+            queries in ``qrels``, or one that ``predicted`` lacks.
 
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
     doi 10.1145/3728373.
@@ -298,7 +314,8 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
     """``compare`` of values: from people's judgments, sharpened by values from a program's judgments of more queries, if there are any.
 
     Raises:
-        ValueError: predicted values are of other runs, lack a measure, or a value is missing; and what ``Comparison`` refuses.
+        ValueError: predicted values are of other runs, lack a measure, or a value is missing; and
+            what ``Comparison`` refuses.
     """
     named, options = wanted
     result = comparison_of_values(read_values(values, **options), named, design, values)
@@ -351,8 +368,8 @@ def comparison_of_values(
 ) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
 
-    Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups may be the name of a column of the
-    ``source`` that was read, which is no measure then.
+    Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups
+    may be the name of a column of the ``source`` that was read, which is no measure then.
     """
     column = design.groups
     groups = design.groups_of(table.query_ids, _with_query_id(source, table.query_column))

@@ -1,4 +1,7 @@
-"""Criteria: what ranks runs. A measure does by its values, a preference by comparing two rankings; results ask both the same."""
+"""Criteria: what ranks runs.
+
+A measure does by its values, a preference by comparing two rankings; results ask both the same.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,12 @@ class MeasureCriterion:
 
     Attributes:
         values: of S runs on the Q queries that count, shape ``(S, Q)``.
-        means: of each run over these queries, shape ``(S,)``; also of counts, which ``evaluate`` adds up.
-        assumed: whether nothing is known of the measure, so that the larger value is taken to be the better one.
-        range: the smallest and the largest value that the measure can have; infinite where there is none, or it is not known.
+        means: of each run over these queries, shape ``(S,)``; also of counts, which ``evaluate``
+            adds up.
+        assumed: whether nothing is known of the measure, so that the larger value is taken to be
+            the better one.
+        range: the smallest and the largest value that the measure can have; infinite where there is
+            none, or it is not known.
     """
 
     name: str

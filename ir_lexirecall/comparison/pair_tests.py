@@ -191,8 +191,9 @@ class TestedRuns(ComparedRuns):
     def powered(self, by: str) -> PredictionPowered:
         """What human and predicted judgments say of every pair together: see ``prediction_powered``.
 
-        A query on which a preference has nothing to say, having no relevant document, counts as a tie: else the queries that people
-        judged would be no random sample of those with predictions.
+        A query on which a preference has nothing to say, having no relevant document, counts as a
+        tie: else the queries that people judged would be no random sample of those with
+        predictions.
         """
         other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
         if other is None:

@@ -37,24 +37,28 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 class Comparison(PooledRuns):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
-    Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
-    all criteria where there is a column ``criterion``, else those of the first one.
+    Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By
+    default tables have rows of all criteria where there is a column ``criterion``, else those of
+    the first one.
 
     Attributes:
         runs: names of the runs, in order.
         by: the criteria by name: measures, preferences, or both.
         baseline: the run that all others are compared with, or None for all pairs.
         test: how differences are tested, its level and correction.
-        margins: by criterion the difference that does not matter; None where verdicts know no margin.
+        margins: by criterion the difference that does not matter; None where verdicts know no
+            margin.
         scored: the aligned runs with their values; None where only values were given.
-        predicted: the same runs by predicted judgments of more queries, which then sharpen the tests; see ``compare``.
+        predicted: the same runs by predicted judgments of more queries, which then sharpen the
+            tests; see ``compare``.
         groups: the group of each query, or None; see ``group_table``.
         given: the values, where something else computed them.
-        texts: where reports, and files of what to judge next, look up texts of documents and queries, if they are told nothing else.
+        texts: where reports, and files of what to judge next, look up texts of documents and
+            queries, if they are told nothing else.
 
     Raises:
-        ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks, ``cluster``, or a test other than
-            ``'t'``.
+        ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks,
+            ``cluster``, or a test other than ``'t'``.
     """
 
     def _stacked(
@@ -93,10 +97,13 @@ class Comparison(PooledRuns):
     def means(self, by: str | None = None) -> pd.DataFrame:
         """Mean of each run with its interval at 1 - alpha: ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``.
 
-        Where smaller values are better by a criterion, or larger ones are only assumed to be, a column ``direction`` says so.
+        Where smaller values are better by a criterion, or larger ones are only assumed to be, a
+        column ``direction`` says so.
 
-        Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the studentised bootstrap. Of a
-        preference: the mean preference over all other runs and queries, with an interval that holds its level near -1 and 1.
+        Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the
+        studentised bootstrap. Of a
+        preference: the mean preference over all other runs and queries, with an interval that holds
+        its level near -1 and 1.
 
         >>> from ir_lexirecall import compare, demo
         >>> result = compare("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, "nDCG@10")
@@ -135,20 +142,26 @@ class Comparison(PooledRuns):
     def table(self, by: str | None = None) -> pd.DataFrame:
         """A row per criterion and pair of runs: how often each wins, by how much, and whether that is more than chance.
 
-        Columns: ``criterion``, ``run_a``, ``run_b``; ``wins``, ``losses``, ``ties``: queries on which ``run_a`` is better, worse,
-        neither (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins - losses) / queries; ``mean_a``,
-        ``mean_b`` (of a measure) and ``difference``, mean_a - mean_b, of a preference the mean preference (with predicted judgments the
-        prediction-powered estimate of these, while means stay those of people's queries); what the test estimates
-        (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0 exactly where ``p`` is at most
-        alpha; ``p``, ``p_corrected``; ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the
-        noncentral t; none of Wilcoxon's); with several criteria ``p_corrected_all``, corrected over all pairs and all criteria;
-        with a margin ``worse_p``, of no loss (one-sided), and ``better_p``, of no difference (two-sided, 1 where there is no gain),
-        corrected over all criteria and pairs, ``within_p``, of a loss or a gain of at least the margin, and
-        ``not_worse_p``, of a loss of at least the margin (one-sided), corrected over the pairs of the criterion, and the
-        one-sided bounds of the estimate at 1 - alpha that agree with these p before correction, ``bound_low`` and ``bound_high``; with predicted judgments ``rho``, their
-        correlation with the human ones over the differences, and ``n_effective``, the queries that, judged by people alone, would
-        tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is better,
-        differences are those of the values all the same, and wins and verdicts say who is better.
+        Columns: ``criterion``, ``run_a``, ``run_b``; ``wins``, ``losses``, ``ties``: queries on
+        which ``run_a`` is better, worse,
+        neither (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins -
+        losses) / queries; ``mean_a``, ``mean_b`` (of a measure) and ``difference``, mean_a -
+        mean_b, of a preference the mean preference (with predicted judgments the prediction-powered
+        estimate of these, while means stay those of people's queries); what the test estimates
+        (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0
+        exactly where ``p`` is at most alpha; ``p``, ``p_corrected``; ``effect_size`` with its
+        interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the noncentral t; none of
+        Wilcoxon's); with several criteria ``p_corrected_all``, corrected over all pairs and all
+        criteria; with a margin ``worse_p``, of no loss (one-sided), and ``better_p``, of no
+        difference (two-sided, 1 where there is no gain), corrected over all criteria and pairs,
+        ``within_p``, of a loss or a gain of at least the margin, and ``not_worse_p``, of a loss of
+        at least the margin (one-sided), corrected over the pairs of the criterion, and the
+        one-sided bounds of the estimate at 1 - alpha that agree with these p before correction,
+        ``bound_low`` and ``bound_high``; with predicted judgments ``rho``, their correlation with
+        the human ones over the differences, and ``n_effective``, the queries that, judged by people
+        alone, would tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is
+        better, differences are those of the values all the same, and wins and verdicts say who is
+        better.
 
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
@@ -159,16 +172,20 @@ class Comparison(PooledRuns):
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
         """Who is better: ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``, ``difference``.
 
-        ``better`` or ``worse`` where the corrected test rejects, by the sign of what it estimates; else ``undecided``. With a
-        margin: ``worse``, ``better`` (by the two-sided test, as without a margin), ``within margin``, ``not worse`` (by more than the
-        margin), ``undecided``, the first that holds. Ties are no evidence for the last two: two runs that are identical on 10
-        queries are undecided, as up to 26% of such queries may differ. All that says better or worse (sentences, marks, colours, exit codes) reads this.
+        ``better`` or ``worse`` where the corrected test rejects, by the sign of what it estimates;
+        else ``undecided``. With a
+        margin: ``worse``, ``better`` (by the two-sided test, as without a margin), ``within
+        margin``, ``not worse`` (by more than the margin), ``undecided``, the first that holds. Ties
+        are no evidence for the last two: two runs that are identical on 10 queries are undecided,
+        as up to 26% of such queries may differ. All that says better or worse (sentences, marks,
+        colours, exit codes) reads this.
 
-        With ``holds=True`` the unjudged documents are looked at, too. ``holds`` says of *better* and *worse* whether the sign of the
-        difference stays the same ``under any judging`` of those down to ``depth`` (the criterion's cutoff, else 100), ``could be
-        undone`` (some grades of these documents are known to do it), or is ``not bounded``: they
-        might, as no bound excludes it (Wilcoxon's test, groups as units and predicted judgments
-        have none). That the difference stays *significant* is another matter: see ``bounds``.
+        With ``holds=True`` the unjudged documents are looked at, too. ``holds`` says of *better*
+        and *worse* whether the sign of the difference stays the same ``under any judging`` of those
+        down to ``depth`` (the criterion's cutoff, else 100), ``could be undone`` (some grades of
+        these documents are known to do it), or is ``not bounded``: they might, as no bound excludes
+        it (Wilcoxon's test, groups as units and predicted judgments have none). That the difference
+        stays *significant* is another matter: see ``bounds``.
 
         >>> from ir_lexirecall import compare, demo
         >>> compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25").verdicts()["verdict"].tolist()
@@ -191,11 +208,14 @@ class Comparison(PooledRuns):
     def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
         """Which runs may be the best: ``run``, ``p_not_beaten`` and ``may_be_best``, in the order of ``ranking``.
 
-        With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``, of the hypothesis that no run has a
-        better mean, is above alpha. With few queries that does not hold for a run that wins rarely by much: where no such win is among
-        the queries, nothing tells of it (a run that gains .8 on a tenth of the queries is kept in 0.66 of simulations with 10 queries, in
+        With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``,
+        of the hypothesis that no run has a better mean, is above alpha. With few queries that does
+        not hold for a run that wins rarely by much: where no such win is among the queries, nothing
+        tells of it (a run that gains .8 on a tenth of the queries is kept in 0.66 of simulations
+        with 10 queries, in
         0.93 with 25). By the studentised bootstrap of the largest difference to any other run; of more than 5,000 ``n_resamples`` it
-        takes half, but at least 5,000. Predicted judgments do not sharpen it: it looks at people's queries alone.
+        takes half, but at least 5,000. Predicted judgments do not sharpen it: it looks at people's
+        queries alone.
 
         Args:
             alpha: 1 - confidence; by default that of the comparison.
@@ -203,8 +223,9 @@ class Comparison(PooledRuns):
         Raises:
             ValueError: values that are not finite numbers, or alpha out of range.
 
-        Sources: Hsu, Multiple Comparisons, 1996; Mogstad, Romano, Shaikh, Wilhelm, Inference for Ranks with Applications to
-        Mobility across Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies 2024.
+        Sources: Hsu, Multiple Comparisons, 1996; Mogstad, Romano, Shaikh, Wilhelm, Inference for
+        Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across
+        Countries, Review of Economic Studies 2024.
 
         >>> from ir_lexirecall import compare, demo
         >>> best = compare("lexirecall/demo", demo.runs(), "AP").best_set()
@@ -236,11 +257,13 @@ class Comparison(PooledRuns):
     ) -> pd.DataFrame:
         """How many queries like these a t-test needs to find a difference that you name, of each pair of runs.
 
-        Name a difference that would matter, in the criterion's unit, before you look at those observed: the power to find an
-        observed difference says no more than its p. The interval is that of the variance, which these queries only estimate.
+        Name a difference that would matter, in the criterion's unit, before you look at those
+        observed: the power to find an observed difference says no more than its p. The interval is
+        that of the variance, which these queries only estimate.
 
         Returns:
-            A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``, ``ci_low``, ``ci_high``.
+            A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
+                ``ci_low``, ``ci_high``.
         """
         check_number("difference", difference, above=0)
         return self._planned(by, power, queries_for_difference, "queries", difference=difference)
@@ -261,7 +284,8 @@ class Comparison(PooledRuns):
         """The smallest difference that a t-test would find on as many queries with a probability of ``power``.
 
         Returns:
-            A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``, ``ci_high``.
+            A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,
+                ``ci_high``.
         """
         return self._planned(by, power, detectable_difference, "difference")
 
@@ -308,10 +332,12 @@ class Comparison(PooledRuns):
     ) -> pd.DataFrame:
         """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
 
-        Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries; missing: never), ``queries``, and the
-        evidence then: ``e``, and ``e_corrected`` over the pairs, decided where it reached 1 / alpha (e-Holm: each e-value
-        averaged with any others; at least e / number of pairs). Any of the pairs that do not differ is ever decided with probability
-        alpha at most. It does not cure an order that is not random, nor asking again on the same queries.
+        Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries;
+        missing: never), ``queries``, and the
+        evidence then: ``e``, and ``e_corrected`` over the pairs, decided where it reached 1 / alpha
+        (e-Holm: each e-value averaged with any others; at least e / number of pairs). Any of the
+        pairs that do not differ is ever decided with probability alpha at most. It does not cure an
+        order that is not random, nor asking again on the same queries.
 
         Args:
             alpha: by default the test's.
@@ -356,8 +382,8 @@ class Comparison(PooledRuns):
     def group_table(self, by: str | None = None) -> pd.DataFrame:
         """``table`` on the queries of each group: with ``group`` and ``queries``, how many count in it.
 
-        ``p_corrected``, and with it ``verdict``, and the four p of a margin hold for all pairs in all groups together, ``worse_p`` and
-        ``better_p`` for all criteria, too.
+        ``p_corrected``, and with it ``verdict``, and the four p of a margin hold for all pairs in
+        all groups together, ``worse_p`` and ``better_p`` for all criteria, too.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -377,10 +403,12 @@ class Comparison(PooledRuns):
     def group_differences(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
         """Whether the difference of a pair is another one in some group: a row per criterion and pair of runs.
 
-        Ask this of groups, not in which group an interval leaves out 0: of equal effects in two groups, one alone is often
-        significant. Columns: ``criterion``, ``run_a``, ``run_b``; ``f`` and ``p`` of Welch's test that the mean differences of all groups
-        are the same (queries exchanged between groups, too, for skewed differences); ``p_corrected`` over the pairs; ``differ``, whether
-        that is at most alpha. Missing where a group has fewer than two queries, or all its differences are equal.
+        Ask this of groups, not in which group an interval leaves out 0: of equal effects in two
+        groups, one alone is often
+        significant. Columns: ``criterion``, ``run_a``, ``run_b``; ``f`` and ``p`` of Welch's test
+        that the mean differences of all groups are the same (queries exchanged between groups, too,
+        for skewed differences); ``p_corrected`` over the pairs; ``differ``, whether that is at most
+        alpha. Missing where a group has fewer than two queries, or all its differences are equal.
 
         Args:
             alpha: by default that of the test.
@@ -420,12 +448,14 @@ class Comparison(PooledRuns):
     def explain(self, a: str, b: str, by: str | None = None) -> pd.DataFrame:
         """Per query: which of two runs is better, and what decided.
 
-        Columns: ``query_id``, ``winner`` (missing: a tie, or not comparable), ``preference`` of ``a`` over ``b`` (of a measure:
-        the sign of its gain); for ``lexirecall`` and the two lexiprecisions ``level`` (the recall level that decided: i, for the
-        i-th relevant document), ``tied_levels`` (how many levels were equal before), ``doc_id`` (the winner's document at that
-        level), ``rank_a`` and ``rank_b`` (where each run reaches the level, missing where it does not), ``other_doc_id`` (the
-        loser's document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at which each is ahead); for
-        measures ``value_a`` and ``value_b``.
+        Columns: ``query_id``, ``winner`` (missing: a tie, or not comparable), ``preference`` of
+        ``a`` over ``b`` (of a measure: the sign of its gain); for ``lexirecall`` and the two
+        lexiprecisions ``level`` (the recall level that decided: i, for the i-th relevant document),
+        ``tied_levels`` (how many levels were equal before), ``doc_id`` (the winner's document at
+        that level), ``rank_a`` and ``rank_b`` (where each run reaches the level, missing where it
+        does not), ``other_doc_id`` (the loser's document there); for recall-paired preferences
+        ``levels_a`` and ``levels_b`` (levels at which each is ahead); for measures ``value_a`` and
+        ``value_b``.
         """
         criterion = self.criterion(by)
         pair = [self.runs.index(check_choice("run", run, self.runs)) for run in (a, b)]
@@ -454,7 +484,8 @@ class Comparison(PooledRuns):
     def to_markdown(self, places: int = 4, *, holds: bool = False) -> str:
         """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test.
 
-        ``holds``: mark by a dagger the verdicts that unjudged documents might undo; see ``verdicts``.
+        ``holds``: mark by a dagger the verdicts that unjudged documents might undo; see
+        ``verdicts``.
         """
         return str(present.comparison_table(self, places, holds=holds).markdown())
 
@@ -472,11 +503,14 @@ class Comparison(PooledRuns):
     def plot(self, kind: str = "means", *args: Any, **options: Any) -> Any:
         """Draw a kind of picture: ``plot(kind, by, ax=ax)`` is ``ir_lexirecall.plots.KIND(result, by, ax=ax)``; returns the axes.
 
-        ``"means"``, ``"differences"`` to the baseline, or the leader (``"groups"``: in each group of queries), with their intervals;
-        ``"heatmap"``: of all pairs, the verdicts marked; ``"pair"``, of runs ``a`` and ``b``: query by query, where they differ.
+        ``"means"``, ``"differences"`` to the baseline, or the leader (``"groups"``: in each group
+        of queries), with their intervals;
+        ``"heatmap"``: of all pairs, the verdicts marked; ``"pair"``, of runs ``a`` and ``b``: query
+        by query, where they differ.
 
         Args:
-            args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``; ``plot("pair", a, b, by)``.
+            args, options: by default by the first criterion, ``by=None``, on new axes, ``ax=None``;
+                ``plot("pair", a, b, by)``.
 
         Raises:
             ValueError: unknown kind.

@@ -72,7 +72,8 @@ class AlignedRun(Memoised):
         query: query of each retrieved judged document.
         doc: its row in ``judgments``.
         rank: its rank, from 1.
-        depth: number of documents retrieved for each query, shape ``(Q,)``; 0 for a query the run lacks.
+        depth: number of documents retrieved for each query, shape ``(Q,)``; 0 for a query the run
+            lacks.
         ties: where scores tie with those of other documents, None where no judged document is tied.
         ranked: the queries that the run has, in the order in which it names them first.
     """

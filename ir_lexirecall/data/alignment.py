@@ -52,7 +52,8 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     ([2, 3], [2.0, 1.0], [3])
 
     Raises:
-        ValueError: a missing column, a score that is missing or not a finite number, or a document twice for one query.
+        ValueError: a missing column, a score that is missing or not a finite number, or a document
+            twice for one query.
     """
     aligned = ranks_as_given(judgments, run)
     return aligned.condensed() if judgments.judged_only else aligned
@@ -371,7 +372,8 @@ def _part_of_dict(
 def find_judged(judged: pl.DataFrame, keys: pl.DataFrame, hashes: pl.Series) -> tuple[Ints, Ints]:
     """Which rows of ``keys`` (with their ``hashes``) are ``judged`` (see ``hashed_keys``), and the document that each of them is.
 
-    A join by hashes is several times faster than one by texts; texts are compared where hashes are equal.
+    A join by hashes is several times faster than one by texts; texts are compared where hashes are
+    equal.
 
     >>> keys = pl.DataFrame({"query": [0, 0, 1], "doc_id": ["x", "b", "a"]})
     >>> judged = pl.DataFrame({"query": [0, 0], "doc_id": ["a", "b"]})

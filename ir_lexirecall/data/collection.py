@@ -87,8 +87,8 @@ class Rules:
 def rules_of(dataset_id: str) -> Rules:
     """The rules of a data set by its id.
 
-    ArguAna, Quora and CQADupStack hold the queries among their documents; BRIGHT marks documents that are to be excluded for
-    a query with the grade -100.
+    ArguAna, Quora and CQADupStack hold the queries among their documents; BRIGHT marks documents
+    that are to be excluded for a query with the grade -100.
 
     >>> rules_of("beir/arguana"), rules_of("beir/scifact/test")
     (Rules(self_matches=True, excluded_grades=()), Rules(self_matches=False, excluded_grades=()))
@@ -103,11 +103,14 @@ def rules_of(dataset_id: str) -> Rules:
 
 @dataclass(frozen=True)
 class Collection:
-    """A data set: its judgments and queries, and what they say about how to evaluate. ``load`` makes it, and reads nothing yet.
+    """A data set: its judgments and queries, and what they say about how to evaluate.
+
+    ``load`` makes it, and reads nothing yet.
 
     Attributes:
         dataset_id: its id.
-        aspect_fields: fields of its qrels that are aspects beside ``relevance``, and their names here.
+        aspect_fields: fields of its qrels that are aspects beside ``relevance``, and their names
+            here.
         has_subtopics: whether documents are judged for subtopics of a query.
         reading: how its judgments are to be read, for each call of ``load``.
     """
@@ -227,8 +230,9 @@ class Collection:
     def recommended(self, cutoff: int = 20) -> list[Measure]:
         """The measures that make sense for these judgments, with their parameters filled in.
 
-        The official measures where ir_datasets documents some (else nDCG@10, AP and R@1000), LexiRecall and TSE, the C/W/L
-        variant of ERR, RBU only where there are subtopics, and TOMA only where several aspects are judged.
+        The official measures where ir_datasets documents some (else nDCG@10, AP and R@1000),
+        LexiRecall and TSE, the C/W/L variant of ERR, RBU only where there are subtopics, and TOMA
+        only where several aspects are judged.
 
         Args:
             cutoff: of RBU and TOMA.

@@ -41,8 +41,8 @@ _MISSING = (
 def is_judged(grade: Floats) -> Bools:
     """Return whether a grade says that its document was judged.
 
-    A negative grade does not: by trec_eval's rule, such a document was pooled, but not judged. This is
-    the only place that decides it, for measures, condensed lists, pools, and bounds alike.
+    A negative grade does not: by trec_eval's rule, such a document was pooled, but not judged. This
+    is the only place that decides it, for measures, condensed lists, pools, and bounds alike.
 
     >>> is_judged(np.array([-2.0, -1.0, 0.0, 0.5])).tolist()
     [False, False, True, True]
@@ -77,17 +77,23 @@ class Judgments(Memoised):
     Attributes:
         query_ids: the Q query ids, sorted.
         query: for every judged document, the position of its query in ``query_ids``.
-        docs: the ids of the judged documents, as a list or a Polars series: see ``doc_ids`` and ``doc_id``.
-        grade: the grade of each; the highest one if several subtopics were judged (that of the aspect ``relevance``,
-            if the rows name such an aspect).
-        table: what else the qrels say; None where they have a grade for each document and nothing else.
-        elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
-            aspect is named by rows is a question about the whole.
-        excluded: documents that were taken out, by query: runs that are aligned with them lose these, too; see ``excluding``.
+        docs: the ids of the judged documents, as a list or a Polars series: see ``doc_ids`` and
+            ``doc_id``.
+        grade: the grade of each; the highest one if several subtopics were judged (that of the
+            aspect ``relevance``, if the rows name such an aspect).
+        table: what else the qrels say; None where they have a grade for each document and nothing
+            else.
+        elsewhere: where these are a part of larger judgments, the aspects that rows of other
+            queries name: whether an aspect is named by rows is a question about the whole.
+        excluded: documents that were taken out, by query: runs that are aligned with them lose
+            these, too; see ``excluding``.
         rules: the collection's rules that were applied, in words; empty where there were none.
-        source: what summaries call them: a data set's id, a file's name; empty where they have none.
-        threshold: smallest grade that counts as relevant in the collection they are from; 1 where none says.
-        judged_only: whether runs that are aligned with them lose all documents without a judgment (condensed lists).
+        source: what summaries call them: a data set's id, a file's name; empty where they have
+            none.
+        threshold: smallest grade that counts as relevant in the collection they are from; 1 where
+            none says.
+        judged_only: whether runs that are aligned with them lose all documents without a judgment
+            (condensed lists).
         only_relevant: whether the queries were chosen because they have relevant documents.
         order: how the documents of a run that is aligned with them are ordered.
     """
@@ -114,8 +120,8 @@ class Judgments(Memoised):
         ``load`` takes documents or queries out.
 
         Args:
-            qrels: a path, a data set's id, a table, a dict of dicts or of relevant documents, or named
-                tuples.
+            qrels: a path, a data set's id, a table, a dict of dicts or of relevant documents, or
+                named tuples.
             allow_empty: take qrels without any judgment, as a part of larger qrels may be.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
@@ -437,8 +443,9 @@ class Judgments(Memoised):
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
 
-        Where several aspects were judged, providers without a notion of them keep a document's last row: that is made
-        the one with the highest grade, as in ``grade`` (rows of named aspects: that of ``relevance``).
+        Where several aspects were judged, providers without a notion of them keep a document's last
+        row: that is made the one with the highest grade, as in ``grade`` (rows of named aspects:
+        that of ``relevance``).
         """
         table = self.aspect_rows
         row = np.arange(len(table.doc))
@@ -448,7 +455,8 @@ class Judgments(Memoised):
         grade, query = table.grade[row], self.query[table.doc[row]]
         best = np.full(len(self), -np.inf)
         np.maximum.at(best, query, grade)
-        # pytrec_eval writes beyond its memory, or never ends, for a query whose grades are all negative; nothing of it is
+        # pytrec_eval writes beyond its memory, or never ends, for a query whose grades are all
+        # negative; nothing of it is
         # relevant anyway.
         hopeless = best[query] < 0
         return pd.DataFrame(
@@ -589,8 +597,8 @@ class Judgments(Memoised):
     def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
         """Labels of the judged documents for ``aspects``, NaN where there is none, each a row per document.
 
-        An aspect is a row label (in ``subtopic_id`` or ``iteration``) or a further column of the qrels; the
-        column ``relevance`` serves unless other aspects are rows.
+        An aspect is a row label (in ``subtopic_id`` or ``iteration``) or a further column of the
+        qrels; the column ``relevance`` serves unless other aspects are rows.
 
         Raises:
             ValueError: the qrels have no such aspect, or two different labels for one document.
@@ -639,27 +647,31 @@ def load(
     """Qrels with what reading them needs: what counts as judged, and for which queries, said once for all that takes qrels.
 
     Args:
-        source: a data set's id (one of ir_datasets', or ``lexirecall/demo``); or qrels in any form that ``evaluate`` takes, such
-            as a path, a frame, a dict, or what ``load`` gave before.
-        exclude: documents that are taken out of the judgments, and of every run: a mapping of query ids to document ids, a table or
-            run file with the columns ``query_id`` and ``doc_id``, or ``'self'``, the document with the query's own id.
+        source: a data set's id (one of ir_datasets', or ``lexirecall/demo``); or qrels in any form
+            that ``evaluate`` takes, such as a path, a frame, a dict, or what ``load`` gave before.
+        exclude: documents that are taken out of the judgments, and of every run: a mapping of query
+            ids to document ids, a table or run file with the columns ``query_id`` and ``doc_id``,
+            or ``'self'``, the document with the query's own id.
         judged_only: take documents without a judgment out of every run (condensed lists).
-        queries: only these count: their ids, or ``'relevant'``, those with relevant documents; by default all.
+        queries: only these count: their ids, or ``'relevant'``, those with relevant documents; by
+            default all.
         rules: apply the collection's own rules (``Collection.rules``) first.
-        trec_eval: order the documents of runs as version 9 of trec_eval (by scores as 32-bit floats,
-            the default: ir_measures does so) or as version 10 (as 64-bit floats); equal scores by
-            document id in both.
-        levels: grades of another scale: from which grade on a document counts as 1, 2, ... (a number,
-            or several, rising), or a mapping of such grades to new ones. All others become 0. For
-            labels between 0 and 1, such as those of a language model: ``levels=0.5``.
+        trec_eval: order the documents of runs as version 9 of trec_eval (by scores as 32-bit
+            floats, the default: ir_measures does so) or as version 10 (as 64-bit floats); equal
+            scores by document id in both.
+        levels: grades of another scale: from which grade on a document counts as 1, 2, ... (a
+            number, or several, rising), or a mapping of such grades to new ones. All others become
+            0. For labels between 0 and 1, such as those of a language model: ``levels=0.5``.
 
     Returns:
-        Of an id a ``Collection``, with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them),
-        ``queries``, ``n`` (documents in the collection), ``aspects`` (their top grades), ``max_rel``, ``rel``, ``has_subtopics``
-        and ``recommended()``; nothing is read before it is needed. Of other qrels ``Judgments``. Both go wherever qrels go.
+        Of an id a ``Collection``, with ``qrels`` (a DataFrame with subtopics and aspects where our
+        measures look for them), ``queries``, ``n`` (documents in the collection), ``aspects``
+        (their top grades), ``max_rel``, ``rel``, ``has_subtopics`` and ``recommended()``; nothing
+        is read before it is needed. Of other qrels ``Judgments``. Both go wherever qrels go.
 
     Raises:
-        ValueError: no such data set or file, a data set without qrels or with an unknown field, or bad qrels.
+        ValueError: no such data set or file, a data set without qrels or with an unknown field, or
+            bad qrels.
 
     >>> import ir_lexirecall as irl
     >>> irl.load("lexirecall/demo").recommended()

@@ -34,8 +34,8 @@ def check_matches(
 
     Args:
         judgments, aligned: the run, and what it was aligned with.
-        run: the run as it was given, to name ids of both sides and the form in which they would meet;
-            None if it cannot be read again.
+        run: the run as it was given, to name ids of both sides and the form in which they would
+            meet; None if it cannot be read again.
         title: the run's name in messages.
         allow_empty: warn instead of raising.
 
@@ -120,8 +120,8 @@ def hardly_judged(
 ) -> Iterator[tuple[str, float, float, str]]:
     """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it.
 
-    Where all judged documents are relevant, a small share mostly says that a run is worse: there it is named if it is 0, or if more
-    than half of the other runs' documents are judged.
+    Where all judged documents are relevant, a small share mostly says that a run is worse: there it
+    is named if it is 0, or if more than half of the other runs' documents are judged.
     """
     share = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
     for name, own in share.items():

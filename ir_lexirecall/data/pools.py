@@ -1,6 +1,7 @@
 """``Pool``: what several runs retrieved, judged or not, with the rank of each document in every run.
 
-An ``AlignedRun`` knows judged documents only. What unjudged ones could change depends on which document stands where, for those that two
+An ``AlignedRun`` knows judged documents only. What unjudged ones could change depends on which
+document stands where, for those that two
 runs share cancel: so the runs are read once more, and only by who asks for that.
 """
 
@@ -54,8 +55,8 @@ class Pool:
         """Read ``runs`` (in any form that ``align`` takes) and pool what they retrieved.
 
         Raises:
-            ValueError: a run that is aligned already, which knows judged documents only, or one that can be read only once
-                and has been.
+            ValueError: a run that is aligned already, which knows judged documents only, or one
+                that can be read only once and has been.
 
         >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0}})
         >>> pool = Pool.from_runs(judgments, {"x": {"q": {"a": 3, "u": 2}}, "y": {"q": {"u": 3, "v": 2, "w": 1}}}, depth=2)

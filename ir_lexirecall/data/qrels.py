@@ -80,7 +80,8 @@ def read_qrels(qrels: Any) -> Qrels:
     """Sort and check qrels: a path, a table, a dict of dicts, or named tuples.
 
     Raises:
-        ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
+        ValueError: a missing column, a grade that is not a number, or the same judgment twice with
+            different grades.
     """
     qrels = with_grades(readable(qrels, "qrels"))
     if (nested := nested_dicts(qrels, "qrels", QREL_COLUMNS)) is not None:

@@ -32,8 +32,8 @@ class Reading:
     Attributes:
         exclude: documents that are taken out, by query.
         exclude_self: whether the document with the query's own id is taken out.
-        queries: the queries that count: their ids, ``'relevant'`` for those with relevant documents,
-            or None for all.
+        queries: the queries that count: their ids, ``'relevant'`` for those with relevant
+            documents, or None for all.
         judged_only: whether runs lose documents without a judgment.
         rules: whether the collection's own rules are applied.
         order: the order of a run's documents; None if `load` was not told.

@@ -6,8 +6,8 @@ order. The versions of trec_eval differ in which scores are equal:
 - `TREC_EVAL_9` compares scores as 32-bit floats. pytrec_eval and ir_measures do the same.
 - `TREC_EVAL_10` compares scores as 64-bit floats.
 
-Example: the scores 12.34567891 and 12.34567890 are one 32-bit float, but two 64-bit floats. Version 9
-orders the two documents by their ids, version 10 by their scores.
+Example: the scores 12.34567891 and 12.34567890 are one 32-bit float, but two 64-bit floats. Version
+9 orders the two documents by their ids, version 10 by their scores.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def ranks_of(blocks: Blocks, ids_of: Callable[[Ints], Sequence[str]]) -> tuple[I
         ids_of: gives the ids of judged documents, from their rows in the judgments.
 
     Returns:
-        For each judged document its rank, the rank at which the documents of its score begin, and how
-        many these are.
+        For each judged document its rank, the rank at which the documents of its score begin, and
+        how many these are.
     """
     rows_block = np.repeat(np.arange(len(blocks.length)), blocks.length)
     key, doc_key = blocks.order.keys(rows_block, blocks.score, (blocks.doc_block, blocks.doc_score))

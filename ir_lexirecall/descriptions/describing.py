@@ -188,14 +188,16 @@ def describe(measure: MeasureLike) -> Description:
     """Describe a measure: formula, parameters, what a value means, when it ties, when to use it, an example, the source.
 
     Args:
-        measure: any measure that ir_measures knows, or its string; required parameters may be missing. Or the name of a
-            preference (``'lexirecall(rel=2)@100'``) or of a significance test (``'wilcoxon'``).
+        measure: any measure that ir_measures knows, or its string; required parameters may be
+            missing. Or the name of a preference (``'lexirecall(rel=2)@100'``) or of a significance
+            test (``'wilcoxon'``).
 
     Returns:
         A ``Description``: ``print`` shows it as a page, a notebook as HTML; its fields are texts.
 
     Raises:
-        ValueError: an unknown name, with the one that is probably meant; or a parameter out of range.
+        ValueError: an unknown name, with the one that is probably meant; or a parameter out of
+            range.
 
     >>> page = describe("RBU(p=0.9)@20")
     >>> page.title, page.measure

@@ -36,8 +36,9 @@ Scored: TypeAlias = "tuple[IRMeasure, Floats | Utility, Ints | None]"
 class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     """Scores standard measures and ours from one alignment, with pytrec_eval's values in pytrec_eval's order.
 
-    What pytrec_eval reads in a way of its own, or refuses (several judgments of one document, a document twice in a ranking,
-    scores that are no numbers, ids that are no strings), is left to it, so that nothing changes but the time.
+    What pytrec_eval reads in a way of its own, or refuses (several judgments of one document, a
+    document twice in a ranking, scores that are no numbers, ids that are no strings), is left to
+    it, so that nothing changes but the time.
     """
 
     def __init__(self, measures: Iterable[IRMeasure], qrels: Any) -> None:
@@ -97,8 +98,10 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         except ValueError as error:
             return run, bool(self._standard), error
         if isinstance(run, dict) and not all(run.values()):
-            # Queries with an empty ranking count among those that the run has, as with pytrec_eval; elsewhere they are missing.
-            # They are withheld from it: where the first query of a run is empty, it reads memory that it has given back.
+            # Queries with an empty ranking count among those that the run has, as with pytrec_eval;
+            # elsewhere they are missing.
+            # They are withheld from it: where the first query of a run is empty, it reads memory
+            # that it has given back.
             place = self.judgments.place
             aligned = replace(
                 aligned, ranked=np.array([place[q] for q in run if q in place], dtype=np.int64)
@@ -108,15 +111,16 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     def _scored(self, aligned: AlignedRun | ValueError | None, leaves: bool) -> list[Scored]:
         """Values of the measures that are not left to pytrec_eval, and the order of the queries for each.
 
-        Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the queries' order from the
-        first values, and p-values depend on it in their last bits.
+        Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the
+        queries' order from the first values, and p-values depend on it in their last bits.
         """
         measures = self._ours if leaves else [*self._standard, *self._ours]
         if not measures or aligned is None:
             return []
         if isinstance(aligned, ValueError):
             raise aligned
-        # pytrec_eval's order: the queries that the run has as they stand there, then the others, sorted; ours are all sorted.
+        # pytrec_eval's order: the queries that the run has as they stand there, then the others,
+        # sorted; ours are all sorted.
         order = np.r_[aligned.ranked, np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)]
         return [
             (measure, score(measure, aligned), None if isinstance(measure, Measure) else order)
@@ -228,9 +232,10 @@ class AcceleratedProvider(LexiRecallProvider):
 class accelerate:
     """Let ir_measures, and so PyTerrier, take the standard measures from here: the same values, bit for bit, sooner.
 
-    ``accelerate()`` (``on=True``) puts our provider first in ir_measures' pipeline for the measures and parameters whose values are
-    identical to pytrec_eval's; ``accelerate(False)`` takes it out again. As a context manager, it is on (or off) within the
-    ``with`` block. It is off unless the environment variable ``IR_LEXIRECALL_ACCELERATE`` is 1 when the package is imported.
+    ``accelerate()`` (``on=True``) puts our provider first in ir_measures' pipeline for the measures
+    and parameters whose values are identical to pytrec_eval's; ``accelerate(False)`` takes it out
+    again. As a context manager, it is on (or off) within the ``with`` block. It is off unless the
+    environment variable ``IR_LEXIRECALL_ACCELERATE`` is 1 when the package is imported.
 
     >>> import ir_lexirecall as irl
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}
@@ -266,7 +271,10 @@ class accelerate:
 
 _lock = Lock()
 _asked: list[accelerate] = []
-"""Who switched, in order: the last one holds. Blocks of several threads, which end in any order, leave what was before the first."""
+"""Who switched, in order: the last one holds.
+
+Blocks of several threads, which end in any order, leave what was before the first.
+"""
 
 
 def _switch(on: bool) -> None:

@@ -1,8 +1,10 @@
 """Arrow in, Arrow out: what a framework calls where its data is.
 
-Spark, Ray and Dask hold tables in parts and hand each part to Python as Arrow tables. Parts are evaluated on their own if
-all rows of a query, in qrels and run, stand in the same one: ``evaluate_arrow`` gives their values, ``align_arrow`` the
-ranks of their judged documents, small enough to be brought together (``ranks_from_arrow``) for a comparison of runs.
+Spark, Ray and Dask hold tables in parts and hand each part to Python as Arrow tables. Parts are
+evaluated on their own if
+all rows of a query, in qrels and run, stand in the same one: ``evaluate_arrow`` gives their values,
+``align_arrow`` the ranks of their judged documents, small enough to be brought together
+(``ranks_from_arrow``) for a comparison of runs.
 """
 
 from __future__ import annotations
@@ -45,12 +47,13 @@ def evaluate_arrow(
 
     Args:
         measures: as in ``evaluate``.
-        qrels: columns ``query_id``, ``doc_id``, ``relevance``, and optionally ``subtopic_id`` or ``iteration``, ``weight``
-            and aspects. Ids are strings or integers. Or ``Judgments``.
+        qrels: columns ``query_id``, ``doc_id``, ``relevance``, and optionally ``subtopic_id`` or
+            ``iteration``, ``weight`` and aspects. Ids are strings or integers. Or ``Judgments``.
         run: columns ``query_id``, ``doc_id``, ``score``.
-        aspects: where the tables are parts of larger ones: those aspects, of the ones that the measures name and of
-            ``relevance``, that rows of the whole qrels name in ``subtopic_id`` or ``iteration``. Nothing is said then of qrels
-            that do not suit a measure: that is a question about the whole.
+        aspects: where the tables are parts of larger ones: those aspects, of the ones that the
+            measures name and of ``relevance``, that rows of the whole qrels name in ``subtopic_id``
+            or ``iteration``. Nothing is said then of qrels that do not suit a measure: that is a
+            question about the whole.
 
     Returns:
         A row per query of the qrels, sorted by ``query_id``, and a float64 column per measure.
@@ -109,10 +112,11 @@ def align_arrow(
         qrels, run, aspects: as in ``evaluate_arrow``.
 
     Returns:
-        A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from
-        1), ``first_rank`` and ``alike`` (the rank at which the documents of its score begin, and how many these are)
-        and ``depth`` (the number of documents retrieved for the query). A query without such documents has one row, with its
-        depth and without document.
+        A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``,
+        ``doc_id``, ``rank`` (from 1), ``first_rank`` and ``alike`` (the rank at which the documents
+        of its score begin, and how many these are) and ``depth`` (the number of documents retrieved
+        for the query). A query without such documents has one row, with its depth and without
+        document.
 
     Raises:
         ValueError: bad input; the message names the first offender.
@@ -163,7 +167,8 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
         What ``align`` gives for the whole run.
 
     Raises:
-        ValueError: a query or document that is not judged, a query that is missing or stands in two parts.
+        ValueError: a query or document that is not judged, a query that is missing or stands in two
+            parts.
 
     >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 1}})
     >>> run = align(judgments, {"q": {"x": 2.0, "a": 1.0}})

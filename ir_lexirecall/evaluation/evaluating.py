@@ -71,20 +71,26 @@ def evaluate(
     """Evaluate a run with measures of this library and of ir_measures side by side.
 
     Args:
-        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
-        qrels: judgments: a path, a DataFrame (pandas, Polars, Arrow) with columns ``query_id``, ``doc_id`` and
-            ``relevance``, a dict of dicts, or an iterable of named tuples such as ``ir_measures.Qrel``. Subtopics come
-            from ``subtopic_id`` or ``iteration``, aspects from further columns. Or a data set's id, or what ``load`` gives, which also
-            takes documents out, or leaves a collection's own rules alone.
+        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of
+            column names to them.
+        qrels: judgments: a path, a DataFrame (pandas, Polars, Arrow) with columns ``query_id``,
+            ``doc_id`` and ``relevance``, a dict of dicts, or an iterable of named tuples such as
+            ``ir_measures.Qrel``. Subtopics come from ``subtopic_id`` or ``iteration``, aspects from
+            further columns. Or a data set's id, or what ``load`` gives, which also takes documents
+            out, or leaves a collection's own rules alone.
         run: a ranking per query, in the same formats, with ``score`` instead of ``relevance``.
-        allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
+        allow_empty: take a run that has no query, or no document, in common with the qrels, with a
+            warning.
         aggregate: give the means over queries instead of the values per query.
 
     Returns:
-        A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
-        asked; with ``aggregate=True`` a Series of means, indexed by measure. Its ``attrs`` hold, as far as there are any, the
-        ``rules`` of the collection that were applied (and that documents are in trec_eval 10's order), the ``metadata`` of the run file (ir-metadata), and ``diagnostics``: scores that
-        rise with the run's own ranks, and means that the order of documents with equal scores could change by more than 0.005 (see ``tie_audit``).
+        A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per
+        measure in the order asked; with ``aggregate=True`` a Series of means, indexed by measure.
+        Its ``attrs`` hold, as far as there are any, the ``rules`` of the collection that were
+        applied (and that documents are in trec_eval 10's order), the ``metadata`` of the run file
+        (ir-metadata), and ``diagnostics``: scores that rise with the run's own ranks, and means
+        that the order of documents with equal scores could change by more than 0.005 (see
+        ``tie_audit``).
 
     Raises:
         ValueError: bad input or an unknown measure; the message names the first offender.
@@ -146,10 +152,10 @@ def tie_audit(
 ) -> pd.DataFrame:
     """Evaluate runs with tied documents in trec_eval's order, best first and worst first (by grade).
 
-    Documents of equal score (as 32-bit floats) have no order of their own; trec_eval's rule, descending ids, is one choice.
-    The range between the best and the worst order says what that choice can change. It holds every order of the tied
-    documents for measures that never fall when a better document moves up (of one aspect; RBU and TOMA are ordered by the
-    grade of relevance).
+    Documents of equal score (as 32-bit floats) have no order of their own; trec_eval's rule,
+    descending ids, is one choice. The range between the best and the worst order says what that
+    choice can change. It holds every order of the tied documents for measures that never fall when
+    a better document moves up (of one aspect; RBU and TOMA are ordered by the grade of relevance).
 
     Args:
         measures: as in ``evaluate``.
@@ -160,10 +166,11 @@ def tie_audit(
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
-        A row per run and measure: ``run``, ``measure``, ``lowest``, ``value`` (in trec_eval's order), ``highest`` (means over
-        queries), ``tied_queries`` (whose value is not a point), ``changed_preferences`` (queries on which the order of ties
-        decides whether this run is better than, equal to or worse than another one). With ``by_query``: ``run``,
-        ``measure``, ``query_id``, ``lowest``, ``value``, ``highest``, ``changes_preference``.
+        A row per run and measure: ``run``, ``measure``, ``lowest``, ``value`` (in trec_eval's
+            order), ``highest`` (means over queries), ``tied_queries`` (whose value is not a point),
+            ``changed_preferences`` (queries on which the order of ties decides whether this run is
+            better than, equal to or worse than another one). With ``by_query``: ``run``,
+            ``measure``, ``query_id``, ``lowest``, ``value``, ``highest``, ``changes_preference``.
 
     Raises:
         ValueError: bad input; the message names the first offender.
@@ -184,7 +191,8 @@ def tie_audit(
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)
         value, moves = scored.values[name], low < high
-        # Ties decide nothing between two runs where the intervals keep apart, or are one and the same point.
+        # Ties decide nothing between two runs where the intervals keep apart, or are one and the
+        # same point.
         changes = np.zeros(value.shape, dtype=bool)
         for a in range(len(value)):
             sure = (low[a] > high) | (high[a] < low) | ((low[a] == high) & (high[a] == low))
@@ -234,8 +242,9 @@ def recall_curves(
         n: size of the collection, one number or one per query; by default, the documents ranked.
 
     Returns:
-        ``run``, ``query_id``, ``rank`` (0 first), ``share`` of the collection down to it, and ``recall`` there. Relevant documents
-        that are not ranked end the collection. ``plots.recall_curves`` draws it.
+        ``run``, ``query_id``, ``rank`` (0 first), ``share`` of the collection down to it, and
+        ``recall`` there. Relevant documents that are not ranked end the collection.
+        ``plots.recall_curves`` draws it.
 
     Raises:
         ValueError: n is smaller than a ranking, or missing for a query.

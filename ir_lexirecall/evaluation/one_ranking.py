@@ -64,11 +64,14 @@ class Scorer:
         """The value of one ranking.
 
         Args:
-            ranked_ids: ids of documents, best first, in a list, tuple, array or iterator; not in a set, which has no order.
-            relevant: ids of relevant documents, a mapping of ids to grades, or of ids to grades per subtopic.
+            ranked_ids: ids of documents, best first, in a list, tuple, array or iterator; not in a
+                set, which has no order.
+            relevant: ids of relevant documents, a mapping of ids to grades, or of ids to grades per
+                subtopic.
 
         Raises:
-            ValueError: a ranking without order, a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
+            ValueError: a ranking without order, a document twice, an id that is neither text nor an
+                integer, or a grade that is not a finite number.
         """
         known, judged = self._kept
         if (
@@ -116,7 +119,8 @@ class Scorer:
             relevant: what is relevant to each, as in a call.
 
         Raises:
-            ValueError: as a call; or the rankings and what is relevant are not two lists of one length.
+            ValueError: as a call; or the rankings and what is relevant are not two lists of one
+                length.
         """
         for several in (rankings, relevant):
             if isinstance(several, (Set, Mapping)):
@@ -152,7 +156,8 @@ class _Judged:
     Attributes:
         grades: of each document; sorted by document.
         place: row of each document in ``judgments``.
-        rows: a document's row, a subtopic, and its grade for it, in order; None where grades are not for subtopics.
+        rows: a document's row, a subtopic, and its grade for it, in order; None where grades are
+            not for subtopics.
     """
 
     def __init__(self, relevant: Relevant, rel: float, cutoff: float) -> None:
@@ -241,7 +246,8 @@ def scorer(measure: MeasureLike, *, rel: float | None = None) -> Scorer:
         rel: smallest grade that counts as relevant, unless the measure names one.
 
     Returns:
-        A ``Scorer``. It needs no scores: the order of ``ranked_ids`` is the ranking. Neither pandas nor Polars is imported.
+        A ``Scorer``. It needs no scores: the order of ``ranked_ids`` is the ranking. Neither pandas
+        nor Polars is imported.
 
     Raises:
         ValueError: an unknown measure, or a parameter out of range.
@@ -288,9 +294,9 @@ def _distinct(ranked_ids: Iterable[Any]) -> list[str]:
 def _check_ordered(ranked_ids: Any) -> None:
     """Raise if ids of documents are in no order, or in one that need not be that of the ranking.
 
-    The order of a set is another one in every process. A mapping, and a view of its keys, is in the order
-    in which documents were put in, which need not be that of their scores. Lists, tuples, arrays,
-    columns of a table, and iterators of these are in order.
+    The order of a set is another one in every process. A mapping, and a view of its keys, is in the
+    order in which documents were put in, which need not be that of their scores. Lists, tuples,
+    arrays, columns of a table, and iterators of these are in order.
     """
     if isinstance(ranked_ids, (str, bytes, Mapping)) or not isinstance(ranked_ids, Iterable):
         raise ValueError(f"expected ids of documents, best first, got {shown(ranked_ids)}")

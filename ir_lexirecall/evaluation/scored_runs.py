@@ -1,4 +1,7 @@
-"""``ScoredRuns``: several runs, read, aligned and scored once. Comparisons, benchmarks and studies work on it."""
+"""``ScoredRuns``: several runs, read, aligned and scored once.
+
+Comparisons, benchmarks and studies work on it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ class ScoredRuns(Memoised):
         measures: the measures, by the name of their column.
         values: of each measure, for every run and query of the judgments, shape ``(S, Q)``.
         metadata: ir-metadata of the runs that have it, by the run's name.
-        sources: the runs as they were given, for what unjudged documents could change; see ``pool``.
+        sources: the runs as they were given, for what unjudged documents could change; see
+            ``pool``.
     """
 
     judgments: Judgments
@@ -67,10 +71,13 @@ class ScoredRuns(Memoised):
         """Read every run once, align it and score it.
 
         Args:
-            measures: the measures by the name of their column, see ``parse_measures``; there may be none.
+            measures: the measures by the name of their column, see ``parse_measures``; there may be
+                none.
             qrels: judgments in any form.
-            runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
-            allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
+            runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments``
+                then).
+            allow_empty: take a run that has no query, or no document, in common with the qrels,
+                with a warning.
             progress: show a progress bar; by default on a terminal only.
 
         Raises:
@@ -83,7 +90,8 @@ class ScoredRuns(Memoised):
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         with ExitStack() as stack:
             bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
-            # Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
+            # Files are read a few at a time, in threads: parsing, hashing and sorting release the
+            # GIL.
             readers = futures.ThreadPoolExecutor(_READERS)
             stack.callback(
                 readers.shutdown, wait=False, cancel_futures=True
@@ -115,7 +123,8 @@ class ScoredRuns(Memoised):
         """What the runs retrieved, with the unjudged documents among the first ``depth`` of any; reads the runs again.
 
         Raises:
-            ValueError: unjudged documents were taken out, or a run was given aligned, has changed, or cannot be read again.
+            ValueError: unjudged documents were taken out, or a run was given aligned, has changed,
+                or cannot be read again.
         """
         if self.judgments.judged_only:
             raise ValueError("judged_only removed the unjudged documents: none is left to judge")
@@ -203,8 +212,8 @@ class ScoredRuns(Memoised):
     def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
         """Lowest and highest values of the measure ``name``, shape ``(S, Q)``, over three orders of documents with equal scores.
 
-        trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
-        up, no other order gives a value beyond.
+        trec_eval's order, and the best and the worst grades first. For a measure that never falls
+        when a better document moves up, no other order gives a value beyond.
         """
         measure = self.measures[name]
         pairs = zip(self.runs.values(), self.values[name], strict=True)
@@ -281,7 +290,8 @@ def read_run(
 ) -> AlignedRun:
     """Align a run in any form; errors and warnings call it by its name, where there are several, or by its file's.
 
-    ``allow_empty``: take a run that has no query, or no document, in common with the qrels, with a warning.
+    ``allow_empty``: take a run that has no query, or no document, in common with the qrels, with a
+    warning.
     """
     title = "the run" if name is None else f"run {name!r}"
     if isinstance(run, AlignedRun):
@@ -313,8 +323,9 @@ def rereadable_rows(run: Any) -> Any:
 def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Floats, Floats]:
     """Lowest and highest values of a measure, shape ``(Q,)``, over three orders of documents with equal scores.
 
-    trec_eval's order, of which ``value`` are the values, and the best and the worst grades first. For a measure that never falls
-    when a better document moves up, no other order gives a value beyond.
+    trec_eval's order, of which ``value`` are the values, and the best and the worst grades first.
+    For a measure that never falls when a better document moves up, no other order gives a value
+    beyond.
 
     >>> from ir_lexirecall.data.judgments import Judgments
     >>> from ir_lexirecall.data.alignment import align

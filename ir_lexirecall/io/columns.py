@@ -1,8 +1,10 @@
 """Qrels and runs of any format as columns: the one place that knows formats of users.
 
-A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or dicts (a generator too), or
-what other programs hold: rankings of ranx, hits of Pyserini, data sets of Hugging Face. What comes out is a Polars table with string ids and
-checked numbers; small ones become plain lists, without a query engine.
+A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named
+tuples or dicts (a generator too), or
+what other programs hold: rankings of ranx, hits of Pyserini, data sets of Hugging Face. What comes
+out is a Polars table with string ids and checked numbers; small ones become plain lists, without a
+query engine.
 """
 
 from __future__ import annotations
@@ -318,13 +320,15 @@ def _series(name: str, values: Any) -> pl.Series:
     if hasattr(values, "to_numpy"):
         dtype = getattr(values, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-            # Polars knows no floats of 16 or 128 bits, nor numbers of another machine's order of bytes.
+            # Polars knows no floats of 16 or 128 bits, nor numbers of another machine's order of
+            # bytes.
             odd = dtype.kind == "f" and dtype.itemsize not in (4, 8)
             return pl.Series(
                 name, values.to_numpy().astype("f8" if odd else dtype.newbyteorder("="), copy=False)
             )
         if not isinstance(dtype, np.dtype) or dtype.kind != "O":
-            # Without PyArrow to translate with, or of an extension type that it does not know, they are objects.
+            # Without PyArrow to translate with, or of an extension type that it does not know, they
+            # are objects.
             with contextlib.suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
                 return pl.Series(name, values)
         values = values.to_numpy(dtype=object)
@@ -543,8 +547,8 @@ def top_k(
 
     Args:
         query_ids: the ids of the Q queries.
-        documents: ids of documents, shape ``(Q, k)``; or with ``names`` their places, where a negative one is none (as FAISS
-            fills short lists).
+        documents: ids of documents, shape ``(Q, k)``; or with ``names`` their places, where a
+            negative one is none (as FAISS fills short lists).
         scores: the scores, shape ``(Q, k)``, larger ones first or not.
         names: the ids of all documents, in the index's order.
 
@@ -618,9 +622,9 @@ def nested_dicts(
 ) -> Mapping[str, Mapping[str, Any]] | None:
     """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None for any other input.
 
-    A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
-    need no query engine, whose start would take longer than their evaluation; whatever is odd is left to the general way,
-    which names the offender.
+    A table is plain if it has no other columns, ids that are all strings or all integers, and no
+    row twice. So small inputs need no query engine, whose start would take longer than their
+    evaluation; whatever is odd is left to the general way, which names the offender.
     """
     if isinstance(data, Mapping):
         return with_string_keys(data, what)
@@ -686,7 +690,8 @@ def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
     """All numbers of several sequences, one after the other, as float64, NaN where there is none; None where one is too large.
 
-    Sequences that are made on the way are checked and packed while the processor's cache still has them.
+    Sequences that are made on the way are checked and packed while the processor's cache still has
+    them.
     """
     packed = []
     for row in rows:

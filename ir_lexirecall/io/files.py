@@ -158,7 +158,8 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     """What a JSON text that begins in a line of a file holds.
 
     Raises:
-        ValueError: it is no JSON, nested too deeply, or an object names something twice, which would be lost.
+        ValueError: it is no JSON, nested too deeply, or an object names something twice, which
+            would be lost.
     """
 
     def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -308,13 +309,13 @@ def _count_lines(block: bytes) -> int:
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file whole or not at all: yield a temporary file's path, which replaces ``path`` when the block ends.
 
-    The temporary file stands beside ``path`` and has its ending. Whatever ends the block early (an error, Ctrl-C, a full
-    disk) leaves ``path`` as it was. What is not a regular file (``/dev/stdout``, a pipe) gets the content when all of it
-    is there.
+    The temporary file stands beside ``path`` and has its ending. Whatever ends the block early (an
+    error, Ctrl-C, a full disk) leaves ``path`` as it was. What is not a regular file
+    (``/dev/stdout``, a pipe) gets the content when all of it is there.
 
     Args:
-        path: the file to write. A link stays, and the file that it points to is replaced; an existing file keeps its
-            permissions.
+        path: the file to write. A link stays, and the file that it points to is replaced; an
+            existing file keeps its permissions.
 
     Raises:
         OSError: it cannot be written; the error names ``path``.

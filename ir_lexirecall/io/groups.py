@@ -110,10 +110,10 @@ def read_groups(
             and one more column; a column indexed by query; a file (CSV, TSV or Parquet with a
             header, or lines of query and group); or the name of a column of ``table``.
         query_ids: the queries that need a group, in the order of the result; others are ignored.
-        table: where ``groups`` names a column: the table, one row or several (of the same group) per
-            query.
-        collection: of a table with a column ``collection`` (or ``dataset``, ``task``), take the rows
-            of this one.
+        table: where ``groups`` names a column: the table, one row or several (of the same group)
+            per query.
+        collection: of a table with a column ``collection`` (or ``dataset``, ``task``), take the
+            rows of this one.
 
     Returns:
         The group of each query.

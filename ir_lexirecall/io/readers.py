@@ -1,7 +1,8 @@
 """Runs and qrels from files, recognised by their content, not by their names.
 
-TREC's formats and tables with a header (``lines``), Parquet, predictions of MTEB (JSON) and sentence-transformers (JSON lines), dicts of dicts as
-JSON, BEIR's qrels (TSV), folders of runs as SuiteEval and TIREx write them, and metadata on top of a run.
+TREC's formats and tables with a header (``lines``), Parquet, predictions of MTEB (JSON) and
+sentence-transformers (JSON lines), dicts of dicts as JSON, BEIR's qrels (TSV), folders of runs as
+SuiteEval and TIREx write them, and metadata on top of a run.
 """
 
 from __future__ import annotations
@@ -55,18 +56,19 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
     """Yield a run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
 
     Args:
-        path: a TREC run (``query Q0 document rank score tag``, any white space; what follows the tag
-            is part of it), or a table with those columns by name (Parquet, CSV, TSV; separated by
-            semicolons, too), where ranks may stand for scores; JSON: predictions of MTEB with a
+        path: a TREC run (``query Q0 document rank score tag``, any white space; what follows the
+            tag is part of it), or a table with those columns by name (Parquet, CSV, TSV; separated
+            by semicolons, too), where ranks may stand for scores; JSON: predictions of MTEB with a
             single subset and split, lines of predictions as sentence-transformers writes them,
             records with a query, a document and a score, or a dict of dicts; lines ``query document
             rank`` (MS MARCO, Pyserini); or a folder of Parquet files, or a pattern
             (``runs/bm25-*.parquet``) whose files are parts of one run. Text files may be compressed
-            (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``, standard input, are copied to a
-            temporary file first.
+            (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``, standard input, are copied to
+            a temporary file first.
 
     Raises:
-        ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
+        ValueError: no such file, a line without six fields, or a score that is not a number; with
+            the line.
     """
     for part in files.parts_of(path) or [path]:
         with files.rereadable(part) as file:
@@ -480,19 +482,22 @@ def nugget_qrels(
 ) -> pd.DataFrame:
     """Qrels with weighted subtopics out of assignments of nuggets (TREC RAG, AutoNuggetizer).
 
-    A record says which nuggets of a query a text supports: ``{"qid", "nuggets": [{"text", "importance", "assignment"}]}``. The
-    text is called by ``docid`` (or ``doc_id``, ``docno``), and where the record is of a whole answer by ``run_id``.
+    A record says which nuggets of a query a text supports: ``{"qid", "nuggets": [{"text",
+    "importance", "assignment"}]}``. The text is called by ``docid`` (or ``doc_id``, ``docno``), and
+    where the record is of a whole answer by ``run_id``.
 
     Args:
         assignments: records, or the path of a file with one per line (JSON lines).
         vital, okay: weights of nuggets of this importance.
 
     Returns:
-        ``query_id``, ``doc_id``, ``subtopic_id`` (the nugget's text), ``relevance`` (2 support, 1 partial support, 0 none) and
+        ``query_id``, ``doc_id``, ``subtopic_id`` (the nugget's text), ``relevance`` (2 support, 1
+        partial support, 0 none) and
         ``weight``: for RBU, ``D_nDCG``, ``IA`` and the other measures of diversity.
 
     Raises:
-        ValueError: a record or nugget lacks a field, or one has an unknown value; the message names it.
+        ValueError: a record or nugget lacks a field, or one has an unknown value; the message names
+            it.
 
     >>> record = {"qid": "1", "docid": "d7", "nuggets": [
     ...     {"text": "Rome was founded", "importance": "vital", "assignment": "support"},
@@ -578,8 +583,8 @@ def run_metadata(path: str | os.PathLike[str]) -> str | None:
 def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
     """The file's columns (all, or those of the given ones that it has), some rows at a time.
 
-    Read by PyArrow, which takes damaged files for what they are. Without it, another process tries Polars first: that ends
-    a process whose memory a damaged file claims.
+    Read by PyArrow, which takes damaged files for what they are. Without it, another process tries
+    Polars first: that ends a process whose memory a damaged file claims.
     """
     content, reader = files.existing_file(path), None
     with contextlib.suppress(ModuleNotFoundError):

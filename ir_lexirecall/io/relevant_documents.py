@@ -17,8 +17,8 @@ def with_grades(qrels: Any) -> Any:
     """Return qrels with a grade for each document; anything but relevant documents stays as it is.
 
     Args:
-        qrels: a mapping of query ids to documents: dicts of grades, or sets, lists or tuples of ids;
-            or any other form of qrels.
+        qrels: a mapping of query ids to documents: dicts of grades, or sets, lists or tuples of
+            ids; or any other form of qrels.
 
     Raises:
         ValueError: a query has something among its documents that is not an id.

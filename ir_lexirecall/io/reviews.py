@@ -1,7 +1,7 @@
 """Systematic reviews: simulations and projects of ASReview (2 and 3) as qrels and runs.
 
-A review is a query, a model is a run, the order of labelling is its ranking. ASReview itself is not needed: a project file is a
-zip with JSON and SQLite databases.
+A review is a query, a model is a run, the order of labelling is its ranking. ASReview itself is not
+needed: a project file is a zip with JSON and SQLite databases.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Simulation:
     Attributes:
         review: name of the data set.
         model: classifier, feature extractor and querier, joined by ``-``.
-        ranking: ids of all records: those labelled, in that order, then the others, relevant ones last.
+        ranking: ids of all records: those labelled, in that order, then the others, relevant ones
+            last.
         relevant: ids of those that are relevant.
         labelled: how many were labelled.
         priors: ids of the records that the model was given; left out of the rest unless asked for.
@@ -78,17 +79,19 @@ class Reviews:
 def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
     """Read simulations of ASReview as qrels and runs for ``evaluate`` and ``compare``.
 
-    Records that were never labelled end the ranking, the relevant ones last; so measures of total recall find the whole
-    collection in it (``n='ranking'``, their default).
+    Records that were never labelled end the ranking, the relevant ones last; so measures of total
+    recall find the whole collection in it (``n='ranking'``, their default).
 
     Args:
-        files: ``.asreview`` files of ASReview 2 or 3, a folder of them, or a mapping of models' names to these; without names, a
-            model is called by its classifier, feature extractor and querier.
-        priors: count the records that models were given to start with, as their first ones; otherwise they are left out of
-            rankings and judgments.
+        files: ``.asreview`` files of ASReview 2 or 3, a folder of them, or a mapping of models'
+            names to these; without names, a model is called by its classifier, feature extractor
+            and querier.
+        priors: count the records that models were given to start with, as their first ones;
+            otherwise they are left out of rankings and judgments.
 
     Raises:
-        ValueError: a file cannot be read, has no relevant record, or does not fit the others; the message names it.
+        ValueError: a file cannot be read, has no relevant record, or does not fit the others; the
+            message names it.
     """
     if not (named := list(_named_files(files))):
         raise ValueError("no .asreview files are given")

@@ -27,7 +27,8 @@ class Schema:
         truth_values: whether ``True`` and ``False`` are numbers, 1 and 0.
         further: whether further columns are kept, as texts.
         gaps: whether a number may be missing (NaN).
-        open_ended: whether further fields belong to the last column of lines without a header (a run's tag).
+        open_ended: whether further fields belong to the last column of lines without a header (a
+            run's tag).
         cut: when a last line without an end of line is refused.
     """
 

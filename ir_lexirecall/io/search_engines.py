@@ -30,8 +30,10 @@ class RankEval:
     """What a ``_rank_eval`` request and its response say.
 
     Attributes:
-        qrels: ratings by query and document: those of the request; of the response's hits alone where none is given.
-        run: ranked hits by query, with negative ranks as scores: the engine's order, whatever it sorts by.
+        qrels: ratings by query and document: those of the request; of the response's hits alone
+            where none is given.
+        run: ranked hits by query, with negative ranks as scores: the engine's order, whatever it
+            sorts by.
         unrated: documents of each query that were returned and have no rating.
         values: the engine's own metric, by query.
     """
@@ -46,19 +48,21 @@ class RankEval:
 def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankEval:
     """Read a response of ``_rank_eval`` as a run, and the request as qrels.
 
-    The response holds as many hits as the request's ``metric`` asked for with ``k`` (10 by default): for measures of recall, ask
-    for as many as users may read.
+    The response holds as many hits as the request's ``metric`` asked for with ``k`` (10 by
+    default): for measures of recall, ask for as many as users may read.
 
     Args:
         response: what the engine answered.
-        request: what it was asked. Without it, documents that were rated but not returned are unknown: give judgments of
-            another source to ``evaluate`` instead of ``qrels``.
+        request: what it was asked. Without it, documents that were rated but not returned are
+            unknown: give judgments of another source to ``evaluate`` instead of ``qrels``.
 
     Returns:
-        A ``RankEval``. Documents are called by their ``_id``; by ``_index/_id`` where there are several indexes.
+        A ``RankEval``. Documents are called by their ``_id``; by ``_index/_id`` where there are
+        several indexes.
 
     Raises:
-        ValueError: not such a file, a query that failed or is in one of the two only, or a document twice.
+        ValueError: not such a file, a query that failed or is in one of the two only, or a document
+            twice.
 
     >>> hit = {"hit": {"_index": "films", "_id": "42", "_score": 3.1}, "rating": 1}
     >>> found = read_rank_eval({"metric_score": 1.0, "details": {"amsterdam": {"metric_score": 1.0, "unrated_docs": [],
@@ -233,14 +237,15 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     """Read a judgment list as qrels.
 
     Args:
-        source: CSV with the columns ``query``, ``docid`` and ``rating`` (Quepid; other usual names are known, too), or JSON with
-            ``judgmentRatings`` (OpenSearch's Search Relevance Workbench, as imported or as it answers), as a path or as what was
-            read from it.
-        levels: for ratings between 0 and 1 (judgments derived from clicks): the grades 0, 1, ..., levels that they are rounded
-            to. Measures take grades of at least 1 as relevant.
+        source: CSV with the columns ``query``, ``docid`` and ``rating`` (Quepid; other usual names
+            are known, too), or JSON with ``judgmentRatings`` (OpenSearch's Search Relevance
+            Workbench, as imported or as it answers), as a path or as what was read from it.
+        levels: for ratings between 0 and 1 (judgments derived from clicks): the grades 0, 1, ...,
+            levels that they are rounded to. Measures take grades of at least 1 as relevant.
 
     Returns:
-        Ratings by query and document. Rows without a rating are left out: nobody has rated them yet.
+        Ratings by query and document. Rows without a rating are left out: nobody has rated them
+        yet.
 
     Raises:
         ValueError: no such list, a rating that is not a number, or two ratings of a document that

@@ -47,16 +47,17 @@ def write_pool_csv(
     Args:
         table: documents to judge, with the columns ``query_id`` and ``doc_id``.
         path: of the file.
-        texts: texts of documents: a mapping by document id, a frame, a file (TSV, CSV, JSON lines), an id of ir_datasets, its data set or
-            ``docs_store``, a ``Collection``, or PyTerrier's data set or ``text_loader``. Only those in the table are looked up. By default
-            those that the comparison has (of ``pt.lexirecall.Experiment(..., texts=)``).
-        queries: texts of queries, alike (also TREC topics, and PyTerrier's topics); by default those of ``texts``, if that is a
-            ``Collection``.
+        texts: texts of documents: a mapping by document id, a frame, a file (TSV, CSV, JSON lines),
+            an id of ir_datasets, its data set or ``docs_store``, a ``Collection``, or PyTerrier's
+            data set or ``text_loader``. Only those in the table are looked up. By default those
+            that the comparison has (of ``pt.lexirecall.Experiment(..., texts=)``).
+        queries: texts of queries, alike (also TREC topics, and PyTerrier's topics); by default
+            those of ``texts``, if that is a ``Collection``.
 
     Returns:
-        The file's path. ``merged`` (``--judged``) reads the rows that have a grade in ``relevance`` then.
-        Texts that a spreadsheet would execute as formulas stand behind an apostrophe; ids lose it again
-        when the file is read.
+        The file's path. ``merged`` (``--judged``) reads the rows that have a grade in ``relevance``
+        then. Texts that a spreadsheet would execute as formulas stand behind an apostrophe; ids
+        lose it again when the file is read.
 
     Raises:
         ValueError: the table lacks a column, or the folder does not exist.
@@ -85,12 +86,13 @@ def write_pool_page(
 ) -> Path:
     """Write what ``Comparison.to_judge`` gave as one HTML page to judge in.
 
-    The page needs no network and no server. Number keys judge, what was judged is kept in the browser, and it is saved as a file of
-    qrels that is merged with the judgments (``merged``). Where the runs have a document is folded away, so
-    that it does not sway who judges.
+    The page needs no network and no server. Number keys judge, what was judged is kept in the
+    browser, and it is saved as a file of qrels that is merged with the judgments (``merged``).
+    Where the runs have a document is folded away, so that it does not sway who judges.
 
     Args:
-        table: documents to judge, with the columns ``query_id``, ``doc_id`` and ``rank_NAME`` for runs.
+        table: documents to judge, with the columns ``query_id``, ``doc_id`` and ``rank_NAME`` for
+            runs.
         path, texts, queries: as in ``write_pool_csv``.
         max_rel: top grade of the scale, at most 9.
         labels: what the grades 0, 1, ... mean, at most one for each.
@@ -101,8 +103,8 @@ def write_pool_page(
 
     Raises:
         ModuleNotFoundError: Jinja2 is not installed.
-        ValueError: the table lacks a column, the folder does not exist, ``max_rel`` is out of range, or there are
-            more labels than grades.
+        ValueError: the table lacks a column, the folder does not exist, ``max_rel`` is out of
+            range, or there are more labels than grades.
     """
     _check(table, path)
     check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
@@ -170,7 +172,8 @@ def page_template(
 ) -> Any:
     """The template ``name``.html of a package, which knows the version, and the style and the script beside it with their hashes.
 
-    ``filters`` and ``options`` are of its environment; where Jinja2 is not installed, the error says that ``what`` needs it.
+    ``filters`` and ``options`` are of its environment; where Jinja2 is not installed, the error
+    says that ``what`` needs it.
     """
     jinja2 = required("jinja2", what, "Jinja2", "report")
     environment = jinja2.Environment(
@@ -220,7 +223,8 @@ _KEPT = ("rules", "source", "threshold", "judged_only", "only_relevant", "order"
 def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     """Judgments with those of ``more`` (in any form) added; a document that both judge needs the same grade in both.
 
-    Subtopics, aspects and further columns are left out, with a warning: every document has one grade, its highest.
+    Subtopics, aspects and further columns are left out, with a warning: every document has one
+    grade, its highest.
 
     Raises:
         ValueError: a query or a grade that contradicts the judgments.
@@ -256,11 +260,13 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     """Put together what two judges judged: what they agree on, and the documents to which they gave two grades.
 
     Args:
-        a, b: the judgments of either, in any form that ``evaluate`` takes, or a file of ``write_pool_csv`` with grades.
+        a, b: the judgments of either, in any form that ``evaluate`` takes, or a file of
+            ``write_pool_csv`` with grades.
 
     Returns:
-        Judgments (``query_id``, ``doc_id``, ``relevance``) of the documents that both gave the same grade, or that one of them judged
-        alone; and disagreements (``query_id``, ``doc_id``, ``grade_a``, ``grade_b``), which ``write_pool_page`` takes to be judged again.
+        Judgments (``query_id``, ``doc_id``, ``relevance``) of the documents that both gave the same
+        grade, or that one of them judged alone; and disagreements (``query_id``, ``doc_id``,
+        ``grade_a``, ``grade_b``), which ``write_pool_page`` takes to be judged again.
 
     Raises:
         ValueError: bad input, or no query that both judged.

@@ -41,10 +41,10 @@ class PredictionPowered:
 def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -> PredictionPowered:
     """Estimate mean differences from human judgments of a random sample of queries and predicted judgments of all.
 
-    estimate = mean_n d - l (mean_n f - mean_N f), l = Cov(d, f) / Var(f) over the sample; the variance is
-    (1/n - 1/N) Var(d - l f) + Var(d) / N, with Student's t of n - 2 degrees of freedom. Predictions may be biased: what they
-    are wrong about on the sample is taken off. Queries that were chosen because they looked interesting are no random sample, and
-    nothing here can tell.
+    estimate = mean_n d - l (mean_n f - mean_N f), l = Cov(d, f) / Var(f) over the sample; the
+    variance is (1/n - 1/N) Var(d - l f) + Var(d) / N, with Student's t of n - 2 degrees of freedom.
+    Predictions may be biased: what they are wrong about on the sample is taken off. Queries that
+    were chosen because they looked interesting are no random sample, and nothing here can tell.
 
     Args:
         d: human differences on the n sampled queries, shape ``(P, n)``.
@@ -52,8 +52,9 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
         human: places of the sampled queries among the N, shape ``(n,)``.
         alpha: 1 - confidence of the interval.
 
-    Source: Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, Prediction-Powered Inference, Science 2023,
-    doi 10.1126/science.adi6000; with the l of Angelopoulos, Duchi, Zrnic, PPI++, 2023, arXiv 2311.01453, for a finite set of queries.
+    Source: Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, Prediction-Powered Inference, Science
+    2023, doi 10.1126/science.adi6000; with the l of Angelopoulos, Duchi, Zrnic, PPI++, 2023, arXiv
+    2311.01453, for a finite set of queries.
 
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(0.1, 1, (1, 500))
@@ -94,8 +95,9 @@ def with_people_alone(
 ) -> PredictionPowered:
     """With intervals that also hold those of the human-judged queries alone, and the p that goes with them, where differences are coarse.
 
-    Preferences (``bounds`` are -1 and 1) and differences of one magnitude take few values: a sample of them says too little of how far
-    they spread, and ten wins out of ten would give a point. The hull of two intervals leaves out 0 where both do, on the same side.
+    Preferences (``bounds`` are -1 and 1) and differences of one magnitude take few values: a sample
+    of them says too little of how far they spread, and ten wins out of ten would give a point. The
+    hull of two intervals leaves out 0 where both do, on the same side.
     """
     least, most = (-np.inf, np.inf) if bounds is None else bounds
     estimate, low, high = (
@@ -197,8 +199,9 @@ class SequentialSigns:
 def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
     """Evidence against wins being as likely as losses: e = 2^n B(w + 1/2, l + 1/2) / B(1/2, 1/2), n = w + l.
 
-    The likelihood of these wins under Jeffreys' prior over their probability, relative to that under 1/2: if neither run is better, its
-    expectation is 1 however long one looks, so that it reaches 1 / alpha at any time with probability alpha at most (Ville).
+    The likelihood of these wins under Jeffreys' prior over their probability, relative to that
+    under 1/2: if neither run is better, its expectation is 1 however long one looks, so that it
+    reaches 1 / alpha at any time with probability alpha at most (Ville).
 
     >>> e_value(np.array([0, 5, 9]), np.array([0, 5, 0])).round(2)
     array([ 1.  ,  0.25, 94.96])
@@ -215,12 +218,13 @@ def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
 def e_holm(e: Floats) -> Floats:
     """e-values of P hypotheses, shape ``(P, ...)``, corrected over them: the smallest mean of each with any of the others.
 
-    A mean of e-values of true hypotheses is one, too, however they depend on each other; a hypothesis is rejected where every set that
-    holds it is (closed testing). So any true one reaches 1 / alpha, whenever one looks, with probability alpha at most. At least e / P,
+    A mean of e-values of true hypotheses is one, too, however they depend on each other; a
+    hypothesis is rejected where every set that holds it is (closed testing). So any true one
+    reaches 1 / alpha, whenever one looks, with probability alpha at most. At least e / P,
     Bonferroni's; the e-values themselves where all of them are equal.
 
-    Source: Vovk, Wang, E-values: Calibration, Combination and Applications, Annals of Statistics 2021, doi 10.1214/20-AOS2020,
-    Algorithm 1.
+    Source: Vovk, Wang, E-values: Calibration, Combination and Applications, Annals of Statistics
+    2021, doi 10.1214/20-AOS2020, Algorithm 1.
 
     >>> e_holm(np.array([90.0, 30.0, 0.0]))
     array([40., 15.,  0.])
@@ -243,10 +247,12 @@ def sequential_signs(
 ) -> SequentialSigns:
     """Look at queries in random order and stop where the sign test is decided: e >= 1 / alpha, corrected. Ties say nothing.
 
-    ``x`` are differences or preferences of P pairs on Q queries, shape ``(P, Q)``; ``alpha`` is the probability that any pair without
-    a difference is ever decided, whenever one looks (``correct=False``: of each such pair by itself); ``seed`` is of the order.
+    ``x`` are differences or preferences of P pairs on Q queries, shape ``(P, Q)``; ``alpha`` is the
+    probability that any pair without a difference is ever decided, whenever one looks
+    (``correct=False``: of each such pair by itself); ``seed`` is of the order.
 
-    What this does not cure: an order that is not random, and asking again on the same queries, as a gate does that runs on every commit.
+    What this does not cure: an order that is not random, and asking again on the same queries, as a
+    gate does that runs on every commit.
 
     Source: Grünwald, de Heide, Koolen, Safe Testing, JRSS B 2024, doi 10.1093/jrsssb/qkae011.
 

@@ -1,7 +1,10 @@
-"""The measures. A family is one file, imported here: declaration, formula, ``score(run)``; defining a class registers it.
+"""The measures.
 
-What is exported are the measures as ir_measures hands out its own: objects without parameters (``TSE``), which take them by
-call.
+A family is one file, imported here: declaration, formula, ``score(run)``; defining a class
+registers it.
+
+What is exported are the measures as ir_measures hands out its own: objects without parameters
+(``TSE``), which take them by call.
 """
 
 from typing import TYPE_CHECKING

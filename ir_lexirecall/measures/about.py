@@ -25,7 +25,8 @@ class Example:
 
     Attributes:
         measure: what is computed, as a string.
-        ranking: grades from rank 1 on; None for a document without judgment; a tuple of grades for several ``names``.
+        ranking: grades from rank 1 on; None for a document without judgment; a tuple of grades for
+            several ``names``.
         value: what comes out.
         working: how, in words and numbers.
         missing: grades of judged documents that are not retrieved.
@@ -75,7 +76,10 @@ def _grade(label: Label) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """What is said of a measure, a test or a preference. All of it is optional; ``describe`` shows what there is."""
+    """What is said of a measure, a test or a preference.
+
+    All of it is optional; ``describe`` shows what there is.
+    """
 
     formula: str = ""  # in LaTeX, without dollar signs
     plain: str = ""  # the formula in plain text

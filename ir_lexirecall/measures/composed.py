@@ -150,14 +150,17 @@ class _AspectMeasure(ComposedMeasure, register=False):
 class TOMA(_AspectMeasure):
     """A base measure on weights that order all combinations of several judged aspects.
 
-    Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
+    Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores
+    the weights.
 
-    The weight of a document is the place of its label tuple's distance to the best tuple: the distinct distances of
-    all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns of the qrels, or rows named in
-    ``iteration``; ``aspects`` maps each to its top grade (labels 0..top, embedded as they are), or to the embedded
-    value of each grade. A missing label is the lowest one. ``gate`` names an aspect without which the others
-    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K // 2 of K, ``'any'`` all
-    weights but the lowest. By default ``CAM`` and ``MM`` take another one; ``'any'`` is one rule for the three.
+    The weight of a document is the place of its label tuple's distance to the best tuple: the
+    distinct distances of all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns
+    of the qrels, or rows named in ``iteration``; ``aspects`` maps each to its top grade (labels
+    0..top, embedded as they are), or to the embedded value of each grade. A missing label is the
+    lowest one. ``gate`` names an aspect without which the others
+    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K
+    // 2 of K, ``'any'`` all weights but the lowest. By default ``CAM`` and ``MM`` take another one;
+    ``'any'`` is one rule for the three.
 
     >>> import pandas as pd
     >>> from ir_lexirecall import TOMA
@@ -272,11 +275,13 @@ class _MeanMeasure(_AspectMeasure, register=False):
 class CAM(_MeanMeasure):
     """Weighted mean over several judged aspects of a base measure.
 
-    Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a base_a.
+    Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a
+    base_a.
 
-    Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a (default: equal).
-    A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or ``binarize``: a grade, ``'any'``, which takes the
-    grades above the lowest of each aspect's scale, or ``'half'``, which takes those above the middle of it.
+    Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a
+    (default: equal). A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or
+    ``binarize``: a grade, ``'any'``, which takes the grades above the lowest of each aspect's
+    scale, or ``'half'``, which takes those above the middle of it.
 
     >>> import pandas as pd
     >>> from ir_lexirecall import CAM
@@ -306,7 +311,8 @@ class CAM(_MeanMeasure):
 
     def score(self, run: AlignedRun) -> Floats:
         scores, p = self.base_scores(run)
-        # One after the other: ``numpy.sum`` groups terms differently for different numbers of queries.
+        # One after the other: ``numpy.sum`` groups terms differently for different numbers of
+        # queries.
         return np.add.accumulate(p / p.sum() * scores)[-1]
 
 
@@ -361,14 +367,16 @@ def label_weights(
 ) -> tuple[Ints, int]:
     """The weight of each document's label tuple, and K, the number of distinct weights.
 
-    The distinct distances of all label tuples to the best tuple, farthest first, are numbered 0, 1, 2, ...
-    Distances are compared as integers (squared for the Euclidean), so that equal ones are equal.
+    The distinct distances of all label tuples to the best tuple, farthest first, are numbered 0, 1,
+    2, ... Distances are compared as integers (squared for the Euclidean), so that equal ones are
+    equal.
 
     Args:
         embedding: for each aspect, the embedded values of its labels, lowest first.
         labels: for each aspect, the position of each document's label in its embedding.
         distance: one of ``DISTANCES``.
-        gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest tuple.
+        gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest
+            tuple.
     """
     unit = lcm(*(value.denominator for embedded in embedding.values() for value in embedded))
     power = 2 if distance == "euclidean" else 1

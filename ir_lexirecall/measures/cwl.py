@@ -1,9 +1,11 @@
 """C/W/L variants of ERR (Azzopardi, Mackenzie, Moffat, ICTIR 2021), summed in closed form; and ERR itself for any scale of grades.
 
-A user who looks at rank i goes on with probability C(i); V(1) = 1 and V(i+1) = V(i) C(i). In all variants
-V(i) = B(i) S(i): a discount B of the rank alone (``Discount``) and, but for RBP, the satisfaction left over,
-S(i) = product of (1 - r_j) over j < i. Between two judged documents the gain is constant, so sums of V over
-such a stretch close, and the cost is that of the judged documents retrieved.
+A user who looks at rank i goes on with probability C(i); V(1) = 1 and V(i+1) = V(i) C(i). In all
+variants
+V(i) = B(i) S(i): a discount B of the rank alone (``Discount``) and, but for RBP, the satisfaction
+left over, S(i) = product of (1 - r_j) over j < i. Between two judged documents the gain is
+constant, so sums of V over such a stretch close, and the cost is that of the judged documents
+retrieved.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ class _CWL(Measure, register=False):
         end = self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf
         queries, discount = len(judgments), self.discount()
         if not best and len(run.query) <= FEW and queries <= FEW:
-            # A query without a relevant document scores 0, though grades between 0 and 1 have a gain.
+            # A query without a relevant document scores 0, though grades between 0 and 1 have a
+            # gain.
             r = judgments.cached(
                 ("gain", top, kind),
                 lambda: np.where(
@@ -98,10 +101,12 @@ class CWL_ERR8(_CWL):
 
     C/W/L variant of ERR, Equation 8: C(i) = 1 - r_i below rank k, 0 from k on.
 
-    V(1) = 1, V(i+1) = V(i) C(i); the value is sum V(i) r_i / sum V(i), the expected utility per document. The gain
-    r_i of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``). ``unjudged='worst'``
-    gives unjudged documents no gain, ``'best'`` that of max_rel: the two bound the value (their difference is the
-    residual). Yields ``ir_measures.CwlMetric`` with expected total utility (sum V r), cost and items (sum V).
+    V(1) = 1, V(i+1) = V(i) C(i); the value is sum V(i) r_i / sum V(i), the expected utility per
+    document. The gain r_i of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel
+    (``'linear'``). ``unjudged='worst'``
+    gives unjudged documents no gain, ``'best'`` that of max_rel: the two bound the value (their
+    difference is the residual). Yields ``ir_measures.CwlMetric`` with expected total utility (sum V
+    r), cost and items (sum V).
 
     >>> from ir_lexirecall import CWL_ERR8
     >>> (CWL_ERR8(max_rel=1) @ 2).calc_aggregate({"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}})
@@ -270,12 +275,14 @@ class CWL_RBP(_CWL):
 class GERR(Measure):
     """ERR for any top grade and gain, with bounds for unjudged documents.
 
-    Expected reciprocal rank for any scale of grades: sum over ranks i of r_i / i times the product of (1 - r_j) over j < i.
+    Expected reciprocal rank for any scale of grades: sum over ranks i of r_i / i times the product
+    of (1 - r_j) over j < i.
 
-    The gain r of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``). ``unjudged='worst'`` gives
-    unjudged documents no gain; ``'best'`` gives them that of max_rel, and has such documents follow the ranking, down to
-    rank k or for ever: the two bound the value whatever the missing judgments are (their difference is the residual).
-    ``GERR(max_rel=4)@k`` is ir_measures' ERR@k.
+    The gain r of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``).
+    ``unjudged='worst'`` gives unjudged documents no gain; ``'best'`` gives them that of max_rel,
+    and has such documents follow the ranking, down to
+    rank k or for ever: the two bound the value whatever the missing judgments are (their difference
+    is the residual). ``GERR(max_rel=4)@k`` is ir_measures' ERR@k.
 
     The residual: Azzopardi, Mackenzie, Moffat, ICTIR 2021, doi 10.1145/3471158.3472239.
 

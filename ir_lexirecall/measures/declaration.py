@@ -1,4 +1,6 @@
-"""What a measure is: a class with declared parameters and a ``score``. Defining the class registers the measure.
+"""What a measure is: a class with declared parameters and a ``score``.
+
+Defining the class registers the measure.
 
     class ESL(Measure):
         \"""Expected search length: non-relevant documents before the first relevant one.\"""
@@ -6,9 +8,9 @@
 
         def score(self, run: AlignedRun) -> Floats: ...
 
-From then on ``"ESL(rel=2)@10"`` is a measure of ir_measures, of PyTerrier, of the command line and of every function of
-this library. A measure prints as a string that is read back as the same measure, takes parameters by call
-(``ESL(rel=2)``) and a cutoff by ``@``.
+From then on ``"ESL(rel=2)@10"`` is a measure of ir_measures, of PyTerrier, of the command line and
+of every function of this library. A measure prints as a string that is read back as the same
+measure, takes parameters by call (``ESL(rel=2)``) and a cutoff by ``@``.
 """
 
 from __future__ import annotations
@@ -133,20 +135,25 @@ class Parameterised:
 class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     """Base of all measures: a subclass declares ``params`` and computes ``score``.
 
-    A class that is only a base of others says so: ``class Shared(Measure, register=False)``. All attributes are optional.
+    A class that is only a base of others says so: ``class Shared(Measure, register=False)``. All
+    attributes are optional.
 
     Attributes:
-        params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
+        params: parameters by name, in the order in which they print; ``judged_only`` follows by
+            itself.
         NAME: under which ir_measures knows the measure; by default, the name of the class.
         ALIASES: further names.
         SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
-        RANGE: the smallest and the largest value that there can be; ``value_range`` says so where parameters matter.
+        RANGE: the smallest and the largest value that there can be; ``value_range`` says so where
+            parameters matter.
         FAMILY: what it is about, one of ``FAMILIES``.
-        LEAST_GRADE: without a document of at least this grade, a query scores 0; ``rel`` says so where it is a parameter.
+        LEAST_GRADE: without a document of at least this grade, a query scores 0; ``rel`` says so
+            where it is a parameter.
         PAGE: the page of ``pt_docs/measures`` that describes it; only the package's own have one.
         PRETTY_NAME: its full name.
         SHORT_DESC: a sentence on it, by default the first line of the docstring.
-        ABOUT: formula, source, example and the like, as ``describe`` and the documentation show them.
+        ABOUT: formula, source, example and the like, as ``describe`` and the documentation show
+            them.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ()
@@ -196,8 +203,9 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
 def make_known(measure: Measure) -> None:
     """Make ir_measures know a measure by its name and aliases.
 
-    A later definition of the same name takes the place of an earlier one of a user (a notebook's cell
-    that runs again). A name of this library, or of another package, keeps its meaning, with a warning.
+    A later definition of the same name takes the place of an earlier one of a user (a notebook's
+    cell that runs again). A name of this library, or of another package, keeps its meaning, with a
+    warning.
     """
     registry = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):

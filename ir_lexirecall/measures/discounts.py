@@ -1,8 +1,8 @@
 """What a document is worth and how far users read: the gain of a grade, and sums over ranks of V(i), the share of users who read rank i.
 
-V(i) = B(i) S(i): a discount B of the rank alone (``Discount``) and the satisfaction left over, S(i) = product of (1 - r_j) over
-j < i. Between two judged documents the gain is constant, so sums of V over such a stretch close, and the cost is that of the
-judged documents retrieved.
+V(i) = B(i) S(i): a discount B of the rank alone (``Discount``) and the satisfaction left over, S(i)
+= product of (1 - r_j) over j < i. Between two judged documents the gain is constant, so sums of V
+over such a stretch close, and the cost is that of the judged documents retrieved.
 """
 
 from __future__ import annotations
@@ -115,8 +115,9 @@ def inverse_square(T: float) -> Discount:
 def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> Floats:
     """Sum of (scale / (start + j))^2 for j = 0..terms-1, with ``start`` above 0; ``terms`` may be infinite.
 
-    Small starts by the Hurwitz zeta function; from ``_ASYMPTOTIC`` on, where differences of its values lose digits, by the
-    formula of Euler and Maclaurin, whose terms are differences of powers and are factored: nothing cancels.
+    Small starts by the Hurwitz zeta function; from ``_ASYMPTOTIC`` on, where differences of its
+    values lose digits, by the formula of Euler and Maclaurin, whose terms are differences of powers
+    and are factored: nothing cancels.
 
     >>> inverse_square_sum(1, np.array([1.0, 1e8]), np.array([np.inf, 2.0]))
     array([1.64493407e+00, 1.99999998e-16])
@@ -153,7 +154,8 @@ def cwl(
     """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
 
     Args:
-        query, rank, r: the retrieved judged documents, by query and rank, and their gains in [0, 1].
+        query, rank, r: the retrieved judged documents, by query and rank, and their gains in [0,
+            1].
         discount: B.
         end: the last rank that is looked at; a shorter ranking goes on with unjudged documents.
         unjudged: gain of an unjudged document for each query, shape ``(Q,)``.
@@ -192,7 +194,8 @@ def cwl_of_few(
 ) -> Sums:
     """``cwl`` of a handful of documents, for unjudged documents without gain: the same operations, row by row.
 
-    Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose powers may have other bits.
+    Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose
+    powers may have other bits.
     """
     rows = [
         row

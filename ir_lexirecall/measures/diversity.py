@@ -1,7 +1,8 @@
 """Diversity measures for graded and weighted subtopics: D_nDCG, DSharp, EU, CT, SRR, IA; and what they share with RBU.
 
-Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t from the column ``weight``
-(else equal), scaled to sum to 1 over the aspects with a relevant document. A query without relevant documents scores 0.
+Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t from
+the column ``weight`` (else equal), scaled to sum to 1 over the aspects with a relevant document. A
+query without relevant documents scores 0.
 """
 
 from __future__ import annotations
@@ -64,10 +65,12 @@ class DiversityMeasure(Measure, register=False):
 class D_nDCG(DiversityMeasure):
     """nDCG with the weighted sum of a document's grades for all subtopics as its gain.
 
-    nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order of g.
+    nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order
+    of g.
 
-    D_nDCG@k = sum_{i<=k} g(d_i) / log2(i+1) over the same sum for all judged documents in the order of g. The grade itself is
-    the gain (a negative one counts as 0), so that for one subtopic D_nDCG is nDCG.
+    D_nDCG@k = sum_{i<=k} g(d_i) / log2(i+1) over the same sum for all judged documents in the order
+    of g. The grade itself is the gain (a negative one counts as 0), so that for one subtopic D_nDCG
+    is nDCG.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 2, "t1"), Qrel("q", "b", 1, "t2")]
@@ -108,8 +111,8 @@ class DSharp(D_nDCG):
 
     D#-nDCG: subtopic recall and D-nDCG together, gamma StRecall@k + (1 - gamma) D_nDCG@k.
 
-    StRecall@k is the share of the subtopics with a relevant document (a grade of at least ``rel``) that one of the first k
-    documents is relevant to.
+    StRecall@k is the share of the subtopics with a relevant document (a grade of at least ``rel``)
+    that one of the first k documents is relevant to.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 2, "t1"), Qrel("q", "b", 1, "t2")]
@@ -150,14 +153,17 @@ class DSharp(D_nDCG):
 class EU(DiversityMeasure):
     """Gain over several subtopics with diminishing returns, less effort, discounted by rank.
 
-    Expected utility of reading: what is new about each subtopic, less the effort, discounted by 1 + log2 of the rank.
+    Expected utility of reading: what is new about each subtopic, less the effort, discounted by 1 +
+    log2 of the rank.
 
-    EU@k = sum over ranks i = 1..min(k, depth) of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i), where c is the
-    number of earlier documents with r(., t) > 0. The gain r of a grade is (2^g - 1) / 2^max_rel (``gain='exp'``) or
-    g / max_rel (``'linear'``); ``max_rel`` defaults to the largest grade of the query and aspect. Documents that are not
-    relevant only cost effort, so values may be negative.
+    EU@k = sum over ranks i = 1..min(k, depth) of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 +
+    log2 i), where c is the number of earlier documents with r(., t) > 0. The gain r of a grade is
+    (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``); ``max_rel`` defaults to
+    the largest grade of the query and aspect. Documents that are not relevant only cost effort, so
+    values may be negative.
 
-    Proposed by Yang and Lad (ICTIR 2009); this is the formula of Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+    Proposed by Yang and Lad (ICTIR 2009); this is the formula of Amigó, Spina,
+    Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1")]
@@ -221,11 +227,12 @@ class CT(DiversityMeasure):
 
     Cube test: how fast a ranking fills every subtopic with relevant material, until it is full.
 
-    CT@k = sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f, where c is the number of earlier documents with
-    r(., t) > 0, and f = 0 once the gains of the earlier documents for t have reached ``saturation`` together, else 1. Gains
-    as in ``EU``.
+    CT@k = sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f, where c is the number
+    of earlier documents with r(., t) > 0, and f = 0 once the gains of the earlier documents for t
+    have reached ``saturation`` together, else 1. Gains as in ``EU``.
 
-    Proposed by Luo et al. (CIKM 2013); this is the formula of Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+    Proposed by Luo et al. (CIKM 2013); this is the formula of Amigó, Spina, Carrillo-de-Albornoz,
+    SIGIR 2018, doi 10.1145/3209978.3210024.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1"), Qrel("q", "c", 1, "t1")]
@@ -270,7 +277,8 @@ class CT(DiversityMeasure):
         pair, rank, grade = rows_by_aspect(run, ANY_GAIN, self["cutoff"])
         top = top_grades(self, judgments)[pair]
         r = discounts.gain(grade, top, self["gain"])
-        # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
+        # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach
+        # 1.
         units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
         full = sum_before(pair, units) / scale >= self["saturation"]
         return novel_utility(
@@ -281,7 +289,8 @@ class CT(DiversityMeasure):
 class SRR(DiversityMeasure):
     """Reciprocal of the rank at which every subtopic has been covered.
 
-    Subtopic reciprocal rank: 1 / (rank at which every subtopic with a relevant document is covered), 0 if never.
+    Subtopic reciprocal rank: 1 / (rank at which every subtopic with a relevant document is
+    covered), 0 if never.
 
     A subtopic is covered by the first document of at least grade ``rel`` for it.
 
@@ -321,12 +330,13 @@ class SRR(DiversityMeasure):
 class IA(ComposedMeasure, DiversityMeasure):
     """Weighted mean over subtopics of any base measure, each subtopic judged alone.
 
-    Intent-aware form of any measure: its mean over the subtopics, each judged alone, IA = sum_t w_t base_t.
+    Intent-aware form of any measure: its mean over the subtopics, each judged alone, IA = sum_t w_t
+    base_t.
 
-    For every subtopic t with a relevant document, ``base`` scores the ranking by the judgments for t only: a document that
-    was not judged for t is unjudged. ``base`` is any measure that ir_measures knows, with its own parameters
-    (``'AP(rel=2)'``, ``'RBP(p=0.8)'``), which takes grades of at least 1 as relevant unless it says otherwise; a cutoff is that
-    of the base.
+    For every subtopic t with a relevant document, ``base`` scores the ranking by the judgments for
+    t only: a document that was not judged for t is unjudged. ``base`` is any measure that
+    ir_measures knows, with its own parameters (``'AP(rel=2)'``, ``'RBP(p=0.8)'``), which takes
+    grades of at least 1 as relevant unless it says otherwise; a cutoff is that of the base.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t2")]

@@ -89,7 +89,8 @@ def _utility(
 ) -> Utility:
     """Sums of V r and of V down to rank 1,000, as cwl_eval counts them.
 
-    It leaves the users out of the total utility and cost who would look at rank 1,001, V(1001) = ``beyond``, and have ``gained``.
+    It leaves the users out of the total utility and cost who would look at rank 1,001, V(1001) =
+    ``beyond``, and have ``gained``.
     """
     return Utility(
         utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items
@@ -134,7 +135,8 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     rank, gain = np.insert(rank, end, PROGRAM_DEPTH + 1), np.insert(gain, end, 0.0)
     query = np.insert(query, end, np.arange(queries))
     total = running_sum(query, gain)
-    # V falls as (b / (i + c))^2 below rank i0, with c = 2T - 1 less the gain so far, and b = i0 + c.
+    # V falls as (b / (i + c))^2 below rank i0, with c = 2T - 1 less the gain so far, and b = i0 +
+    # c.
     first = shifted_within_segment(query, rank, 0)  # i0, where a gain was before
     c = 2 * t - 1 - shifted_within_segment(query, total, 0)
     b = np.maximum(first, 1) + c
@@ -190,26 +192,38 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
 
 
 # -- ndeval ----------------------------------------------------------------------------------------
-# ndeval's measures of novelty and diversity, which ir_measures takes from pyndeval: alpha_nDCG, ERR_IA, NRBP, ...
+# ndeval's measures of novelty and diversity, which ir_measures takes from pyndeval: alpha_nDCG,
+# ERR_IA, NRBP, ...
 #
-# A document is relevant to a subtopic (its grade for it is at least ``rel``) or it is not. Subtopics without a relevant
-# document do not count; all others count alike. With c(i, t) = number of documents above rank i that are relevant to t and
-# N = number of subtopics that count, the gain at rank i is G(i) = sum over the subtopics t of document i of
+# A document is relevant to a subtopic (its grade for it is at least ``rel``) or it is not.
+# Subtopics without a relevant
+# document do not count; all others count alike. With c(i, t) = number of documents above rank i
+# that are relevant to t and
+# N = number of subtopics that count, the gain at rank i is G(i) = sum over the subtopics t of
+# document i of
 # (1 - alpha)^c(i, t), and
 #
-#     alpha_DCG@k = sum_{i<=k} G(i) / log2(i + 1)       over its largest value, N sum_{i<=k} (1 - alpha)^(i-1) / log2(i + 1)
-#     ERR_IA@k    = sum_{i<=k} G(i) / i                 over its largest value, N sum_{i<=k} (1 - alpha)^(i-1) / i
-#     NRBP        = sum_i G(i) beta^(i-1)               over its largest value, N / (1 - (1 - alpha) beta)
-#     alpha_nDCG@k, nERR_IA@k, nNRBP: the same sums over those of the ideal ranking of the judged documents
+#     alpha_DCG@k = sum_{i<=k} G(i) / log2(i + 1)       over its largest value, N sum_{i<=k} (1 -
+# alpha)^(i-1) / log2(i + 1)
+#     ERR_IA@k    = sum_{i<=k} G(i) / i                 over its largest value, N sum_{i<=k} (1 -
+# alpha)^(i-1) / i
+#     NRBP        = sum_i G(i) beta^(i-1)               over its largest value, N / (1 - (1 - alpha)
+# beta)
+#     alpha_nDCG@k, nERR_IA@k, nNRBP: the same sums over those of the ideal ranking of the judged
+# documents
 #     P_IA@k      = relevant documents of all subtopics among the first k, over k N
 #     AP_IA       = mean over subtopics of average precision
 #     StRecall@k  = share of the subtopics that have a relevant document among the first k
 #
-# alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves alpha_DCG and ERR_IA as they are, sums of G. The ideal ranking
-# is the greedy one, which takes the document of the largest gain next, and of equal ones that with the last id.
+# alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves alpha_DCG and ERR_IA as they are, sums
+# of G. The ideal ranking
+# is the greedy one, which takes the document of the largest gain next, and of equal ones that with
+# the last id.
 #
-# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al., CIKM 2009 (ERR_IA), doi
-# 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM 2009 (P_IA, AP_IA), doi
+# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al.,
+# CIKM 2009 (ERR_IA), doi
+# 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM 2009 (P_IA,
+# AP_IA), doi
 # 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi 10.1145/860435.860440.
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
@@ -228,8 +242,8 @@ def is_of_ndeval(measure: Measure) -> bool:
 def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
     """Values of all queries, shape ``(Q,)``; 0 for a query without a relevant document.
 
-    They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query without a relevant
-    document, and breaks ties of scores in another way.
+    They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query
+    without a relevant document, and breaks ties of scores in another way.
     """
     if optional(measure, "judged_only"):
         run = run.condensed()
@@ -250,7 +264,8 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
     depth: float = k  # the rank from which on a discount is too small to change a sum
     beta = float(optional(measure, "beta") or 0)
     if "NRBP" in measure.NAME:
-        # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 - beta) of it.
+        # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 -
+        # beta) of it.
         depth = ceil(log(2.0**-60 * (1 - beta)) / log(beta)) if 0 < beta < 1 else inf if beta else 1
 
     def discount(rank: Ints) -> Any:
@@ -344,8 +359,8 @@ def greedy_ideal(
 ) -> Floats:
     """Sum over ranks of discount x gain for the greedy ideal ranking of each query, shape ``(Q,)``.
 
-    At every rank it takes the document of the largest sum of (1 - alpha)^c over its subtopics, c = number of documents
-    before it relevant to that subtopic; of equal sums, the last document.
+    At every rank it takes the document of the largest sum of (1 - alpha)^c over its subtopics, c =
+    number of documents before it relevant to that subtopic; of equal sums, the last document.
 
     Args:
         doc_query: the query of every relevant document; documents are sorted by query, then id.

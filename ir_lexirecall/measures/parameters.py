@@ -110,7 +110,10 @@ def _is_float(value: Any) -> bool:
 
 
 def cutoff(required: bool = False) -> Param:
-    """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``. ``required``: whether it must be given."""
+    """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``.
+
+    ``required``: whether it must be given.
+    """
     expects = "an integer of at least 1 and below 2^63"
     return Param(
         int, "ranking cutoff threshold", required=required, least=1, below=2**63, expects=expects

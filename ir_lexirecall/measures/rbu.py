@@ -39,11 +39,12 @@ class RBU(DiversityMeasure):
 
     Rank-biased utility: what a user gains over all aspects, less the effort of reading.
 
-    RBU@k = sum over ranks i = 1..min(k, depth) of p^i (sum over aspects t of w_t r(d_i, t) times the product of
-    (1 - r(d_j, t)) over j < i, minus e). Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their
-    weights w_t from the column ``weight`` (else equal), scaled to sum to 1 over the aspects with a relevant document.
-    ``max_rel`` defaults to the largest grade of the query and aspect. Irrelevant documents only cost effort, so
-    values may be negative; a query without relevant documents scores 0. ``normalize=True`` multiplies by (1-p)/p.
+    RBU@k = sum over ranks i = 1..min(k, depth) of p^i (sum over aspects t of w_t r(d_i, t) times
+    the product of (1 - r(d_j, t)) over j < i, minus e). Aspects (subtopics) come from the qrels'
+    ``subtopic_id`` or ``iteration``, their weights w_t from the column ``weight`` (else equal),
+    scaled to sum to 1 over the aspects with a relevant document. ``max_rel`` defaults to the
+    largest grade of the query and aspect. Irrelevant documents only cost effort, so values may be
+    negative; a query without relevant documents scores 0. ``normalize=True`` multiplies by (1-p)/p.
 
     >>> from ir_measures import Qrel
     >>> from ir_lexirecall import RBU

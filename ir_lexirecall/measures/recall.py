@@ -62,10 +62,12 @@ class TSE(_Recall):
 
     Total search efficiency: the exposure of the last relevant document, TSE = e(p_m).
 
-    How soon is a user served who needs *every* relevant document? With the default exposure e(i) = 1/i it is
-    the reciprocal rank of the last one. A missing relevant document sits at the bottom of the collection
-    (``impute='pessimistic'``: rank n, infinity without ``n``), or follows the ranking at once (``'optimistic'``).
-    ``normalize=True`` gives (e(p_m) - e(n)) / (e(m) - e(n)). Values lie in [0, 1].
+    How soon is a user served who needs *every* relevant document? With the default exposure e(i) =
+    1/i it is the reciprocal rank of the last one. A missing relevant document sits at the bottom of
+    the collection
+    (``impute='pessimistic'``: rank n, infinity without ``n``), or follows the ranking at once
+    (``'optimistic'``). ``normalize=True`` gives (e(p_m) - e(n)) / (e(m) - e(n)). Values lie in [0,
+    1].
 
     >>> from ir_lexirecall import TSE
     >>> qrels = {"q": {"a": 1, "b": 1}}
@@ -141,16 +143,19 @@ class TSE(_Recall):
 class LexiRecall(_Recall):
     """Recall, refined by the rank of the last relevant document, then of the one before, and so on.
 
-    Lexicographic recall as a number: ordered first by recall, then by the last relevant document, and so on.
+    Lexicographic recall as a number: ordered first by recall, then by the last relevant document,
+    and so on.
 
-    ``form='nested'`` (default): with r of m relevant documents at ranks p_1 < ... < p_r,
-    LR = (r + r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum_{i<r} C(p_i - 1, i).
-    It lies in (r/(m+1), (r+1)/(m+1)] (0 for r = 0) and is 1 only for the ideal ranking. It is computed with
-    exact integers and rounded once, so a better ranking never gets a smaller number; but a float has 53 bits:
-    rankings that share their whole tail can get the same one. ``ir_lexirecall.compare`` compares exactly.
+    ``form='nested'`` (default): with r of m relevant documents at ranks p_1 < ... < p_r, LR = (r +
+    r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum_{i<r} C(p_i - 1, i). It
+    lies in (r/(m+1), (r+1)/(m+1)] (0 for r = 0) and is 1 only for the ideal ranking. It is computed
+    with exact integers and rounded once, so a better ranking never gets a smaller number; but a
+    float has 53 bits: rankings that share their whole tail can get the same one.
+    ``ir_lexirecall.compare`` compares exactly.
 
-    ``form='weighted'``: metric lexirecall (Eq. 12 of the source), exact rationals rounded once; it needs ``n``,
-    takes ``eps``, and separates fewer rankings, because its weights shrink by 1/n from one recall level to the next.
+    ``form='weighted'``: metric lexirecall (Eq. 12 of the source), exact rationals rounded once; it
+    needs ``n``, takes ``eps``, and separates fewer rankings, because its weights shrink by 1/n from
+    one recall level to the next.
 
     >>> from ir_lexirecall import LR
     >>> qrels = {"q": {"a": 1, "b": 1}}
@@ -247,9 +252,10 @@ class SL3(_SearchLength):
 
     Cooper's search length: nonrelevant documents above the last relevant one, SL3 = p_m - m.
 
-    Smaller is better, 0 is the ideal ranking, and comparisons take it so. The u missing documents of a query (below the
-    cutoff, too) end the collection, at ranks n-u+1, ..., n; without ``n``, a value with a missing document is infinite, and so
-    is a mean with it. A query without relevant documents scores 0.
+    Smaller is better, 0 is the ideal ranking, and comparisons take it so. The u missing documents
+    of a query (below the cutoff, too) end the collection, at ranks n-u+1, ..., n; without ``n``, a
+    value with a missing document is infinite, and so is a mean with it. A query without relevant
+    documents scores 0.
 
     SL3 of Diaz, Ekstrand, Mitra, TORS 2026, Section 3.2, doi 10.1145/3728373.
 
@@ -284,7 +290,8 @@ class SL3(_SearchLength):
 class RE(_SearchLength):
     """Mean rank of the relevant documents, above that of the ideal ranking (smaller is better).
 
-    Rocchio's recall error: mean rank of the relevant documents above the ideal, (1/m) sum p_i - (m+1)/2.
+    Rocchio's recall error: mean rank of the relevant documents above the ideal, (1/m) sum p_i -
+    (m+1)/2.
 
     Smaller is better, 0 is the ideal ranking; ``n`` and missing documents as in ``SL3``.
 
@@ -336,7 +343,8 @@ def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
 def nested(found: Relevant) -> Floats:
     """LR = (r + r / p*) / (m + 1), with p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), and 0 if r = 0.
 
-    N' = sum_{i<r} C(p_i - 1, i) counts the placements of the first r - 1 relevant documents that are better.
+    N' = sum_{i<r} C(p_i - 1, i) counts the placements of the first r - 1 relevant documents that
+    are better.
     """
     rank, m, r = found.rank, found.m, found.r
     value = np.zeros(len(m))
@@ -413,12 +421,12 @@ def exact_fraction(ranks: list[int]) -> tuple[int, int]:
 def fraction_bounds(ranks: list[int], bits: int) -> tuple[int, int]:
     """Return bounds of (N' + 1) / C(p_r - 1, r - 1) in units of 2^-bits.
 
-    The terms of N' are added from the last one, i = r - 1, downwards. With the shares
-    s_i = C(p_i, i) / C(p_r - 1, r - 1), the term of i is s_i (p_i - i) / p_i, and each share is made
-    from the one of i + 1. What remains below i, with the 1 beside N', is at most s_i; it is s_i where
-    the first i relevant documents have the ranks 1 to i, because C(i, i) = 1. So the sum can end
-    as soon as s_i is negligible, which few terms need unless most documents are relevant.
-    Each product is rounded down for the lower and up for the upper bound.
+    The terms of N' are added from the last one, i = r - 1, downwards. With the shares s_i = C(p_i,
+    i) / C(p_r - 1, r - 1), the term of i is s_i (p_i - i) / p_i, and each share is made from the
+    one of i + 1. What remains below i, with the 1 beside N', is at most s_i; it is s_i where the
+    first i relevant documents have the ranks 1 to i, because C(i, i) = 1. So the sum can end as
+    soon as s_i is negligible, which few terms need unless most documents are relevant. Each product
+    is rounded down for the lower and up for the upper bound.
     """
     share = _Bounds(1 << bits, 1 << bits)
     low = high = 0
@@ -482,7 +490,8 @@ def _binomials(n: Ints, k: Ints) -> Floats:
         open_ = open_[(k[open_] >= j) & (product[open_] < _EXACT)]
         if len(open_) == 0:
             break
-        # C(n, j) = C(n, j - 1) (n - j + 1) / j: the product is exact below 2^53, and so is the quotient.
+        # C(n, j) = C(n, j - 1) (n - j + 1) / j: the product is exact below 2^53, and so is the
+        # quotient.
         product[open_] = product[open_] * (n[open_] - j + 1)
         exact = product[open_] < _EXACT
         product[open_] = np.where(exact, product[open_] / j, np.inf)
@@ -492,8 +501,8 @@ def _binomials(n: Ints, k: Ints) -> Floats:
 def weighted(found: Relevant, *, n: int, eps: float) -> Floats:
     """Metric lexirecall (Diaz et al., Eq. 12): sum of w_i x_i with x_i = (n - p_i) / n.
 
-    With Delta = 1 / (n + eps), w_1 = Delta^(m-1) / (1 + Delta)^(m-1) and w_i = Delta^(m-i) / (1 + Delta)^(m+1-i).
-    The m - r missing documents take the last ranks, n - (m - r) + 1, ..., n.
+    With Delta = 1 / (n + eps), w_1 = Delta^(m-1) / (1 + Delta)^(m-1) and w_i = Delta^(m-i) / (1 +
+    Delta)^(m+1-i). The m - r missing documents take the last ranks, n - (m - r) + 1, ..., n.
 
     Writing N = 1 / Delta = u / v and A = u + v, the sum is
     (v^(m-1) X_1 + u sum_{i>=2} A^(i-2) v^(m-i) X_i) / (n A^(m-1)) with the integers X_i = n - p_i.

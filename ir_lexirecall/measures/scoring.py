@@ -61,8 +61,8 @@ def smaller_is_better(measure: IRMeasure) -> bool:
 def identical(measure: IRMeasure) -> bool:
     """Whether ``values`` gives, bit for bit, what ir_measures' default pipeline gives for this measure.
 
-    True for what pytrec_eval provides. Other providers break ties in other ways, and pytrec_eval reads only plain
-    decimal parameters.
+    True for what pytrec_eval provides. Other providers break ties in other ways, and pytrec_eval
+    reads only plain decimal parameters.
 
     >>> from ir_measures import AP, RBP, RR, nDCG
     >>> [identical(measure) for measure in (AP, nDCG @ 10, RR, RR @ 10, RBP(rel=1), AP(rel=0))]
@@ -218,7 +218,8 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
     """Values of any measure that an installed ir_measures provider scores, shape ``(Q,)``.
 
     Raises:
-        ValueError: no provider scores it, it fails, a grade is not a whole number, or the rankings are too long to make up.
+        ValueError: no provider scores it, it fails, a grade is not a whole number, or the rankings
+            are too long to make up.
     """
     import pandas as pd
 
@@ -254,8 +255,10 @@ _STANDARD: dict[type[IRMeasure], Score] = {
 
 
 # -- one query -------------------------------------------------------------------------------------
-# The commonest measures from a few numbers: arrays would take longer to make than to compute with. Every function adds and
-# divides doubles in the order of the formulas over all queries, so that values are theirs to the last bit.
+# The commonest measures from a few numbers: arrays would take longer to make than to compute with.
+# Every function adds and
+# divides doubles in the order of the formulas over all queries, so that values are theirs to the
+# last bit.
 
 OfRanks: TypeAlias = Callable[[list[int], int, float], float]
 """From the ranks of the relevant documents retrieved (down to the cutoff), m, and the cutoff."""

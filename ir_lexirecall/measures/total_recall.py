@@ -1,7 +1,9 @@
-"""Total recall: how far a whole collection must be read, in systematic reviews and e-discovery. WSS, ATD, RecallLoss, LastRel, ERF.
+"""Total recall: how far a whole collection must be read, in systematic reviews and e-discovery.
 
-All are of rankings of a whole collection of n documents: the relevant ones stand at p_1 < ... < p_m, those that the ranking
-misses at its end, ranks n-u+1, ..., n.
+WSS, ATD, RecallLoss, LastRel, ERF.
+
+All are of rankings of a whole collection of n documents: the relevant ones stand at p_1 < ... <
+p_m, those that the ranking misses at its end, ranks n-u+1, ..., n.
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ class _TotalRecall(Measure, register=False):
         """Where all m relevant documents of every query stand in its collection, and n, its size, shape ``(Q,)``.
 
         Raises:
-            ValueError: n lacks a query, is smaller than a rank in use, or is to be the length of a ranking that misses some.
+            ValueError: n lacks a query, is smaller than a rank in use, or is to be the length of a
+                ranking that misses some.
         """
         found, ids = run.relevant(self["rel"]), run.judgments.query_ids
         missing = found.m - found.r
@@ -102,15 +105,16 @@ class WSS(_TotalRecall):
 
     Work saved over sampling at a recall r: WSS@r = (n - p_j) / n - (1 - r), with j = ceil(r m).
 
-    The share of the collection that need not be read to find j relevant documents, less that which reading at random
-    would save.
+    The share of the collection that need not be read to find j relevant documents, less that which
+    reading at random would save.
 
-    ``n`` is the size of the collection: a number, a mapping of query ids to numbers where it differs from query to query, or
-    ``'ranking'`` (the default), the documents ranked, of which then no relevant one may be missing. Relevant documents that are
-    not ranked end the collection. A query without relevant documents scores 0.
+    ``n`` is the size of the collection: a number, a mapping of query ids to numbers where it
+    differs from query to query, or ``'ranking'`` (the default), the documents ranked, of which then
+    no relevant one may be missing. Relevant documents that are not ranked end the collection. A
+    query without relevant documents scores 0.
 
-    Source: Cohen, Hersh, Peterson, Yen, Reducing Workload in Systematic Review Preparation Using Automated Citation
-    Classification, JAMIA 2006, doi 10.1197/jamia.M1929.
+    Source: Cohen, Hersh, Peterson, Yen, Reducing Workload in Systematic Review Preparation Using
+    Automated Citation Classification, JAMIA 2006, doi 10.1197/jamia.M1929.
 
     >>> from ir_lexirecall import WSS
     >>> round(WSS(n=10).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}), 12)
@@ -161,8 +165,8 @@ class ATD(_TotalRecall):
 
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
-    Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in Systematic Reviews,
-    Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
+    Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in
+    Systematic Reviews, Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import ATD
     >>> ATD.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
@@ -198,15 +202,17 @@ class ATD(_TotalRecall):
 class RecallLoss(_TotalRecall):
     """Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better).
 
-    Loss of recall: the area between the ideal recall curve and that of the ranking, 0 best and 1 worst.
+    Loss of recall: the area between the ideal recall curve and that of the ranking, 0 best and 1
+    worst.
 
-    RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m)), found(k) = relevant documents among the first k. It is
-    ``RE`` / (n - m), that is, of the same order as ``ATD`` for one query.
+    RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m)), found(k) = relevant
+    documents among the first k. It is ``RE`` / (n - m), that is, of the same order as ``ATD`` for
+    one query.
 
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
-    Source: asreview-insights (loss); the area over the recall curve as in Ferdinands et al., Systematic Reviews 2023,
-    doi 10.1186/s13643-023-02257-7.
+    Source: asreview-insights (loss); the area over the recall curve as in Ferdinands et al.,
+    Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import RecallLoss
     >>> RecallLoss.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
@@ -244,14 +250,16 @@ class RecallLoss(_TotalRecall):
 class LastRel(_TotalRecall):
     """Rank of the last relevant document in the whole collection (smaller is better).
 
-    Rank of the last relevant document, p_m: how much must be read to have everything. It is 1 / TSE.
+    Rank of the last relevant document, p_m: how much must be read to have everything. It is 1 /
+    TSE.
 
     Smaller is better.
 
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
-    Source: Kanoulas, Li, Azzopardi, Spijker, CLEF 2017 Technologically Assisted Reviews in Empirical Medicine Overview, CLEF
-    2017; as 1 / TSE: Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373.
+    Source: Kanoulas, Li, Azzopardi, Spijker, CLEF 2017 Technologically Assisted Reviews in
+    Empirical Medicine Overview, CLEF 2017; as 1 / TSE: Diaz, Ekstrand, Mitra, TORS 2026, doi
+    10.1145/3728373.
 
     >>> from ir_lexirecall import LastRel
     >>> LastRel.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
@@ -281,14 +289,15 @@ class LastRel(_TotalRecall):
 class ERF(_TotalRecall):
     """Recall when a share of the collection is read, beyond what reading at random finds.
 
-    Extra relevant documents found: recall when a share x of the collection is read, less that of chance, x.
+    Extra relevant documents found: recall when a share x of the collection is read, less that of
+    chance, x.
 
     ERF@x = recall at rank floor(x n) - x.
 
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
-    Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in Systematic Reviews,
-    Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
+    Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in
+    Systematic Reviews, Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import ERF
     >>> ERF(x=0.5).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})

@@ -1,8 +1,9 @@
 """trec_eval's measures from one aligned run, to the last bit.
 
-Doubles are added and divided in trec_eval's order (``per_query_sum`` adds row by row), and logarithms are the C library's,
-which NumPy's own differ from in the last bit at some ranks. What several measures need is computed once: the relevant
-documents and the precision at each of them, gains over discounts, the ideal ranking.
+Doubles are added and divided in trec_eval's order (``per_query_sum`` adds row by row), and
+logarithms are the C library's, which NumPy's own differ from in the last bit at some ranks. What
+several measures need is computed once: the relevant documents and the precision at each of them,
+gains over discounts, the ideal ranking.
 
 Conventions of trec_eval that its documentation does not mention:
 

@@ -1,6 +1,7 @@
 """What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, Unjudged, as trec_eval 10 computes them; and nDCG_JK.
 
-Doubles are added, multiplied and divided in the program's order, so that values are its to the last bit.
+Doubles are added, multiplied and divided in the program's order, so that values are its to the last
+bit.
 """
 
 from __future__ import annotations
@@ -53,12 +54,15 @@ class _TrecEval(Measure, register=False):
 class IPrec_TE(_TrecEval):
     """Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does.
 
-    Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall is reached.
+    Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall
+    is reached.
 
-    The recall is reached with relevant document c = round(recall x m), halves up (``version=10``), or c = floor(recall x m +
+    The recall is reached with relevant document c = round(recall x m), halves up (``version=10``),
+    or c = floor(recall x m +
     0.9) (``version=9``, which is ir_measures' ``IPrec``); 0 where fewer are retrieved.
 
-    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi 10.1145/345508.345543; trec_eval 10.
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi
+    10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import IPrec_TE
     >>> run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
@@ -94,11 +98,13 @@ class IPrec_TE(_TrecEval):
 class ElevenPt(_TrecEval):
     """Mean of interpolated precision at the recall points 0, 0.1, ..., 1.
 
-    Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1, trec_eval's 11pt_avg.
+    Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1,
+    trec_eval's 11pt_avg.
 
     Recall points are rounded as by ``IPrec_TE``: ``version`` 10 or 9.
 
-    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi 10.1145/345508.345543; trec_eval 10.
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi
+    10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import ElevenPt
     >>> ElevenPt.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.5, "b": 1.0}})
@@ -133,12 +139,14 @@ class ElevenPt(_TrecEval):
 class RBP_TE(_TrecEval):
     """Rank-biased precision with gains in shares of the query's top grade.
 
-    Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top grade where that is above 1.
+    Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top
+    grade where that is above 1.
 
-    With binary judgments it is ir_measures' ``RBP(p=0.9)``. ``CWL_RBP`` takes one top grade for all queries instead.
+    With binary judgments it is ir_measures' ``RBP(p=0.9)``. ``CWL_RBP`` takes one top grade for all
+    queries instead.
 
-    Source: Moffat, Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 2008,
-    doi 10.1145/1416950.1416952; trec_eval 10.
+    Source: Moffat, Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS
+    2008, doi 10.1145/1416950.1416952; trec_eval 10.
 
     >>> from ir_lexirecall import RBP_TE
     >>> RBP_TE(p=0.5).calc_aggregate({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -178,11 +186,13 @@ class RBP_TE(_TrecEval):
 class RelP(_TrecEval):
     """Precision, over the best that this many documents could have: P up to rank m, R below.
 
-    Relative precision: precision over the best possible for that many documents, trec_eval's relative_P and set_relative_P.
+    Relative precision: precision over the best possible for that many documents, trec_eval's
+    relative_P and set_relative_P.
 
     With ``@k``, r_k / min(k, m); without, r / min(depth, m) of all documents retrieved.
 
-    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi 10.1145/345508.345543; trec_eval 10.
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi
+    10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import RelP
     >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}
@@ -215,13 +225,14 @@ class RelP(_TrecEval):
 class Rndcg(_TrecEval):
     """Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking.
 
-    nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's Rndcg.
+    nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's
+    Rndcg.
 
-    The ranks are c_1 < ... < c_L, how many documents have at least the highest grade, at least the second highest, ..., a
-    grade above 0; and the depth of the ranking, where that is above c_L + 1.
+    The ranks are c_1 < ... < c_L, how many documents have at least the highest grade, at least the
+    second highest, ..., a grade above 0; and the depth of the ranking, where that is above c_L + 1.
 
-    Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002, doi 10.1145/582415.582418;
-    trec_eval 10.
+    Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002, doi
+    10.1145/582415.582418; trec_eval 10.
 
     >>> from ir_lexirecall import Rndcg
     >>> Rndcg.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
@@ -273,10 +284,12 @@ class Rndcg(_TrecEval):
 class nDCG_JK(_TrecEval):
     """Normalised discounted cumulative gain, undiscounted down to rank a.
 
-    nDCG of Järvelin and Kekäläinen: ranks up to a count in full, those below are discounted by 1/log_a(rank).
+    nDCG of Järvelin and Kekäläinen: ranks up to a count in full, those below are discounted by
+    1/log_a(rank).
 
-    DCG@k = sum over i <= k of g_i / max(1, log_a i), over the largest value of any ranking of the query's documents; a grade
-    below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from rank 1 on instead.
+    DCG@k = sum over i <= k of g_i / max(1, log_a i), over the largest value of any ranking of the
+    query's documents; a grade below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from
+    rank 1 on instead.
 
     Analysed by Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
 
@@ -323,9 +336,9 @@ class Unjudged(_TrecEval):
 
     Share of the first k documents that have no judgment: (1/k) times their number.
 
-    Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone. A ranking of fewer documents has
-    fewer without a judgment. ``Unjudged@5`` is trec_eval 10's ``unj_5``, for which a
-    negative grade says that a document was pooled and not judged.
+    Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone.
+    A ranking of fewer documents has fewer without a judgment. ``Unjudged@5`` is trec_eval 10's
+    ``unj_5``, for which a negative grade says that a document was pooled and not judged.
 
     >>> from ir_lexirecall import Unjudged
     >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}})

@@ -185,7 +185,8 @@ def unanimity(self: Decisions) -> pd.DataFrame:
     self.check(measures=2)
     if len({*map(str, self.labels.values())}) == 1:
         raise ValueError("at least 2 different measures are needed, not 1 by several labels")
-    # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.
+    # Of every pair of runs, how many measures prefer the first, and how many the second; a
+    # measure's own share is taken out.
     rising, falling = (
         np.zeros((len(self.pairs[0]), len(self.queries)), dtype=np.int32) for _ in range(2)
     )
@@ -217,7 +218,8 @@ COEFFICIENTS: dict[str, Callable[[Floats, Floats], Any]] = {
     "pearson": lambda x, y: stats.pearsonr(x, y),
     "spearman": lambda x, y: stats.spearmanr(x, y),
     "kendall": lambda x, y: stats.kendalltau(x, y),
-    # Vigna's: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged over both orders.
+    # Vigna's: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged
+    # over both orders.
     "top_weighted_kendall": lambda x, y: stats.weightedtau(
         x, y, rank=True, weigher=lambda s: 1 / (s + 1), additive=True
     ),

@@ -1,4 +1,7 @@
-"""Made-up rankings, scored by any measure at once: one ranking is one query. And random ones, drawn without building permutations."""
+"""Made-up rankings, scored by any measure at once: one ranking is one query.
+
+And random ones, drawn without building permutations.
+"""
 
 from __future__ import annotations
 

@@ -241,7 +241,8 @@ def orientation(
         tops = {aspect: highest for aspect, (_, highest) in aspect_ends(measure).items()}
         top = np.array([*tops.values()] or measure.params.get("rel", 1), dtype=np.float64)
         for size, few in product(sizes, relevant):
-            # The best ranking, the worst, the worst with its first up, and the best with its last down.
+            # The best ranking, the worst, the worst with its first up, and the best with its last
+            # down.
             i = np.arange(1, few + 1)
             worst_ranks = size - few + i
             rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]

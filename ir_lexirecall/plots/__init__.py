@@ -1,7 +1,8 @@
 """Pictures: tables of results drawn on matplotlib axes.
 
-Functions draw by a criterion ``by`` (by default the first one) on the axes ``ax`` (by default new ones), which they return. Those that
-are ``picture_of`` a type of results are kinds of pictures of these: ``result.plot("heatmap", by)`` is ``heatmap(result, by)``.
+Functions draw by a criterion ``by`` (by default the first one) on the axes ``ax`` (by default new
+ones), which they return. Those that are ``picture_of`` a type of results are kinds of pictures of
+these: ``result.plot("heatmap", by)`` is ``heatmap(result, by)``.
 """
 
 from ir_lexirecall.plots.kinds import KINDS as KINDS

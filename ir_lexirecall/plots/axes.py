@@ -44,8 +44,10 @@ _LETTERS_PER_INCH = 15.0  # of small print
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     """The axes that the user passed, or new ones of a size in inches.
 
-    In a notebook (and in an interactive session that draws with pyplot) the figure is pyplot's, so that it is shown. Anywhere
-    else, and in threads, pyplot is left alone: its figures, its current figure and its settings are global.
+    In a notebook (and in an interactive session that draws with pyplot) the figure is pyplot's, so
+    that it is shown. Anywhere
+    else, and in threads, pyplot is left alone: its figures, its current figure and its settings are
+    global.
     """
     if ax is not None:
         return ax
@@ -63,8 +65,9 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
     """How to draw one of several lines so that lines that coincide can still be seen.
 
-    Earlier lines (``place`` counts from 0) are wider than those drawn over them; colours, dashes and markers all change, and
-    markers of different lines stand at different ones of their ``points``.
+    Earlier lines (``place`` counts from 0) are wider than those drawn over them; colours, dashes
+    and markers all change, and markers of different lines stand at different ones of their
+    ``points``.
     """
     step = max(1, -(-points // 12))
     return {
@@ -188,8 +191,8 @@ def hatch_cells(ax: Any, cells: Bools) -> None:
 def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:
     """Add a title and small print (to figures of ours), and have all texts on the axes taken as they are; returns the axes.
 
-    Letters of axes that have no size yet get one; on a figure that somebody else composes, small print would be in the way. The
-    small print also says what short names of ``measures`` stand for.
+    Letters of axes that have no size yet get one; on a figure that somebody else composes, small
+    print would be in the way. The small print also says what short names of ``measures`` stand for.
     """
     from matplotlib.text import Text
 

@@ -24,7 +24,8 @@ class Mark(NamedTuple):
 
     Attributes:
         name: of its row: a run, a collection, a group of queries.
-        kind: how it is drawn: ``'leads'``, ``'may'`` (be the best), ``'rest'``; ``'better'``, ``'worse'``, ``'undecided'``; or plain.
+        kind: how it is drawn: ``'leads'``, ``'may'`` (be the best), ``'rest'``; ``'better'``,
+            ``'worse'``, ``'undecided'``; or plain.
         inner: ends of a narrower interval, drawn thick.
         row: the row of a table that it is from.
     """

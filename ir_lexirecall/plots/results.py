@@ -80,7 +80,8 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
 
-    A thin line is the interval that holds any judging of the unjudged documents, too, of criteria whose bounds are known.
+    A thin line is the interval that holds any judging of the unjudged documents, too, of criteria
+    whose bounds are known.
     """
     standing = _standing(result, by)
     marks = difference_marks(standing.against.itertuples(), outer=standing.outer)
@@ -217,9 +218,9 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
 def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
     """Where two runs differ, query by query: the first one's wins by their size, then ties, then its losses.
 
-    For lexicographic preferences: the rank at which each run reaches the recall level that decided (a lost document
-    at the bottom); for the others a bar as high as the preference, or the gain by a measure. Ties are dots. Of more than
-    60 queries, those with the largest differences are named.
+    For lexicographic preferences: the rank at which each run reaches the recall level that decided
+    (a lost document at the bottom); for the others a bar as high as the preference, or the gain by
+    a measure. Ties are dots. Of more than 60 queries, those with the largest differences are named.
     """
     result.check_compared(by)
     criterion, table = result.criterion(by), result.explain(a, b, by)
@@ -230,7 +231,8 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
         turned = ", turned: up is better" if criterion.smaller_is_better else ""
         what = f"difference of {axes.label(criterion.name)}{turned}"
     elif "rank_a" in table:
-        # How many times deeper the loser reaches the deciding level: a number that sorts; infinite where it never does.
+        # How many times deeper the loser reaches the deciding level: a number that sorts; infinite
+        # where it never does.
         ranks = table[["rank_a", "rank_b"]].to_numpy(dtype=float, na_value=np.nan)
         ratio = np.nan_to_num(np.fmax(*ranks.T) / np.fmin(*ranks.T), nan=1.0)
         ratio[np.isnan(ranks).sum(axis=1) == 1] = np.inf
@@ -296,7 +298,8 @@ def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
 def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates against the baseline, with its interval, a row per collection; at the bottom, diamonds, over all.
 
-    Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not drawn.
+    Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not
+    drawn.
     """
     criterion = result.criterion(by)
     result.check_rivals()
@@ -405,8 +408,9 @@ def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
 def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     """Draw recall over the share of a collection that is read: a line per run, the mean over queries.
 
-    The dotted line is reading at random. A line for one query is a curve of steps; a dot says where everything has been found.
-    ``table`` is what ``recall_curves`` of ``ir_lexirecall.evaluation.evaluating`` gave.
+    The dotted line is reading at random. A line for one query is a curve of steps; a dot says where
+    everything has been found. ``table`` is what ``recall_curves`` of
+    ``ir_lexirecall.evaluation.evaluating`` gave.
     """
     if query is not None:
         table = table[table["query_id"] == query]
@@ -447,7 +451,10 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
 
 
 def notebook(result: Comparison | Benchmark) -> str:
-    """A result as HTML; a benchmark of a single collection as its comparison. Drawn without a display and without pyplot."""
+    """A result as HTML; a benchmark of a single collection as its comparison.
+
+    Drawn without a display and without pyplot.
+    """
     if isinstance(result, Benchmark) and len(result) == 1:
         result = next(iter(result.values()))
     draw: Any

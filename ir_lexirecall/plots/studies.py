@@ -1,7 +1,8 @@
 """Pictures of studies, by kind: bars, lines, matrices, symbols, stacked shares.
 
-A study's record names the kind; what is drawn, and what the axis says of it, are by default its headline's column and meaning.
-Titles and texts at axes may name facts of the table's ``attrs`` in braces.
+A study's record names the kind; what is drawn, and what the axis says of it, are by default its
+headline's column and meaning. Titles and texts at axes may name facts of the table's ``attrs`` in
+braces.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ class Picture(ABC):
 
     Attributes:
         title: of the picture.
-        value, meaning: the column that is drawn, and what it means; by default those of the study's headline.
+        value, meaning: the column that is drawn, and what it means; by default those of the study's
+            headline.
         marks: makes what is drawn from the table; by default its rows as they are.
-        row, column: columns of the table whose names stand beside and below the picture, which grows with them; empty where none do.
+        row, column: columns of the table whose names stand beside and below the picture, which
+            grows with them; empty where none do.
     """
 
     title: str
@@ -84,7 +87,8 @@ class Lines(Picture):
 
     Attributes:
         x, across: the column of the horizontal axis, and what it means.
-        dashed: the column of a second line of the same name, which is dashed (the first one is solid).
+        dashed: the column of a second line of the same name, which is dashed (the first one is
+            solid).
         dash_by: a column whose values have a dash each; a name has one colour.
         x_scale, y_scale: ``"whole"`` (numbers), ``"linear"`` or ``"log"``.
         level: a fact at whose height a line goes across.
@@ -210,7 +214,8 @@ class Shares(Picture):
     """A horizontal bar for each name of the marks' index, of parts in different colours.
 
     Attributes:
-        parts: columns, and what they mean: at most five, the last two of something bad and of what is neither.
+        parts: columns, and what they mean: at most five, the last two of something bad and of what
+            is neither.
     """
 
     parts: Mapping[str, str]

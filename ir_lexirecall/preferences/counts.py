@@ -231,7 +231,8 @@ def explain(
                 else differ.argmax(axis=0) + 1
             )
             level[some] = np.where(differ.any(axis=0), decides, 0)
-        # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that tied before.
+        # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that
+        # tied before.
         table["level"] = _whole(level)
         table["tied_levels"] = np.where((level == 0) | from_the_end, positions.m - level, level - 1)
         rank, doc_id = (

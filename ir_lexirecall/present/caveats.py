@@ -248,7 +248,8 @@ def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note
 def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Notes on few queries that people judged, and on significant differences that unjudged documents could undo.
 
-    Predictions mend what queries people did not judge, not the documents they left out on those they did.
+    Predictions mend what queries people did not judge, not the documents they left out on those
+    they did.
     """
     human = len(result.query_ids)
     least = (
@@ -377,12 +378,15 @@ def skewness_notes(
 ) -> Iterator[Note]:
     """Notes on one-sided verdicts by tests whose level skewed differences break.
 
-    Of resampled pairs of real runs whose long tail is on the losing side, verdicts are false, for .05, by t in .07 to .12 with 10
-    queries and .05 to .07 from 25 on; by bootstrap and randomisation in .05 to .12, .06 to .10 with 25, .06 to .09 with 50. The sign
-    test assumes no symmetry, and Wilcoxon's is right about the pseudomedian (.05 to .08), not about the mean (.07 to .18).
+    Of resampled pairs of real runs whose long tail is on the losing side, verdicts are false, for
+    .05, by t in .07 to .12 with 10 queries and .05 to .07 from 25 on; by bootstrap and
+    randomisation in .05 to .12, .06 to .10 with 25, .06 to .09 with 50. The sign test assumes no
+    symmetry, and Wilcoxon's is right about the pseudomedian (.05 to .08), not about the mean (.07
+    to .18).
 
     Args:
-        parts: differences, shape ``(P, Q)``, and the verdicts on the first runs of the pairs, by the name of a part of the queries.
+        parts: differences, shape ``(P, Q)``, and the verdicts on the first runs of the pairs, by
+            the name of a part of the queries.
     """
     if test.procedure.of == "signs":
         return

@@ -1,4 +1,7 @@
-"""What a comparison says in sentences: who leads, who may be the best as well, what differs. All of it reads the verdicts."""
+"""What a comparison says in sentences: who leads, who may be the best as well, what differs.
+
+All of it reads the verdicts.
+"""
 
 from __future__ import annotations
 
@@ -444,8 +447,9 @@ def marks_of(result: Comparison) -> dict[str, list[str]]:
 def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = False) -> Shown:
     """Means for a paper: a row per run, best first by the first criterion, a column per criterion, marked by the verdicts.
 
-    With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is significantly better than. With
-    ``holds``, a dagger follows the differences that unjudged documents might undo.
+    With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is
+    significantly better than. With ``holds``, a dagger follows the differences that unjudged
+    documents might undo.
     """
     standings = {standing.name: standing for standing in standings_of(result)}
     ranked = map(str, result.ranking(next(iter(standings), None))["run"])

@@ -185,10 +185,12 @@ class Finding:
     """What a result says. ``str()`` is the text that ``summary()`` gives.
 
     Attributes:
-        ranking: best first: ``run``, the quantity that ranks, its interval ``ci_low``, ``ci_high``, further means; of a
-            collection or study another short table; or None.
-        marks: for each row of the ranking: ``=`` may be the best as well; with a baseline ``+`` better and ``-`` worse than it.
-        names: names of measures in it, which texts show in short where they are long; see ``in_short``.
+        ranking: best first: ``run``, the quantity that ranks, its interval ``ci_low``, ``ci_high``,
+            further means; of a collection or study another short table; or None.
+        marks: for each row of the ranking: ``=`` may be the best as well; with a baseline ``+``
+            better and ``-`` worse than it.
+        names: names of measures in it, which texts show in short where they are long; see
+            ``in_short``.
         explained: what these short names stand for.
     """
 

@@ -73,7 +73,8 @@ def _notes(result: Benchmark) -> Iterator[Note]:
         for name, comparison in result.items()
     }
     few: list[Note] = []
-    # As many collections of the size of the smallest have fewer than 25 queries; of 4 queries none is ruled out.
+    # As many collections of the size of the smallest have fewer than 25 queries; of 4 queries none
+    # is ruled out.
     if (
         len(result.runs) > 2
         and len(queries) * min(queries.values()) < 25
@@ -131,9 +132,10 @@ _TOO_SMALL = f"with skewed differences on fewer than {_SETTLED} queries such p a
 def _on_replicated(result: Benchmark) -> Iterator[Note]:
     """That runs are said to be better on collections of few queries, or of skewed differences, by one-sided tests.
 
-    Of equal runs resampled from real ones by AP, any is said to be better on at least one of 8 collections of 25, 50, 100 or 200
-    queries in .10, .10, .09 and .07 for .05, of 16 in .16 to .08; by nDCG@10 in .01 to .03. A tail of which these queries hold
-    nothing does it, so no skewness that is seen tells of it.
+    Of equal runs resampled from real ones by AP, any is said to be better on at least one of 8
+    collections of 25, 50, 100 or 200 queries in .10, .10, .09 and .07 for .05, of 16 in .16 to .08;
+    by nDCG@10 in .01 to .03. A tail of which these queries hold nothing does it, so no skewness
+    that is seen tells of it.
     """
     for name in (
         result.quantities if result.baseline in result.runs and len(result.runs) > 1 else ()

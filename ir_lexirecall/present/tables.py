@@ -1,8 +1,9 @@
 """The one renderer of tables for people: terminals, Markdown, LaTeX, HTML.
 
-A ``Shown`` table is made of a plain frame: what each column is (name, number, interval, p) is seen from its name and its
-values. Marks stand beside numbers: ``*`` the best of its column (bold where there is bold type), everything else (``+`` better,
-``-`` worse, ``=`` may be the best, letters of beaten runs) raised.
+A ``Shown`` table is made of a plain frame: what each column is (name, number, interval, p) is seen
+from its name and its
+values. Marks stand beside numbers: ``*`` the best of its column (bold where there is bold type),
+everything else (``+`` better, ``-`` worse, ``=`` may be the best, letters of beaten runs) raised.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ class Shown:
     ) -> Shown:
         """A plain frame, or columns by name, as a table; ``ci_low`` and ``ci_high`` become one interval.
 
-        Its index is not shown. ``marks`` has, for some columns, a mark for every row; ``confidence`` is by default that of ``attrs``.
+        Its index is not shown. ``marks`` has, for some columns, a mark for every row;
+        ``confidence`` is by default that of ``attrs``.
         """
         given, confidence = (
             columns_of(table),
@@ -122,7 +124,8 @@ class Shown:
     def text(self, width: int | None = None) -> tuple[str, str]:
         """The table for a terminal ``width`` columns wide, and a sentence on the columns that it has no room for (mostly empty).
 
-        Columns are left out from the last on; those that name a row and one number stay, whatever room there is.
+        Columns are left out from the last on; those that name a row and one number stay, whatever
+        room there is.
         """
         lines = list(zip(*self._drawn(texts.printable, 0), strict=True))
         kept = len(lines)
@@ -216,7 +219,8 @@ class Shown:
     ) -> list[list[str]]:
         """The head and the rows, escaped, with their marks; columns at least ``least`` wide (-1: cells are not filled up).
 
-        Without ``bold`` (type for the best of a column) and ``raised`` (other marks), marks stand as they are.
+        Without ``bold`` (type for the best of a column) and ``raised`` (other marks), marks stand
+        as they are.
         """
         columns = []
         for column in self.columns:
@@ -306,7 +310,8 @@ def plain(value: Any) -> Any:
 def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
     """Texts of numbers, filled up on the right so that decimal points stand below each other where all align right.
 
-    ``blank`` fills a place; one with a 0 in it stands once, with as many zeros as places are missing.
+    ``blank`` fills a place; one with a 0 in it stands once, with as many zeros as places are
+    missing.
 
     >>> align_points(["0.0703", "0.125", "-"]), align_points(["0.5", "0.125"], "<0>")
     (['0.0703', '0.125 ', '-'], ['0.5<00>', '0.125'])

@@ -1,7 +1,7 @@
 """Text for readers: numbers and names as terminals, LaTeX, Markdown, HTML and spreadsheets should show them, and words that all share.
 
-Names of runs, queries and measures are data: each reader has characters that it would obey, and here they are made visible
-or harmless instead.
+Names of runs, queries and measures are data: each reader has characters that it would obey, and
+here they are made visible or harmless instead.
 """
 
 from __future__ import annotations

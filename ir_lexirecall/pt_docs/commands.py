@@ -37,7 +37,8 @@ def files() -> Iterator[Path]:
 def write_files(folder: Path) -> None:
     """Write the embedded collection as ``qrels.txt``, ``bm25.run``, ..., and ``runs/lexirecall-demo/``.
 
-    ``main.run``, ``release.run`` are ``bm25``, ``branch.run`` ``bm25_rerank``; ``bm25.eval`` and ``ql.eval`` are what ``trec_eval -q`` prints.
+    ``main.run``, ``release.run`` are ``bm25``, ``branch.run`` ``bm25_rerank``; ``bm25.eval`` and
+    ``ql.eval`` are what ``trec_eval -q`` prints.
     """
     demo.write(folder)
     (folder / "runs" / "lexirecall-demo").mkdir(parents=True)

@@ -1,8 +1,10 @@
 """Configuration of the documentation: ``python -m sphinx -W -n -b html ir_lexirecall/pt_docs site``, without a network.
 
-The pages are plain reStructuredText and also build inside PyTerrier's documentation, which copies this folder and has a
-configuration of its own. What only this build can make (the pages of the measures with their pictures, the gallery, the
-changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there by ``placeholders.py``; elsewhere it stays a comment.
+The pages are plain reStructuredText and also build inside PyTerrier's documentation, which copies
+this folder and has a configuration of its own. What only this build can make (the pages of the
+measures with their pictures, the gallery, the
+changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there by
+``placeholders.py``; elsewhere it stays a comment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The pages of the measures, and the table of tests, made from what ``irl.describe`` says of them.
 
-They are docstrings of modules, one for each page (``ir_lexirecall.pt_docs.pages.recall``), which pages show by autodoc, here and inside
-PyTerrier's documentation.
+They are docstrings of modules, one for each page (``ir_lexirecall.pt_docs.pages.recall``), which
+pages show by autodoc, here and inside PyTerrier's documentation.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ def standard() -> str:
 
 
 def table_of_tests() -> str:
-    """The significance tests, a row each. The first line is empty: a docstring's others lose the indentation that they share."""
+    """The significance tests, a row each.
+
+    The first line is empty: a docstring's others lose the indentation that they share.
+    """
     rows = [[f"``{test.name!r}``", test.estimate, test.effect, test.use] for test in TESTS.values()]
     heads = ["``test=``", "Estimate", "Effect size", "Use it"]
     return f"\n{list_table([heads, *rows], 'header-rows', '18 22 24 36')}\n"

@@ -1,11 +1,16 @@
 """Sphinx extension: put in the pages what is made when they are built, in place of comments ``.. made: NAME``.
 
-``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link to one of its pages. ``names``: links
-to what a page of the reference describes. ``file``: a file of the checkout. ``picture``, ``output``: a drawing, or what a command prints.
-``standard``: what ``irl.describe`` says of the standard measures. ``scripts``: the examples that are no pages. ``papers``: pictures and verdicts of
-the scripts of papers. ``coverage``: the table of error rates in short. ``studies``: the studies of measures.
+``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link
+to one of its pages. ``names``: links
+to what a page of the reference describes. ``file``: a file of the checkout. ``picture``,
+``output``: a drawing, or what a command prints.
+``standard``: what ``irl.describe`` says of the standard measures. ``scripts``: the examples that
+are no pages. ``papers``: pictures and verdicts of
+the scripts of papers. ``coverage``: the table of error rates in short. ``studies``: the studies of
+measures.
 
-It also writes formulas as MathML, which browsers draw themselves, without scripts or fonts from elsewhere.
+It also writes formulas as MathML, which browsers draw themselves, without scripts or fonts from
+elsewhere.
 """
 
 from __future__ import annotations
@@ -59,7 +64,8 @@ def setup(app: Any) -> dict[str, Any]:
     """Fill the places when a page is read; register the renderer ``mathml``."""
     app.connect("source-read", fill)
     app.connect("autodoc-process-signature", write_defaults)
-    # Around napoleon, which would take what stands before a colon for the type of a property or constant.
+    # Around napoleon, which would take what stands before a colon for the type of a property or
+    # constant.
     app.connect(
         "autodoc-process-docstring", partial(change_colons, old=":", new=HIDDEN_COLON), priority=400
     )

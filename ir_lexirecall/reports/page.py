@@ -1,4 +1,7 @@
-"""A result as one HTML file: the finding, the numbers behind it, every query, and how it was made. Nothing else is needed."""
+"""A result as one HTML file: the finding, the numbers behind it, every query, and how it was made.
+
+Nothing else is needed.
+"""
 
 from __future__ import annotations
 
@@ -72,26 +75,33 @@ def report(
 ) -> Path:
     """Write the result of ``compare`` or ``benchmark`` as one HTML file, which needs no network.
 
-    The page follows the reader's light or dark scheme, prints, and reads on a phone. It begins with what ``result.summary()``
-    says. Numbers are shown with four decimal places; the attribute ``data-value`` of their cells, and the CSV files that the
-    page offers, have all digits. A query browser shows two rankings of a query side by side.
+    The page follows the reader's light or dark scheme, prints, and reads on a phone. It begins with
+    what ``result.summary()`` says. Numbers are shown with four decimal places; the attribute
+    ``data-value`` of their cells, and the CSV files that the page offers, have all digits. A query
+    browser shows two rankings of a query side by side.
 
     Args:
-        result: what to report: of ``compare``, ``benchmark``, or the table of ``pt.lexirecall.Experiment``, which carries a comparison.
+        result: what to report: of ``compare``, ``benchmark``, or the table of
+            ``pt.lexirecall.Experiment``, which carries a comparison.
         path: the file, which is replaced if it exists: by the whole page, or not at all.
         title: of the page; by default it names the collection.
-        runs: the runs by name, in any form (of many collections, by collection, then by name): then the query browser names
-            documents without judgment, too, which results do not hold. Names that the result does not have are ignored.
-        texts: texts of documents (``io.texts.TextsLike``: a mapping by id, a file, an id of ir_datasets, PyTerrier's ``text_loader``, ...);
-            by default those that the result knows, or of the data set evaluated, where they are on this machine already.
-        queries: texts of queries, alike; by default those of the collection that the documents' texts are from.
-        inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25": "bm25.run"}``. A file is
-            listed with its SHA-256 (of its bytes as stored), anything else as it is.
+        runs: the runs by name, in any form (of many collections, by collection, then by name): then
+            the query browser names documents without judgment, too, which results do not hold.
+            Names that the result does not have are ignored.
+        texts: texts of documents (``io.texts.TextsLike``: a mapping by id, a file, an id of
+            ir_datasets, PyTerrier's ``text_loader``, ...); by default those that the result knows,
+            or of the data set evaluated, where they are on this machine already.
+        queries: texts of queries, alike; by default those of the collection that the documents'
+            texts are from.
+        inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25":
+            "bm25.run"}``. A file is listed with its SHA-256 (of its bytes as stored), anything else
+            as it is.
         command: the command line that made the report, if one did.
         date: when the evaluation was made; by default, when the report is.
-        details: how many pairs of runs at most are in the query browser, those of the runs that rank highest first; by default
-            as many as keep the file small: many collections share the room of one, with fewer queries of each (those on which the
-            runs differ most) and fewer pairs; ``report(suite[name], ...)`` shows one of them whole. 0 leaves it out.
+        details: how many pairs of runs at most are in the query browser, those of the runs that
+            rank highest first; by default as many as keep the file small: many collections share
+            the room of one, with fewer queries of each (those on which the runs differ most) and
+            fewer pairs; ``report(suite[name], ...)`` shows one of them whole. 0 leaves it out.
         progress: show a progress bar over the pairs; by default on a terminal only.
 
     Returns:

@@ -52,12 +52,14 @@ def browsers_of(
     """What the query browser shows, for each collection that has something to browse.
 
     Args:
-        runs: by name, of many collections by collection: they know the documents without judgment, which results do not hold.
+        runs: by name, of many collections by collection: they know the documents without judgment,
+            which results do not hold.
         texts: by default those that the result knows.
         details: how many pairs of runs at most, those of the best runs first; None: as many as fit.
 
     Returns:
-        ``packed``: JSON, compressed (deflate), in base64; ``scope``: what is in it, in words; the ``collection``'s name.
+        ``packed``: JSON, compressed (deflate), in base64; ``scope``: what is in it, in words; the
+        ``collection``'s name.
     """
     results = dict(result) if isinstance(result, Benchmark) else {"": result}
     found = []
@@ -123,7 +125,8 @@ def _browser_data(
     query_ids = [scored.judgments.query_ids[q] for q in queries.tolist()]
     judgments = scored.judgments.restricted_to(query_ids)
     rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
-    # The documents of each ranking: the first ones, and what is relevant below. Only a run itself knows those without judgment.
+    # The documents of each ranking: the first ones, and what is relevant below. Only a run itself
+    # knows those without judgment.
     key = ["query", "doc_id"]
     known = pl.DataFrame(
         {"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade}
@@ -149,7 +152,8 @@ def _browser_data(
             pl.col("query") >= 0, (pl.col("rank") <= depth) | (pl.col("grade") >= rel)
         )
         rankings.append(rows.sort("query", "rank"))
-    # Documents are numbered query by query: the judged ones, then the others in the order in which rankings have them.
+    # Documents are numbered query by query: the judged ones, then the others in the order in which
+    # rankings have them.
     every = pl.concat([known, *(rows.select(*key, "grade") for rows in rankings)])
     every = every.unique(key, keep="first", maintain_order=True)
     every = every.with_columns(number=pl.int_range(pl.len()).over("query"))

@@ -51,8 +51,9 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
     """A data frame as a table of the page; its first columns, ``keys`` of them, name a row.
 
     Returns:
-        ``columns``: the name of each, whether it names a row, whether it holds numbers; ``rows`` of cells: the column, a text, all digits
-        of a number (else None); ``meanings`` of columns, as far as that needs words.
+        ``columns``: the name of each, whether it names a row, whether it holds numbers; ``rows`` of
+        cells: the column, a text, all digits of a number (else None); ``meanings`` of columns, as
+        far as that needs words.
 
     >>> import pandas as pd
     >>> rows = table_of(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]}))["rows"]
@@ -79,7 +80,8 @@ def fitting(
 ) -> tuple[dict[str, Any], str]:
     """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
 
-    ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is the cells of all together.
+    ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is
+    the cells of all together.
     """
     shown, left_out = {}, []
     for name, table, keys in tables:

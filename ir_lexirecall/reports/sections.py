@@ -1,6 +1,7 @@
 """The sections of a page: how runs stand by each criterion, over collections, in groups of queries, and against each other.
 
-What templates read are dicts; the scales of the small pictures beside the rows of tables are objects.
+What templates read are dicts; the scales of the small pictures beside the rows of tables are
+objects.
 """
 
 from __future__ import annotations
@@ -96,9 +97,10 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
     """What the page says by each criterion; nothing over collections where nothing can be said (the finding says why).
 
     Returns:
-        By criterion: ``standing``; ``rows``, of the runs, best first; whether they are ``compared`` with the baseline or the leader,
-        and with a margin; scales; the names of the ``others``; what is ``said`` of the criterion; ``forest``: marks by run, of all
-        groups of queries, or against the baseline of all collections; ``heatmap``, of the runs of a comparison.
+        By criterion: ``standing``; ``rows``, of the runs, best first; whether they are ``compared``
+            with the baseline or the leader, and with a margin; scales; the names of the ``others``;
+            what is ``said`` of the criterion; ``forest``: marks by run, of all groups of queries,
+            or against the baseline of all collections; ``heatmap``, of the runs of a comparison.
     """
     standings: Sequence[Standing | MacroStanding]
     if isinstance(result, Benchmark):
@@ -200,7 +202,8 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
     """Every run against every other, best first: coloured where the verdict is better or worse, the deeper the larger the difference.
 
     Returns:
-        What the ``quantity`` is, what is ``said`` of all, and ``rows`` of cells, None on the diagonal; empty where there are too many runs.
+        What the ``quantity`` is, what is ``said`` of all, and ``rows`` of cells, None on the
+        diagonal; empty where there are too many runs.
     """
     result, criterion, unsure = standing.result, standing.criterion, standing.unsure or []
     what = "Mean preference of the row's run over the column's, from −1 to 1"

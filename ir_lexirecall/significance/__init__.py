@@ -1,12 +1,15 @@
 """Significance of differences between systems: tests, their intervals, corrections and power.
 
-Everything here takes and gives arrays and knows no names of runs. A test takes ``x``, the per-query differences (or
-preferences) of P pairs of systems on Q queries, shape ``(P, Q)``, and gives estimates, intervals, p-values and effect sizes
-that cannot contradict each other: an interval at confidence 1 - alpha leaves out 0 exactly where the test rejects at alpha.
+Everything here takes and gives arrays and knows no names of runs. A test takes ``x``, the per-query
+differences (or preferences) of P pairs of systems on Q queries, shape ``(P, Q)``, and gives
+estimates, intervals, p-values and effect sizes
+that cannot contradict each other: an interval at confidence 1 - alpha leaves out 0 exactly where
+the test rejects at alpha.
 
-Arguments that functions share: ``x`` as above; ``values`` per query and system, shape ``(Q, S)``; ``alpha``, 1 - confidence;
-``shifts``, 0 or more, shape ``(K, P)``, of K one-sided questions; ``n_resamples`` and ``seed`` of resamples, the same for all
-pairs; ``progress`` as in ``progress_bar``; ``groups``, a label per query, shape ``(Q,)``.
+Arguments that functions share: ``x`` as above; ``values`` per query and system, shape ``(Q, S)``;
+``alpha``, 1 - confidence; ``shifts``, 0 or more, shape ``(K, P)``, of K one-sided questions;
+``n_resamples`` and ``seed`` of resamples, the same for all pairs; ``progress`` as in
+``progress_bar``; ``groups``, a label per query, shape ``(Q,)``.
 """
 
 from ir_lexirecall.significance.closed_form import SKEWED as SKEWED

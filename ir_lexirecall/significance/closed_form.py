@@ -1,9 +1,10 @@
 """Tests in closed form: of signs, of differences of one magnitude, of means by t, with queries or groups of queries as units.
 
-Differences of one magnitude are 0, c or -c: wins, losses and ties, as preferences and binary measures have. Their sum is c times a
-count, so the exact randomisation test of their mean is the binomial test of wins against losses. The t-test and the bootstrap have
-nothing to judge the spread by where all differences are equal, and reject too often where they are few (with 8 of +-c in 8.5% of
-samples at level 5%, with 2 in half of them).
+Differences of one magnitude are 0, c or -c: wins, losses and ties, as preferences and binary
+measures have. Their sum is c times a count, so the exact randomisation test of their mean is the
+binomial test of wins against losses. The t-test and the bootstrap have nothing to judge the spread
+by where all differences are equal, and reject too often where they are few (with 8 of +-c in 8.5%
+of samples at level 5%, with 2 in half of them).
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ from ir_lexirecall.significance.outcomes import (
 def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     """Exact two-sided binomial test of wins (x > 0) against losses, ties left out, with the interval of Clopper and Pearson.
 
-    The estimate is the effect (wins - losses) / (wins + losses), in [-1, 1]. Both tails of the test and of the interval
-    hold at most alpha / 2, so they agree. Without a win or a loss, p is 1, the estimate 0 and the interval [-1, 1].
+    The estimate is the effect (wins - losses) / (wins + losses), in [-1, 1]. Both tails of the test
+    and of the interval hold at most alpha / 2, so they agree. Without a win or a loss, p is 1, the
+    estimate 0 and the interval [-1, 1].
 
-    Source: Clopper, Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial,
-    Biometrika 1934, doi 10.1093/biomet/26.4.404.
+    Source: Clopper, Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of
+    the Binomial, Biometrika 1934, doi 10.1093/biomet/26.4.404.
 
     >>> result = sign_test(np.array([[1.0, 1.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, 0.0]]))
     >>> result.p, result.estimate
@@ -47,7 +49,8 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
     decided = wins + losses
     effect = np.divide(wins - losses, decided, out=np.zeros(len(x)), where=decided > 0)
-    # Lower limits of the shares of wins and of losses; the beta distribution degenerates where there are none.
+    # Lower limits of the shares of wins and of losses; the beta distribution degenerates where
+    # there are none.
     least_wins = np.where(
         wins > 0, special.betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2), 0.0
     )
@@ -61,7 +64,8 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
 def sign_p(x: Floats, shifts: Floats) -> Floats:
     """p of the sign test of effects (wins - losses) / (wins + losses) of at most -shift, shape ``(K, P)``.
 
-    That many wins or more when each decided query is won with a probability of (1 - shift) / 2. An effect is never below -1.
+    That many wins or more when each decided query is won with a probability of (1 - shift) / 2. An
+    effect is never below -1.
 
     >>> sign_p(np.array([[1.0, 1.0, 1.0, 0.0, -1.0]]), np.array([[0.0], [0.5]])).round(4)
     array([[0.3125],
@@ -107,15 +111,17 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     """Return the interval of mean preferences in [-1, 1]: low and high ends, shape ``(S,)`` each.
 
     The t interval of the Q preferences and two more, a win and a loss, cut at -1 and 1, and never
-    without the mean itself; never a point. In simulations 95% intervals
-    hold the true mean in 93 to 100% for 5 to 250 queries, whether it is 0 or .98; the plain t interval in 5 to 99%.
+    without the mean itself; never a point. In simulations 95% intervals hold the true mean in 93 to
+    100% for 5 to 250 queries, whether it is 0 or .98; the plain t interval in 5 to 99%.
 
     Args:
-        x: preferences of S runs on Q queries (against one run, or averaged over several), shape ``(S, Q)``.
+        x: preferences of S runs on Q queries (against one run, or averaged over several), shape
+            ``(S, Q)``.
         alpha: 1 - confidence.
 
-    Source: Bonett, Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data,
-    Journal of Educational and Behavioral Statistics 2012, doi 10.3102/1076998611411915, of preferences -1, 0 and 1.
+    Source: Bonett, Price, Adjusted Wald Confidence Interval for a Difference of Binomial
+    Proportions Based on Paired Data, Journal of Educational and Behavioral Statistics 2012, doi
+    10.3102/1076998611411915, of preferences -1, 0 and 1.
 
     >>> low, high = preference_interval(np.array([[1.0] * 10, [1.0] * 5 + [-0.5] * 5]))
     >>> low.round(3), high.round(3)
@@ -123,7 +129,8 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     """
     middle, error = _with_a_win_and_a_loss(x)
     half = -special.stdtrit(x.shape[1] + 1, alpha / 2) * error
-    # The win and the loss move the middle towards 0: an interval of low confidence would miss the mean.
+    # The win and the loss move the middle towards 0: an interval of low confidence would miss the
+    # mean.
     mean = x.mean(axis=1) if x.shape[1] else middle
     low, high = np.minimum(middle - half, mean), np.maximum(middle + half, mean)
     return np.clip(low, -1, 1), np.clip(high, -1, 1)
@@ -139,7 +146,8 @@ def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
 def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
     """Exact randomisation test of the mean of differences that are 0, c and -c, with ``c preference_interval(x / c)``.
 
-    ``agreeing`` widens the interval to hold 0 where the test does not reject, and cuts it where it does. One query says nothing of
+    ``agreeing`` widens the interval to hold 0 where the test does not reject, and cuts it where it
+    does. One query says nothing of
     the spread: the interval has no ends.
 
     >>> found = by_counts(np.array([[0.2, 0.2], [0.2, -0.2], [0.0, 0.0]]), np.zeros((1, 3)), 0.05)
@@ -158,9 +166,10 @@ def by_counts(x: Floats, shifts: Floats, alpha: float | None, _: object = None) 
 def counts_p(x: Floats, shifts: Floats) -> Floats:
     """p of means of at most -shift, of differences of one magnitude c, shape ``(K, P)``.
 
-    For a shift of 0 the exact randomisation test, one-sided. For a larger one the t of ``preference_interval(x / c)``, but
-    never above that exact p, nor below 2^-Q, the exact p of Q wins: little is known from few queries that are all alike; and
-    not below 1/2 where the mean itself is at most -shift.
+    For a shift of 0 the exact randomisation test, one-sided. For a larger one the t of
+    ``preference_interval(x / c)``, but never above that exact p, nor below 2^-Q, the exact p of Q
+    wins: little is known from few queries that are all alike; and not below 1/2 where the mean
+    itself is at most -shift.
 
     >>> counts_p(np.array([[0.01, 0.0, -0.01] * 5]), np.array([[0.0], [0.005], [0.5]])).round(4)
     array([[0.623],
@@ -188,8 +197,9 @@ def of_means(
 ) -> Sides:
     """A test of means: ``by_counts`` of rows of one magnitude, ``test`` of the others.
 
-    Of these, p of a larger shift (the first one is 0) is exact, too, where the differences with the shift added are of one
-    magnitude; what rejects a mean of at most 0 rejects one of at most -shift, so it is never above that of the shift 0.
+    Of these, p of a larger shift (the first one is 0) is exact, too, where the differences with the
+    shift added are of one magnitude; what rejects a mean of at most 0 rejects one of at most
+    -shift, so it is never above that of the shift 0.
     """
     is_exact = of_one_magnitude(x)
     found = Sides(*np.empty((2, *shifts.shape)), *np.empty((4, len(x))))
@@ -213,14 +223,16 @@ SKEWED = 25  # queries from which skewness is estimated well enough to correct f
 def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
     """Student's paired t-test, of rows of at least two queries that are not of one magnitude.
 
-    Two-sided it is that test (``alpha`` given). One-sided, from 25 queries on, p is the larger one of its own and that of t
-    corrected for the skewness g of the differences, Johnson's t + a (t^2 + 1/2), a = g / (3 sqrt(Q)). From t = -1 / (2 a) on, where
-    that would fall, it rises as Hall's transformation does, by what a^2 t^3 / 3 has grown since. Where a run rarely loses much, t
-    alone says *not worse* too often.
+    Two-sided it is that test (``alpha`` given). One-sided, from 25 queries on, p is the larger one
+    of its own and that of t corrected for the skewness g of the differences, Johnson's t + a (t^2 +
+    1/2), a = g / (3 sqrt(Q)). From t = -1 / (2 a) on, where that would fall, it rises as Hall's
+    transformation does, by what a^2 t^3 / 3 has grown since. Where a run rarely loses much, t alone
+    says *not worse* too often.
 
-    Sources: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1; Johnson, Modified t Tests and
-    Confidence Intervals for Asymmetrical Populations, JASA 1978, doi 10.1080/01621459.1978.10480051; Hall, On the Removal of
-    Skewness by Transformation, Journal of the Royal Statistical Society B 1992, doi 10.1111/j.2517-6161.1992.tb01876.x.
+    Sources: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1;
+    Johnson, Modified t Tests and Confidence Intervals for Asymmetrical Populations, JASA 1978, doi
+    10.1080/01621459.1978.10480051; Hall, On the Removal of Skewness by Transformation, Journal of
+    the Royal Statistical Society B 1992, doi 10.1111/j.2517-6161.1992.tb01876.x.
 
     >>> found = by_t(np.array([[0.1, 0.3, 0.2, 0.0]]), np.array([[0.0], [0.1]]), 0.05)
     >>> found.above.round(4), found.p.round(4), found.low.round(4)
@@ -334,9 +346,11 @@ def members(groups: ArrayLike, queries: int) -> Floats:
 def group_interval_holds(x: Floats, groups: ArrayLike) -> Bools:
     """Whether an interval of the mean over queries with groups as units may be given, shape ``(P,)``; arguments of ``group_units``.
 
-    Groups of about one size (up to twice the smallest) are exchangeable. Of others, an interval holds the mean of groups whose size goes
-    with their effect in .78 to .92 for .95: it is given where they weigh as much as 8 equal ones, and size and mean of the groups are
-    not correlated (Pearson, p > .1). Then, in simulations, at most .05 of all samples give one that is false.
+    Groups of about one size (up to twice the smallest) are exchangeable. Of others, an interval
+    holds the mean of groups whose size goes
+    with their effect in .78 to .92 for .95: it is given where they weigh as much as 8 equal ones,
+    and size and mean of the groups are not correlated (Pearson, p > .1). Then, in simulations, at
+    most .05 of all samples give one that is false.
 
     >>> group_interval_holds(np.array([[0.2, 0.4, 0.1]]), ["a", "b", "b"]), group_interval_holds(np.eye(4), ["a", "b", "b", "b"])
     (array([ True]), array([False, False, False, False]))
@@ -359,11 +373,13 @@ def group_interval_holds(x: Floats, groups: ArrayLike) -> Bools:
 def group_units(x: Floats, groups: ArrayLike) -> Floats:
     """One number per group in place of those of its queries, with the same mean: jackknife pseudo-values, shape ``(P, G)``.
 
-    With n_g of the Q queries in group g, their sum X_g, and the mean m over all queries, it is
-    m + (G - 1) (X_g - n_g m) / (Q - n_g), moved such that the mean is m. For groups of one size, that is the group's mean.
-    Whatever resamples differences or values of queries takes these. A bootstrap knows no degrees of freedom: where sizes differ,
-    they spread about the mean as those of as many equal groups would that weigh the same, n = Q^2 / sum_g n_g^2: wider by
-    sqrt(n / (n - 1) (G - 1) / G). In simulations, its 95% intervals of 6 to 30 groups hold the true mean in .94 to .98, but in .86 to .91
+    With n_g of the Q queries in group g, their sum X_g, and the mean m over all queries, it is m +
+    (G - 1) (X_g - n_g m) / (Q - n_g), moved such that the mean is m. For groups of one size, that
+    is the group's mean. Whatever resamples differences or values of queries takes these. A
+    bootstrap knows no degrees of freedom: where sizes differ, they spread about the mean as those
+    of as many equal groups would that weigh the same, n = Q^2 / sum_g n_g^2: wider by sqrt(n / (n -
+    1) (G - 1) / G). In simulations, its 95% intervals of 6 to 30 groups hold the true mean in .94
+    to .98, but in .86 to .91
     where the size of groups goes with their effect: see ``group_interval_holds``.
 
     Args:

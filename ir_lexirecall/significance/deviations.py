@@ -1,8 +1,9 @@
 """Which run may be the best, and which rank each may have: differences of all pairs, studentised, bounded together.
 
-The difference of a pair is divided by its own standard error, in the sample and in every resample, so that a pair of nearly
-equal runs counts as much as one of very different ones. Unstudentised, such bounds keep the true best run of several nearly
-equal ones in .80 to .93 of cases instead of .95.
+The difference of a pair is divided by its own standard error, in the sample and in every resample,
+so that a pair of nearly equal runs counts as much as one of very different ones. Unstudentised,
+such bounds keep the true best run of several nearly equal ones in .80 to .93 of cases instead of
+.95.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ class Deviations:
     """Differences of all pairs of S runs, and the largest deviations of B resamples from them.
 
     Attributes:
-        t: macro mean of the column's run minus that of the row's, divided by its standard error, shape ``(S, S)``; 0 for
-            equal runs, infinite where a difference has no spread.
-        above: per run and resample, the largest t of another run's gain on it, shape ``(S, B)``; 0 where there is none.
+        t: macro mean of the column's run minus that of the row's, divided by its standard error,
+            shape ``(S, S)``; 0 for equal runs, infinite where a difference has no spread.
+        above: per run and resample, the largest t of another run's gain on it, shape ``(S, B)``; 0
+            where there is none.
         least_p: the smallest p that the sample allows, 2^-n with n queries in all.
     """
 
@@ -52,17 +54,20 @@ def studentised_deviations(
 ) -> Deviations:
     """Differences of all pairs and their studentised deviations in resamples.
 
-    A resample's t of a pair is (its difference - the observed one) / (the standard error of the difference in the resample),
-    infinite where it has no spread. The resamples are those of ``macro_bootstrap``. ``over="queries"``: the variance of a
-    difference is the sum of its variances over queries / Q_d, / D^2. ``over="collections"``: the variance is that of the D means
-    / D, but at least that over queries; what the drawn collections' means differ from the macro mean is scaled by
-    sqrt(D / (D - 1)).
+    A resample's t of a pair is (its difference - the observed one) / (the standard error of the
+    difference in the resample), infinite where it has no spread. The resamples are those of
+    ``macro_bootstrap``. ``over="queries"``: the variance of a difference is the sum of its
+    variances over queries / Q_d, / D^2. ``over="collections"``: the variance is that of the D means
+    / D, but at least that over queries; what the drawn collections' means differ from the macro
+    mean is scaled by sqrt(D / (D - 1)).
 
     Args:
-        values: of S runs on the queries of each of D collections, larger is better, shape ``(S, Q_d)`` each.
+        values: of S runs on the queries of each of D collections, larger is better, shape ``(S,
+            Q_d)`` each.
         over: ``"queries"`` or ``"collections"``.
-        draws: resamples of the queries, the same for all runs. Of more than 5,000 the first half is taken, but at
-            least 5,000: with so many the level of .05 varies by .003, and all pairs cost much more than all means.
+        draws: resamples of the queries, the same for all runs. Of more than 5,000 the first half is
+            taken, but at least 5,000: with so many the level of .05 varies by .003, and all pairs
+            cost much more than all means.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.3, (3, 40))
     >>> deviations = studentised_deviations([x], draws=Resampled(999))
@@ -98,7 +103,8 @@ class PairDeviations(Statistic):
         self._means = np.stack([x.mean(axis=1) for x in values])  # of each collection, shape (D, S)
         self._mean = self._means.mean(axis=0)  # macro means
         self._centered = [x - m[:, None] for x, m in zip(values, self._means, strict=True)]
-        # All collections side by side, shape (S, sum Q_d): the sum of their squares is the variance of the macro mean over queries.
+        # All collections side by side, shape (S, sum Q_d): the sum of their squares is the variance
+        # of the macro mean over queries.
         root = [np.sqrt(size * max(size - 1, 1)) * len(values) for size in self.sizes]
         self._y = np.concatenate([x / r for x, r in zip(self._centered, root, strict=True)], axis=1)
         above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._precision)
@@ -153,7 +159,8 @@ class PairDeviations(Statistic):
                     - self._means[:, j : j + 1]
                     - (self._mean[j + 1 :] - self._mean[j])
                 )
-                # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
+                # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the
+                # population.
                 effects *= np.sqrt(collections / max(1, collections - 1))
                 for place, drawn in zip(moved, draws.drawn.T, strict=True):
                     place += effects.T[:, drawn]
@@ -213,13 +220,14 @@ class PairDeviations(Statistic):
 def best_set(deviations: Deviations) -> Floats:
     """p that each run is the best one, shape ``(S,)``: where it is at most alpha, another run is surely better.
 
-    For run j, T_j is the largest t of the gain of another run k on j, and p the share of resamples in which the largest
-    deviation of such gains is at least T_j; never below 2^-n. The run of the largest mean has p = 1. With a probability of
-    at least 1 - alpha, the true best run is among those whose p is above alpha.
+    For run j, T_j is the largest t of the gain of another run k on j, and p the share of resamples
+    in which the largest deviation of such gains is at least T_j; never below 2^-n. The run of the
+    largest mean has p = 1. With a probability of at least 1 - alpha, the true best run is among
+    those whose p is above alpha.
 
-    Sources: Hsu, Multiple Comparisons: Theory and Methods, 1996; Mogstad, Romano, Shaikh, Wilhelm, Inference for Ranks with
-    Applications to Mobility across Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies
-    2024, doi 10.1093/restud/rdad006.
+    Sources: Hsu, Multiple Comparisons: Theory and Methods, 1996; Mogstad, Romano, Shaikh, Wilhelm,
+    Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
+    across Countries, Review of Economic Studies 2024, doi 10.1093/restud/rdad006.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.8], [0.9]], 0.3, (3, 40))
     >>> best_set(studentised_deviations([x], draws=Resampled(999))).round(3)
@@ -235,9 +243,10 @@ def best_set(deviations: Deviations) -> Floats:
 def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, Ints]:
     """Ranks from ... to ... that each run may have, shape ``(S,)`` each: 1 + runs surely better, S - runs surely worse.
 
-    The differences of all pairs are bounded together: a run is surely better where its t is above, and surely worse where it is
-    below, all but alpha of the largest absolute deviations of any pair. With a probability of at least 1 - alpha, the intervals
-    hold the true ranks of all runs at once.
+    The differences of all pairs are bounded together: a run is surely better where its t is above,
+    and surely worse where it is below, all but alpha of the largest absolute deviations of any
+    pair. With a probability of at least 1 - alpha, the intervals hold the true ranks of all runs at
+    once.
 
     Source: Mogstad, Romano, Shaikh, Wilhelm, see ``best_set``.
 

@@ -1,9 +1,10 @@
 """Resamples of queries and of collections, drawn once for all that is computed from them, block by block.
 
-Which collections: ``default_rng([seed, D])`` draws ``integers(D, size=(B, D))``, or all are there, in order. The queries of
-collection d: ``default_rng([seed, d])``, of the first one ``default_rng(seed)``, draws ``integers(Q_d, size=(appearances, Q_d))``,
-in the order of resamples and of the places where the collection stands. So they do not depend on the sizes of blocks, nor on what
-is computed.
+Which collections: ``default_rng([seed, D])`` draws ``integers(D, size=(B, D))``, or all are there,
+in order. The queries of
+collection d: ``default_rng([seed, d])``, of the first one ``default_rng(seed)``, draws
+``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and of the places where the
+collection stands. So they do not depend on the sizes of blocks, nor on what is computed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Statistic(ABC):
     """What is computed from resamples of values, shape ``(S, Q_d)`` for each of D collections.
 
     Attributes:
-        over: ``"queries"`` are drawn within each collection, or ``"collections"``, and queries within each drawn one.
+        over: ``"queries"`` are drawn within each collection, or ``"collections"``, and queries
+            within each drawn one.
         sizes: queries of each of D collections.
         n_resamples: how many it takes, the first ones.
         widest: numbers that it needs of each resample at once, about.

@@ -48,10 +48,12 @@ class TestResult(Arrays):
 
     Attributes:
         estimate: of the difference; its kind depends on the test (see ``SignificanceTest``).
-        low, high: ends of its interval at confidence 1 - alpha. It leaves out 0 exactly where p <= alpha.
+        low, high: ends of its interval at confidence 1 - alpha. It leaves out 0 exactly where p <=
+            alpha.
         p: p-value, before any correction.
-        effect_size: of no unit: (wins - losses) / (wins + losses) for the sign test, the matched-pairs rank-biserial
-            correlation for Wilcoxon's, else mean / standard deviation of the differences (Cohen's d_z).
+        effect_size: of no unit: (wins - losses) / (wins + losses) for the sign test, the
+            matched-pairs rank-biserial correlation for Wilcoxon's, else mean / standard deviation
+            of the differences (Cohen's d_z).
 
     >>> result = TestResult(*np.arange(15).reshape(5, 3))
     >>> result[1:].p
@@ -114,18 +116,19 @@ class Procedure:
         name: as users write it, ``test='wilcoxon'``.
         title: as sentences call it.
         meaning, plain, ties, use, see_also: as in ``About``.
-        of: what theta is: the mean difference; of signs, the share of decided queries won less that lost, whatever the size of the
-            differences; or another centre of them.
+        of: what theta is: the mean difference; of signs, the share of decided queries won less that
+            lost, whatever the size of the differences; or another centre of them.
         kernel: of a test of means, a ``Kernel``; rows of one magnitude have a test of their own.
-        two_sided, one_sided: of any other one, given differences, shape ``(P, Q)``: the test of 0 with an interval at 1 - alpha; p of
-            theta <= -shift and of theta >= shift, of shifts of 0 or more, shape ``(K, P)``.
+        two_sided, one_sided: of any other one, given differences, shape ``(P, Q)``: the test of 0
+            with an interval at 1 - alpha; p of theta <= -shift and of theta >= shift, of shifts of
+            0 or more, shape ``(K, P)``.
         estimate, effect: theta and the effect size in words.
         exact: queries up to which p is that of all assignments of signs.
         resampled: whether random numbers may be drawn.
         also_called: names that users may expect.
 
-    But for signs, differences come scaled: the largest magnitude of a row lies in [1/2, 1). Without any of the three functions, all
-    systems are tested at once.
+    But for signs, differences come scaled: the largest magnitude of a row lies in [1/2, 1). Without
+    any of the three functions, all systems are tested at once.
     """
 
     name: str
@@ -175,8 +178,8 @@ def kth_largest(values: Floats, k: int) -> Floats:
 def scaled(x: Floats) -> tuple[Floats, Ints]:
     """Each row of ``x`` times the power of two that brings its largest magnitude into [1/2, 1), and its exponent.
 
-    Multiplying by a power of two rounds nothing: what follows neither over- nor underflows, and every threshold below it
-    is relative to the row.
+    Multiplying by a power of two rounds nothing: what follows neither over- nor underflows, and
+    every threshold below it is relative to the row.
 
     >>> scaled(np.array([[3.0, -4.0], [0.0, 0.0]]))
     (array([[ 0.375, -0.5  ],
@@ -225,8 +228,9 @@ def mean_and_deviation(x: Floats) -> tuple[Floats, Floats]:
 def most_extreme(n_resamples: int, alpha: float) -> int:
     """How many of the resamples, the observed sample counted with them, may be as extreme where p <= alpha.
 
-    With p = (1 + count) / (1 + n_resamples), a test rejects where count is below this number k, and so the k-th most
-    extreme resample is where its interval ends; 0: no p is that small, and the interval has no ends.
+    With p = (1 + count) / (1 + n_resamples), a test rejects where count is below this number k, and
+    so the k-th most extreme resample is where its interval ends; 0: no p is that small, and the
+    interval has no ends.
 
     >>> most_extreme(9999, 0.05), most_extreme(19, 0.05), most_extreme(18, 0.05)
     (500, 1, 0)
@@ -238,7 +242,8 @@ def most_extreme(n_resamples: int, alpha: float) -> int:
 def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestResult:
     """The result with intervals cut at ``bounds``, and with ends that leave out 0 exactly where p <= alpha.
 
-    Test and interval agree by construction. What is mended here is rounding, and the case p = alpha, which rejects, while
+    Test and interval agree by construction. What is mended here is rounding, and the case p =
+    alpha, which rejects, while
     the end of a closed interval is 0: it becomes the next number.
     """
     low, high = result.low, result.high
@@ -327,7 +332,8 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
         ValueError: unknown correction.
         ModuleNotFoundError: statsmodels is not installed.
 
-    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979.
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of
+    Statistics 1979.
 
     >>> corrected(np.array([0.04, 0.01]), "holm", 0.05)
     (array([0.04, 0.02]), array([ True,  True]))
@@ -367,8 +373,8 @@ class MarginTest(Arrays):
 def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
     """Verdicts with a margin, the first that holds.
 
-    A margin D > 0 is a difference that does not matter, in the unit of the test's estimate. For differences turned such that
-    positive is better, and theta what the test estimates:
+    A margin D > 0 is a difference that does not matter, in the unit of the test's estimate. For
+    differences turned such that positive is better, and theta what the test estimates:
 
     ==============  =================  ======================================================
     verdict         what is rejected   one-sided bounds at 1 - alpha
@@ -385,8 +391,9 @@ def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
     *better*.
 
     Args:
-        tested: p-values; correct those that are to hold for a family (``worse``, over all criteria) before, with
-            ``dataclasses.replace``. ``not_worse`` needs no correction where all criteria must pass.
+        tested: p-values; correct those that are to hold for a family (``worse``, over all criteria)
+            before, with ``dataclasses.replace``. ``not_worse`` needs no correction where all
+            criteria must pass.
         alpha: level of each.
 
     >>> p = np.array([[0.9, 0.6, 0.9, 0.01], [0.01, 0.4, 0.5, 0.99], [1.0, 0.01, 0.01, 0.0], [1.0, 0.03, 0.2, 0.3]])

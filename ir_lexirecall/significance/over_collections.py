@@ -1,8 +1,9 @@
 """Many collections, as functions of arrays: resampling, intervals of macro means, meta-analysis, and tests of a number per collection.
 
-``values`` are those of S runs on the queries of D collections: a sequence of D arrays, shape ``(S, Q_d)``. A collection counts
-once, however many queries it has: the macro mean of a run is the mean over collections of its means over queries. Queries are
-resampled for all runs alike, so differences stay paired.
+``values`` are those of S runs on the queries of D collections: a sequence of D arrays, shape ``(S,
+Q_d)``. A collection counts
+once, however many queries it has: the macro mean of a run is the mean over collections of its means
+over queries. Queries are resampled for all runs alike, so differences stay paired.
 """
 
 from __future__ import annotations
@@ -50,9 +51,10 @@ def macro_means(values: Sequence[Floats]) -> Floats:
 def macro_error(values: Sequence[Floats], over: str) -> Floats:
     """Standard error of the macro means, shape ``(S,)``; inf where too few queries or collections tell of the spread.
 
-    ``over="queries"``: the collections are fixed, sqrt(sum_d s_d^2 / Q_d) / D; ``over="collections"``: they are a sample, the
-    standard deviation of their means / sqrt(D), but at least the error over queries: that collections agree is no evidence
-    beyond that of their queries.
+    ``over="queries"``: the collections are fixed, sqrt(sum_d s_d^2 / Q_d) / D;
+    ``over="collections"``: they are a sample, the standard deviation of their means / sqrt(D), but
+    at least the error over queries: that collections agree is no evidence beyond that of their
+    queries.
 
     >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])]
     >>> macro_error(values, "queries").round(4), macro_error(values, "collections").round(4)
@@ -77,9 +79,10 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
 def macro_bootstrap(values: Sequence[Floats], over: str, draws: Resampled = _DRAWS) -> Resamples:
     """Resample queries within each collection, or collections, too, and the queries of each drawn one.
 
-    ``over="queries"``: these collections are the benchmark. ``over="collections"``: they are a sample of tasks; the standard
-    error is that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed
-    means as well as in the resampled ones. They are drawn as the module ``draws`` says.
+    ``over="queries"``: these collections are the benchmark. ``over="collections"``: they are a
+    sample of tasks; the standard error is that of the D drawn means, so a statistic divided by it
+    accounts for the queries' noise once: in the observed means as well as in the resampled ones.
+    They are drawn as the module ``draws`` says.
 
     >>> resamples = macro_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], "queries", Resampled(1000))
     >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
@@ -136,9 +139,11 @@ def mean_interval(
 ) -> tuple[Floats, Floats]:
     """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
 
-    The interval of a mean wherever one is printed; ``values`` are of S runs on Q queries, shape ``(S, Q)``. In simulations with skewed values (``tests/simulations``), 95% intervals
-    hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in 86% with 10 and 92% with 50. NaN for
-    a single query, where all values are equal, and where so many resamples have no spread that there is no end. It is not
+    The interval of a mean wherever one is printed; ``values`` are of S runs on Q queries, shape
+    ``(S, Q)``. In simulations with skewed values (``tests/simulations``), 95% intervals hold the
+    true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in 86% with 10 and 92%
+    with 50. NaN for a single query, where all values are equal, and where so many resamples have no
+    spread that there is no end. It is not
     cut at a range: cut it where the measure has bounds.
 
     >>> low, high = mean_interval(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3], [0.4] * 6]))
@@ -157,10 +162,11 @@ def studentised_interval(
 ) -> tuple[Floats, ...]:
     """Symmetric bootstrap-t intervals of means, and the p-values of the same resamples that they are 0: ``(S,)`` each.
 
-    t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t at least as far from 0 as
-    mean / error) / (1 + B); the interval is mean -/+ q error, q the k-th largest absolute t, k = alpha (B + 1). So it leaves
-    out 0 exactly where p is at most alpha. Where it has no ends (too few resamples or queries; so many resamples without any
-    spread that q is infinite; no spread at all), it cannot be estimated: NaN.
+    t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t
+    at least as far from 0 as mean / error) / (1 + B); the interval is mean -/+ q error, q the k-th
+    largest absolute t, k = alpha (B + 1). So it leaves out 0 exactly where p is at most alpha.
+    Where it has no ends (too few resamples or queries; so many resamples without any spread that q
+    is infinite; no spread at all), it cannot be estimated: NaN.
 
     ``mean`` and ``error`` are those observed, shape ``(S,)``. Gives low and high ends, and p.
     """
@@ -235,26 +241,31 @@ class RandomEffects:
 def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> RandomEffects:
     """Random-effects meta-analysis in which all collections weigh the same.
 
-    With y_d the difference on one of D collections, v_d its sampling variance, and s^2 the variance of the y_d (ddof 1): the mean is
-    that of the y_d, its interval by t with D - 1 degrees of freedom and a variance of max(s^2, mean of v_d) / D (where collections
-    agree by chance, the noise of their queries remains). From 4 collections on, the ends t are those of Hall's transformation for the
-    skewness g of the y_d (their third moment by the power 3/2 of that variance), ((1 + 3 a (t - a / 2))^(1/3) - 1) / a with a = g / (3 sqrt(D)). tau^2 = max(0, s^2 - mean of v_d), I2 = tau^2 / (tau^2 + mean of v_d). The
-    prediction interval of the difference on one more collection with as many queries is
-    mean -/+ t_(D-1) sqrt(max(s^2, mean of v_d) (1 + 1 / D)); it holds the true difference there at least as often.
+    With y_d the difference on one of D collections, v_d its sampling variance, and s^2 the variance
+    of the y_d (ddof 1): the mean is that of the y_d, its interval by t with D - 1 degrees of
+    freedom and a variance of max(s^2, mean of v_d) / D (where collections agree by chance, the
+    noise of their queries remains). From 4 collections on, the ends t are those of Hall's
+    transformation for the skewness g of the y_d (their third moment by the power 3/2 of that
+    variance), ((1 + 3 a (t - a / 2))^(1/3) - 1) / a with a = g / (3 sqrt(D)). tau^2 = max(0, s^2 -
+    mean of v_d), I2 = tau^2 / (tau^2 + mean of v_d). The prediction interval of the difference on
+    one more collection with as many queries is mean -/+ t_(D-1) sqrt(max(s^2, mean of v_d) (1 + 1 /
+    D)); it holds the true difference there at least as often.
 
-    Weights 1 / v_d would be biased where mean and variance go together: of measures that are mostly 0, such intervals held .70 for
-    .95 with 8 collections of 10 queries, these .95 to .97 (without Hall's transformation .91 to .95; .94 to .98 of normal differences, 3
-    collections .99).
+    Weights 1 / v_d would be biased where mean and variance go together: of measures that are mostly
+    0, such intervals held .70 for .95 with 8 collections of 10 queries, these .95 to .97 (without
+    Hall's transformation .91 to .95; .94 to .98 of normal differences, 3 collections .99).
 
     Args:
         effect: y, mean difference of P pairs on D collections, shape ``(P, D)``.
-        variance: v, the sampling variance of each. A pair with an unknown one, or without any spread, is left out: NaN.
+        variance: v, the sampling variance of each. A pair with an unknown one, or without any
+            spread, is left out: NaN.
         alpha: 1 - confidence.
 
-    Sources: Hedges, A Random Effects Model for Effect Sizes, Psychological Bulletin 1983, doi 10.1037/0033-2909.93.2.388; Higgins,
-    Thompson, Spiegelhalter, A Re-evaluation of Random-Effects Meta-Analysis, Journal of the Royal Statistical Society A 2009,
-    doi 10.1111/j.1467-985X.2008.00552.x; Hall, On the Removal of Skewness by Transformation, Journal of the Royal Statistical Society B
-    1992, doi 10.1111/j.2517-6161.1992.tb01876.x.
+    Sources: Hedges, A Random Effects Model for Effect Sizes, Psychological Bulletin 1983, doi
+    10.1037/0033-2909.93.2.388; Higgins, Thompson, Spiegelhalter, A Re-evaluation of Random-Effects
+    Meta-Analysis, Journal of the Royal Statistical Society A 2009, doi
+    10.1111/j.1467-985X.2008.00552.x; Hall, On the Removal of Skewness by Transformation, Journal of
+    the Royal Statistical Society B 1992, doi 10.1111/j.2517-6161.1992.tb01876.x.
 
     >>> result = random_effects(np.array([[0.05, 0.02, 0.08]]), np.full((1, 3), 0.0004))
     >>> result.effect.round(3), result.effect_low.round(3), result.effect_high.round(3), result.next_low.round(3)
@@ -305,7 +316,8 @@ def friedman(means: Floats) -> tuple[float, float]:
 def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
     """Nemenyi's critical difference of mean ranks over collections, and p of each pair, shape ``(S, S)``.
 
-    CD = q sqrt(S (S + 1) / (6 D)), q the quantile of the studentised range of S normal variables / sqrt(2).
+    CD = q sqrt(S (S + 1) / (6 D)), q the quantile of the studentised range of S normal variables /
+    sqrt(2).
 
     Args:
         means: shape ``(D, S)``.
@@ -331,12 +343,14 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
 def wilcoxon_of_pairs(means: Floats) -> Floats:
     """p of Wilcoxon's signed-rank test of each pair of runs over collections, by Holm over all pairs, shape ``(S, S)``.
 
-    Beside Nemenyi's: its p of a pair depends on no other run. With D collections no p is below 2^(1-D).
+    Beside Nemenyi's: its p of a pair depends on no other run. With D collections no p is below
+    2^(1-D).
 
     Args:
         means: shape ``(D, S)``.
 
-    Source: Benavoli, Corani, Mangili, Should We Really Use Post-Hoc Tests Based on Mean-Ranks?, JMLR 2016.
+    Source: Benavoli, Corani, Mangili, Should We Really Use Post-Hoc Tests Based on Mean-Ranks?,
+    JMLR 2016.
 
     >>> means = np.array([[0.3, 0.2], [0.5, 0.4], [0.6, 0.3], [0.4, 0.1], [0.7, 0.6], [0.5, 0.2]])
     >>> wilcoxon_of_pairs(means)[0].tolist()
@@ -352,15 +366,16 @@ def wilcoxon_of_pairs(means: Floats) -> Floats:
 def partial_conjunction(p: Floats) -> Floats:
     """p-values of "better on at least u of the D collections", u = 1 ... D, shape ``(R, D)``.
 
-    p_u = max over v <= u of (D - v + 1) p_(v), p_(1) <= ... <= p_(D) the sorted p of the collections, which are independent or
-    not (Bonferroni); at most 1.
+    p_u = max over v <= u of (D - v + 1) p_(v), p_(1) <= ... <= p_(D) the sorted p of the
+    collections, which are independent or not (Bonferroni); at most 1.
 
     Args:
-        p: one-sided p of R runs on D collections; NaN (not tested there) counts as 1, shape ``(R, D)``.
+        p: one-sided p of R runs on D collections; NaN (not tested there) counts as 1, shape ``(R,
+            D)``.
 
-    Sources: Benjamini, Heller, Screening for Partial Conjunction Hypotheses, Biometrics 2008,
-    doi 10.1111/j.1541-0420.2007.00984.x; Dror, Baumer, Bogomolov, Reichart, Replicability Analysis for Natural Language
-    Processing, TACL 2017, doi 10.1162/tacl_a_00074.
+    Sources: Benjamini, Heller, Screening for Partial Conjunction Hypotheses, Biometrics 2008, doi
+    10.1111/j.1541-0420.2007.00984.x; Dror, Baumer, Bogomolov, Reichart, Replicability Analysis for
+    Natural Language Processing, TACL 2017, doi 10.1162/tacl_a_00074.
 
     >>> partial_conjunction(np.array([[0.01, 0.004, 0.3, 0.02]])).round(3)
     array([[0.016, 0.03 , 0.04 , 0.3  ]])

@@ -1,17 +1,22 @@
 """Planning by the paired t-test: queries that a difference needs, the difference that queries can show, effect sizes.
 
-A difference or a margin is named by the user, only its variance is estimated. The "power of the observed difference" is not
-computed: it is a function of p alone (.5 where p = alpha), and says nothing about the queries that were there.
+A difference or a margin is named by the user, only its variance is estimated. The "power of the
+observed difference" is not
+computed: it is a function of p alone (.5 where p = alpha), and says nothing about the queries that
+were there.
 
-All powers are those of one comparison, before any correction; the noncentral t distribution has Q - 1 degrees of freedom and
-noncentrality difference sqrt(Q) / s.
+All powers are those of one comparison, before any correction; the noncentral t distribution has Q -
+1 degrees of freedom and noncentrality difference sqrt(Q) / s.
 
-The interval of what is planned is that of the variance, with the kurtosis of the differences (Bonett), freed from the bias that it
-has for normal ones, and with Student's quantile: from 25 queries on it holds in .90 to .97 of samples of real differences, without
-these two in .88 to .95, that of normal differences (chi-squared) in .75 to .90.
+The interval of what is planned is that of the variance, with the kurtosis of the differences
+(Bonett), freed from the bias that it
+has for normal ones, and with Student's quantile: from 25 queries on it holds in .90 to .97 of
+samples of real differences, without these two in .88 to .95, that of normal differences
+(chi-squared) in .75 to .90.
 
-Sources: Bonett, Approximate Confidence Interval for Standard Deviation of Nonnormal Distributions, Computational Statistics and Data
-Analysis 2006, doi 10.1016/j.csda.2004.10.003; Hoenig, Heisey, The Abuse of Power, The American Statistician 2001, doi 10.1198/000313001300339897; Sakai, Statistical
+Sources: Bonett, Approximate Confidence Interval for Standard Deviation of Nonnormal Distributions,
+Computational Statistics and Data Analysis 2006, doi 10.1016/j.csda.2004.10.003; Hoenig, Heisey, The
+Abuse of Power, The American Statistician 2001, doi 10.1198/000313001300339897; Sakai, Statistical
 Significance, Power, and Sample Sizes, SIGIR 2016, doi 10.1145/2911451.2911492.
 """
 
@@ -52,7 +57,8 @@ def queries_for_difference(
     """Queries with which the two-sided t-test finds a true difference with a given power, for P pairs.
 
     Args:
-        x: observed differences of P pairs on Q queries, shape ``(P, Q)``: only their variance counts.
+        x: observed differences of P pairs on Q queries, shape ``(P, Q)``: only their variance
+            counts.
         difference: to be found, above 0, in the unit of ``x``; one, or one per pair.
         power, alpha: between 0 and 1.
 
@@ -76,9 +82,11 @@ def queries_for_margin(
 ) -> Planned:
     """Queries with which two equal runs are found *not worse* than a margin with a given power, for P pairs.
 
-    That is, with which the one-sided lower bound at 1 - alpha lies above -margin where the true difference is 0.
+    That is, with which the one-sided lower bound at 1 - alpha lies above -margin where the true
+    difference is 0.
 
-    Args, returns, errors: as in ``queries_for_difference``, with a margin in place of the difference.
+    Args, returns, errors: as in ``queries_for_difference``, with a margin in place of the
+    difference.
 
     >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
     >>> queries_for_margin(x, 0.05).estimate
@@ -112,19 +120,21 @@ def effect_interval(
 ) -> tuple[Floats, Floats]:
     """Interval of Cohen's d_z = mean / standard deviation of differences: low and high ends, shape ``(P,)``.
 
-    t = d_z sqrt(Q) has a noncentral t distribution for normal differences; the ends are the noncentralities at which it is as
-    small, and as large, with probability alpha / 2, / sqrt(Q). 0 lies outside exactly where the t-test rejects. NaN where
+    t = d_z sqrt(Q) has a noncentral t distribution for normal differences; the ends are the
+    noncentralities at which it is as small, and as large, with probability alpha / 2, / sqrt(Q). 0
+    lies outside exactly where the t-test rejects. NaN where
     d_z has no estimate: fewer than two queries, or no spread.
 
     Args:
         effect: d_z, shape ``(P,)``.
         queries: Q.
         alpha: 1 - confidence.
-        p: of the test beside which the interval is printed, shape ``(P,)``; by default that of the t-test. The end next to 0 is
-            moved to the side of it that p says (``t_test`` is exact where differences have one magnitude).
+        p: of the test beside which the interval is printed, shape ``(P,)``; by default that of the
+            t-test. The end next to 0 is moved to the side of it that p says (``t_test`` is exact
+            where differences have one magnitude).
 
-    Source: Goulet-Pelletier, Cousineau, A Review of Effect Sizes and Their Confidence Intervals, The Quantitative Methods for
-    Psychology 2018, doi 10.20982/tqmp.14.4.p242.
+    Source: Goulet-Pelletier, Cousineau, A Review of Effect Sizes and Their Confidence Intervals,
+    The Quantitative Methods for Psychology 2018, doi 10.20982/tqmp.14.4.p242.
 
     >>> low, high = effect_interval(np.array([0.5]), 50)
     >>> low.round(3), high.round(3)
@@ -147,8 +157,10 @@ def effect_interval(
 
 def _noncentrality(t: Floats, df: float, level: float) -> Floats:
     """The noncentralities at which P(T <= t) is a level, for t of at least 0."""
-    # The normal quantile of the probability falls almost as a line; steps are of a secant, at first of that line, or halve what
-    # is left. Ends: P(T <= t) is at most P(Z <= -d), and P(T > t) at most P(Z > a) + P(chi / sqrt(df) < (d - a) / t).
+    # The normal quantile of the probability falls almost as a line; steps are of a secant, at first
+    # of that line, or halve what
+    # is left. Ends: P(T <= t) is at most P(Z <= -d), and P(T > t) at most P(Z > a) + P(chi /
+    # sqrt(df) < (d - a) / t).
     target, slope = special.ndtri(level), np.sqrt(1 + t**2 / (2 * df))
     tail = min(level, 1 - level) / 2
     low, high = (
@@ -201,10 +213,11 @@ def _needed(
 def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, Floats]:
     """Standard deviation s of each row and the ends of its interval; NaN where there is no spread, or fewer than two queries.
 
-    ln(c s^2) -/+ t c sqrt((k - (n - 3) / n) / (n - 1)) is that of the logarithm of the variance, c = n / (n - z), z the normal quantile,
-    t Student's, k = n sum (x - m)^4 / (sum (x - mean)^2)^2 the kurtosis about the mean m without 1 / (2 sqrt(n - 4)) of the values at
-    either end, or what Fisher's G2 makes of it where that is more. Below 5 queries, or where n is at most z, it has no upper end, and
-    its lower end is 0.
+    ln(c s^2) -/+ t c sqrt((k - (n - 3) / n) / (n - 1)) is that of the logarithm of the variance, c
+    = n / (n - z), z the normal quantile, t Student's, k = n sum (x - m)^4 / (sum (x - mean)^2)^2
+    the kurtosis about the mean m without 1 / (2 sqrt(n - 4)) of the values at either end, or what
+    Fisher's G2 makes of it where that is more. Below 5 queries, or where n is at most z, it has no
+    upper end, and its lower end is 0.
     """
     for name, level in (("power", power), ("alpha", alpha)):
         check_number(name, level, above=0, below=1)
@@ -245,7 +258,8 @@ def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
     normal = special.ndtr((t * (1 - 1 / (4 * df)) - noncentrality) / np.sqrt(1 + t**2 / (2 * df)))
     p = np.where(np.isnan(p), normal, np.where(positive, p, 1 - p))
     if large.any():
-        # P(T <= t) is the mean over Z of P(chi / sqrt(df) >= (Z + noncentrality) / t), which is 1 for Z of at most -noncentrality.
+        # P(T <= t) is the mean over Z of P(chi / sqrt(df) >= (Z + noncentrality) / t), which is 1
+        # for Z of at most -noncentrality.
         t, nc = t[large, None], noncentrality[large, None]
         low, high = np.clip(-nc, -10, 10), 10.0
         nodes, weights = _LEGENDRE(100)  # exact to 1e-12

@@ -1,8 +1,9 @@
 """Tests by resampling: the paired bootstrap, randomisation of signs, randomised Tukey HSD, and whether parts differ.
 
-The observed sample counts as one of the resamples: p = (1 + count) / (1 + n_resamples) is never 0, and under no difference
-at most alpha with a probability of at most alpha where signs or systems are exchangeable (Phipson, Smyth, Permutation
-P-values Should Never Be Zero, 2010, doi 10.2202/1544-6115.1585).
+The observed sample counts as one of the resamples: p = (1 + count) / (1 + n_resamples) is never 0,
+and under no difference at most alpha with a probability of at most alpha where signs or systems are
+exchangeable (Phipson, Smyth, Permutation P-values Should Never Be Zero, 2010, doi
+10.2202/1544-6115.1585).
 """
 
 from __future__ import annotations
@@ -37,17 +38,19 @@ _BLOCK = 2**22  # t, or means, of resamples that are held at once
 def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
     """Paired bootstrap test of the mean difference on studentised means, with the interval of the same resamples.
 
-    t = mean / standard error. A resample of the units, from the differences shifted to mean 0, is as extreme as the
-    sample if its t is at least as far from 0 (infinitely far where its differences are all equal, but not 0). The interval
-    is mean -/+ q x standard error, q the k-th largest absolute t of the resamples with k = alpha (n_resamples + 1).
+    t = mean / standard error. A resample of the units, from the differences shifted to mean 0, is
+    as extreme as the sample if its t is at least as far from 0 (infinitely far where its
+    differences are all equal, but not 0). The interval is mean -/+ q x standard error, q the k-th
+    largest absolute t of the resamples with k = alpha (n_resamples + 1).
 
-    One-sided p are half the two-sided p of (mean + shift) / error, or 1 less that half where the sum is below 0: the ends of
-    the interval at 1 - 2 alpha are the one-sided bounds at 1 - alpha. Signed t of resamples would reject in .07 to .09 of samples
-    for .05 where tails are heavy.
+    One-sided p are half the two-sided p of (mean + shift) / error, or 1 less that half where the
+    sum is below 0: the ends of the interval at 1 - 2 alpha are the one-sided bounds at 1 - alpha.
+    Signed t of resamples would reject in .07 to .09 of samples for .05 where tails are heavy.
 
     ``x`` are rows of at least two units, not of one magnitude.
 
-    Source: Sakai, Evaluating Evaluation Metrics based on the Bootstrap, SIGIR 2006, doi 10.1145/1148170.1148261.
+    Source: Sakai, Evaluating Evaluation Metrics based on the Bootstrap, SIGIR 2006, doi
+    10.1145/1148170.1148261.
 
     >>> x = np.array([[0.1, 0.3, 0.2, 0.0, 0.2, 0.1]])
     >>> found = by_bootstrap(x, np.array([[0.0], [0.05]]), 0.05, Resampled(999, 0))
@@ -79,7 +82,8 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
         for p, sign in zip(sides, (1, -1), strict=True):
             for s, shift in enumerate(shifts[:, pairs]):
                 observed = (sign * mean[pairs] + shift) / error
-                # Wins and losses repeat the same few sums: the last bits must not separate equal ones, of the t or of
+                # Wins and losses repeat the same few sums: the last bits must not separate equal
+                # ones, of the t or of
                 # the terms of a mean that nearly cancel.
                 least = (1 - DIFFERENCE) * np.abs(observed) - SUM * (largest + shift) / error
                 share = (1 + np.count_nonzero(t >= least[:, None], axis=1)) / (1 + draws.number) / 2
@@ -107,24 +111,27 @@ def by_randomisation(
 ) -> Sides:
     """Paired randomisation test of the mean difference: signs of the differences exchanged at random.
 
-    Where ``x`` are sums over groups of queries, ``size``, the number of queries of each, shape ``(Q,)``, weighs them: then the signs of
-    whole groups are exchanged, and means are over queries.
+    Where ``x`` are sums over groups of queries, ``size``, the number of queries of each, shape
+    ``(Q,)``, weighs them: then the signs of whole groups are exchanged, and means are over queries.
 
-    p is the share of assignments of signs whose mean is at least as far from 0, all of them up to 12 queries, a sample of
-    ``n_resamples`` and the observed one beyond. The interval holds every theta that the same test, with the same signs,
-    does not reject as the centre of the differences, and needs no search: exchanging the signs of the x_q - theta in a
-    set F of queries gives a mean at least as far from 0 exactly if theta lies between the mean of x over F and that over
-    the other queries (Hartigan's *typical values*). So its ends are the k-th smallest of the smaller and the k-th
-    largest of the larger of these two means over all F, k = alpha (n_resamples + 1).
+    p is the share of assignments of signs whose mean is at least as far from 0, all of them up to
+    12 queries, a sample of ``n_resamples`` and the observed one beyond. The interval holds every
+    theta that the same test, with the same signs, does not reject as the centre of the differences,
+    and needs no search: exchanging the signs of the x_q - theta in a set F of queries gives a mean
+    at least as far from 0 exactly if theta lies between the mean of x over F and that over the
+    other queries (Hartigan's *typical values*). So its ends are the k-th smallest of the smaller
+    and the k-th largest of the larger of these two means over all F, k = alpha (n_resamples + 1).
 
-    One-sided: exchanging the signs of the x_q + shift in F lowers their mean unless the mean of x over F is at most -shift: p is
-    the share of such sets, the empty one of which always counts. A sample of sets serves both sides of the two-sided test, so that
-    its p is not twice a one-sided one there. With a level only the two-sided test is made, without one only one-sided ones.
+    One-sided: exchanging the signs of the x_q + shift in F lowers their mean unless the mean of x
+    over F is at most -shift: p is the share of such sets, the empty one of which always counts. A
+    sample of sets serves both sides of the two-sided test, so that its p is not twice a one-sided
+    one there. With a level only the two-sided test is made, without one only one-sided ones.
 
-    Sources: Smucker, Allan, Carterette, A Comparison of Statistical Significance Tests for Information Retrieval
-    Evaluation, CIKM 2007, doi 10.1145/1321440.1321528; Hartigan, Using Subsample Values as Typical Values, JASA 1969,
-    doi 10.1080/01621459.1969.10501057; Canay, Romano, Shaikh, Randomization Tests under an Approximate Symmetry Assumption,
-    Econometrica 2017, doi 10.3982/ECTA13081, of groups.
+    Sources: Smucker, Allan, Carterette, A Comparison of Statistical Significance Tests for
+    Information Retrieval Evaluation, CIKM 2007, doi 10.1145/1321440.1321528; Hartigan, Using
+    Subsample Values as Typical Values, JASA 1969, doi 10.1080/01621459.1969.10501057; Canay,
+    Romano, Shaikh, Randomization Tests under an Approximate Symmetry Assumption, Econometrica 2017,
+    doi 10.3982/ECTA13081, of groups.
 
     >>> x, no_shift = np.array([[0.1, 0.3, 0.2, 0.1, 0.2, 0.1]]), np.zeros((1, 1))
     >>> found = by_randomisation(x, no_shift, 0.05, Resampled(999, 0))
@@ -136,7 +143,8 @@ def by_randomisation(
     queries = x.shape[1]
     weight = np.ones(queries) if size is None else size
     is_exact, is_one_sided = queries <= EXACT, alpha is None
-    # The observed signs are one more. Two-sided, the set that holds the last query stands for its complement, too.
+    # The observed signs are one more. Two-sided, the set that holds the last query stands for its
+    # complement, too.
     total = 2 ** (queries - (not is_one_sided)) - 1 if is_exact else draws.number
     mean = mean_and_deviation(x)[0] if size is None else x.sum(axis=1) / size.sum()
     above, below = np.ones((2, *shifts.shape))
@@ -158,7 +166,8 @@ def by_randomisation(
         )  # a set of all queries or none changes no mean
         lower = np.where(unchanged, -np.inf, np.minimum(inside, outside))
         upper = np.where(unchanged, np.inf, np.maximum(inside, outside))
-        # Where the mean is above 0, the larger mean of the two sets always is; where it is below, the smaller.
+        # Where the mean is above 0, the larger mean of the two sets always is; where it is below,
+        # the smaller.
         extreme = np.minimum(
             np.count_nonzero(lower <= 0, axis=1), np.count_nonzero(upper >= 0, axis=1)
         )
@@ -173,7 +182,8 @@ def _means_over_sets(
 ) -> tuple[Floats, ...]:
     """Means over ``total`` sets of queries, over the others (where both sides are asked for), and how many are in each set.
 
-    Two-sided, a mean of 0 but for rounding is 0. The sets are all but the empty one in order up to 12 queries, else sampled.
+    Two-sided, a mean of 0 but for rounding is 0. The sets are all but the empty one in order up to
+    12 queries, else sampled.
     """
     queries = x.shape[1]
     rng = np.random.default_rng(draws.seed)
@@ -215,16 +225,17 @@ RANDOMISATION = Procedure(
 def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:
     """Randomised Tukey HSD: all pairs of systems at once, with simultaneous intervals of their mean differences.
 
-    Each permutation reorders the systems within every query. p is the share of permutations (the observed order among
-    them) whose largest difference of means is at least the pair's, so the family is accounted for already: under no
-    difference between any systems, the probability that any p <= alpha is at most alpha. The intervals are mean
-    difference -/+ q, q the k-th largest of these largest differences, k = alpha (n_resamples + 1).
+    Each permutation reorders the systems within every query. p is the share of permutations (the
+    observed order among them) whose largest difference of means is at least the pair's, so the
+    family is accounted for already: under no difference between any systems, the probability that
+    any p <= alpha is at most alpha. The intervals are mean difference -/+ q, q the k-th largest of
+    these largest differences, k = alpha (n_resamples + 1).
 
     Returns:
         Arrays of shape ``(S, S)``: the system of the row against that of the column.
 
-    Source: Carterette, Multiple Testing in Statistical Analysis of Systems-Based Information Retrieval Experiments,
-    TOIS 2012, doi 10.1145/2094072.2094076.
+    Source: Carterette, Multiple Testing in Statistical Analysis of Systems-Based Information
+    Retrieval Experiments, TOIS 2012, doi 10.1145/2094072.2094076.
 
     >>> values = np.array([[0.9, 0.1, 0.2], [0.8, 0.2, 0.1], [0.7, 0.3, 0.1], [0.9, 0.1, 0.3], [0.8, 0.2, 0.2]])
     >>> result = tukey_hsd(values, 0.05, Resampled(999, 0))
@@ -255,8 +266,9 @@ TUKEY = Procedure(
 def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, Floats, Floats]:
     """p of mean differences of at most -shift, simultaneous, shape ``(K, S, S)``: the row's system minus the column's.
 
-    The share of the permutations of ``tukey_hsd`` whose largest difference of means is at least difference + shift; ``shifts``
-    are 0 or more, shape ``(K,)``. With it the differences, ``(S, S)``, and the largest ones of the permutations, ascending.
+    The share of the permutations of ``tukey_hsd`` whose largest difference of means is at least
+    difference + shift; ``shifts`` are 0 or more, shape ``(K,)``. With it the differences, ``(S,
+    S)``, and the largest ones of the permutations, ascending.
     """
     queries, systems = values.shape
     # What all systems share on a query changes no difference: without it, less is rounded.
@@ -275,7 +287,8 @@ def tukey_p(values: Floats, shifts: Floats, draws: Resampled) -> tuple[Floats, F
         spread[some] = means.max(axis=1) - means.min(axis=1)
     spread.sort()
     gain = difference + np.ldexp(shifts, -exponent)[:, None, None]
-    # Sums of the same numbers in another order may differ in the last bits, a difference of 0 from 0, too.
+    # Sums of the same numbers in another order may differ in the last bits, a difference of 0 from
+    # 0, too.
     reaching = len(spread) - np.searchsorted(spread, gain - DIFFERENCE * np.abs(gain) - noise)
     p = (1 + reaching) / (1 + len(spread))
     for k in np.flatnonzero(shifts == 0):
@@ -292,20 +305,23 @@ _WORK = 2**27  # numbers that all of them may take; fewer are drawn of more, but
 def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Floats]:
     """Welch's test that mean differences are the same in D parts (collections, groups of queries): F and p, shape ``(P,)`` each.
 
-    With w_d = Q_d / s_d^2, W their sum, m the mean of the means y_d weighted by them, and lambda = sum_d (1 - w_d / W)^2 / (Q_d - 1),
-    F = sum_d w_d (y_d - m)^2 / (D - 1) / (1 + 2 (D - 2) lambda / (D^2 - 1)). p is the larger one of that of the F distribution with
-    D - 1 and (D^2 - 1) / (3 lambda) degrees of freedom, and of the share of permutations of all queries among the parts (the observed
-    order among them) with an F as large. The first alone rejects in .15 to .44 of samples for .05 where differences are skewed and
-    parts of unequal size, the second alone where variances differ; both together in .03 to .07 where differences have one
-    shape, and in .07 to .12 where parts of few queries have skewed ones of a larger variance.
+    With w_d = Q_d / s_d^2, W their sum, m the mean of the means y_d weighted by them, and lambda =
+    sum_d (1 - w_d / W)^2 / (Q_d - 1), F = sum_d w_d (y_d - m)^2 / (D - 1) / (1 + 2 (D - 2) lambda /
+    (D^2 - 1)). p is the larger one of that of the F distribution with D - 1 and (D^2 - 1) / (3
+    lambda) degrees of freedom, and of the share of permutations of all queries among the parts (the
+    observed order among them) with an F as large. The first alone rejects in .15 to .44 of samples
+    for .05 where differences are skewed and parts of unequal size, the second alone where variances
+    differ; both together in .03 to .07 where differences have one shape, and in .07 to .12 where
+    parts of few queries have skewed ones of a larger variance.
 
     Args:
-        parts: differences of P pairs on the Q_d queries of each part, shape ``(P, Q_d)``. NaN where a part has fewer than two queries,
-            or no spread.
+        parts: differences of P pairs on the Q_d queries of each part, shape ``(P, Q_d)``. NaN where
+            a part has fewer than two queries, or no spread.
         seed: of the permutations, the same for all pairs.
 
-    Sources: Welch, On the Comparison of Several Mean Values: an Alternative Approach, Biometrika 1951, doi 10.1093/biomet/38.3-4.330;
-    Chung, Romano, Exact and Asymptotically Robust Permutation Tests, Annals of Statistics 2013, doi 10.1214/13-AOS1090.
+    Sources: Welch, On the Comparison of Several Mean Values: an Alternative Approach, Biometrika
+    1951, doi 10.1093/biomet/38.3-4.330; Chung, Romano, Exact and Asymptotically Robust Permutation
+    Tests, Annals of Statistics 2013, doi 10.1214/13-AOS1090.
 
     >>> rng = np.random.default_rng(0)
     >>> x = [rng.normal([[0.0], [0.0]], 1, (2, 30)), rng.normal([[0.0], [1.0]], 1, (2, 20))]

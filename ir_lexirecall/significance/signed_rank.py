@@ -22,25 +22,29 @@ _AT_ONCE = 2**12  # Walsh averages that are sorted without narrowing them down f
 def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = False) -> TestResult:
     """Wilcoxon's signed-rank test; the estimate is the median of the Walsh averages (Hodges-Lehmann).
 
-    The n differences other than 0 are ranked by magnitude, equal ones share their mean rank, and W is the sum of the ranks
-    of those above 0. p is twice the smaller tail of W when every sign is as likely + as -, ranks fixed. Up to 50
-    differences, and for more if they have few distinct magnitudes (as preferences have), the distribution is exact, whatever
-    the ties; else it is the normal one with the variance of the ranks. So p is that of SciPy's ``wilcoxon`` without ties,
+    The n differences other than 0 are ranked by magnitude, equal ones share their mean rank, and W
+    is the sum of the ranks of those above 0. p is twice the smaller tail of W when every sign is as
+    likely + as -, ranks fixed. Up to 50 differences, and for more if they have few distinct
+    magnitudes (as preferences have), the distribution is exact, whatever the ties; else it is the
+    normal one with the variance of the ranks. So p is that of SciPy's ``wilcoxon`` without ties,
     and with them where SciPy enumerates.
 
-    The interval inverts the test. W also counts the Walsh averages (x_i + x_j) / 2, i <= j, that lie above 0, those of 0
-    half; counted above theta instead, W falls as theta grows, and the interval ends where it passes from what the test
-    rejects to what it does not. Without ties, its ends are the usual order statistics of the Walsh averages. With
-    ties, many Walsh averages are equal: W is interpolated linearly between neighbouring ones, so that an interval of
-    preferences need not end at -1, 0 or 1. A difference of 0 is left out where the test is: at theta = 0. For any other
-    theta it is a difference like others, and takes part in the Walsh averages, the estimate and the distribution, in which
+    The interval inverts the test. W also counts the Walsh averages (x_i + x_j) / 2, i <= j, that
+    lie above 0, those of 0 half; counted above theta instead, W falls as theta grows, and the
+    interval ends where it passes from what the test rejects to what it does not. Without ties, its
+    ends are the usual order statistics of the Walsh averages. With
+    ties, many Walsh averages are equal: W is interpolated linearly between neighbouring ones, so
+    that an interval of preferences need not end at -1, 0 or 1. A difference of 0 is left out where
+    the test is: at theta = 0. For any other theta it is a difference like others, and takes part in
+    the Walsh averages, the estimate and the distribution, in which
     zeros are ties. The estimate is never outside: where ties put it there, it is the nearer end.
 
-    Where nothing differs, p is 1. The interval has no ends while there are too few queries for any p <= alpha. Without ``alpha``
-    (None) there is none, which is faster.
+    Where nothing differs, p is 1. The interval has no ends while there are too few queries for any
+    p <= alpha. Without ``alpha`` (None) there is none, which is faster.
 
-    Sources: Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1945, doi 10.2307/3001968; Hodges,
-    Lehmann, Estimates of Location Based on Rank Tests, Annals of Mathematical Statistics 1963, doi
+    Sources: Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1945, doi
+    10.2307/3001968; Hodges, Lehmann, Estimates of Location Based on Rank Tests, Annals of
+    Mathematical Statistics 1963, doi
     10.1214/aoms/1177704172.
 
     >>> result = wilcoxon(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]))
@@ -124,7 +128,8 @@ class _Null:
         if n > EXACT and (len(sizes) > _FEW or n * (self.total // self.step) > _WORK):
             return
         ranks = np.repeat(self.twice_ranks // self.step, sizes).tolist()
-        # Of sums of the ranks, each taken with probability 1/2, up to the middle; powers of 1/2 are exact up to 50 ranks.
+        # Of sums of the ranks, each taken with probability 1/2, up to the middle; powers of 1/2 are
+        # exact up to 50 ranks.
         probability = np.zeros(sum(ranks) // 2 + 1)
         probability[0] = 1
         reach = 0
@@ -168,8 +173,10 @@ class _Differences:
     """The differences of one pair.
 
     Attributes:
-        value, count: distinct values, ascending (magnitudes that are equal but for rounding are equal), and how often each occurs.
-        tied, zeros: how many differences other than 0 share each magnitude, from the smallest on, and how many are 0.
+        value, count: distinct values, ascending (magnitudes that are equal but for rounding are
+            equal), and how often each occurs.
+        tied, zeros: how many differences other than 0 share each magnitude, from the smallest on,
+            and how many are 0.
         null: distribution of twice W of those other than 0.
         statistic: twice W, an integer whatever the ties.
     """
@@ -257,7 +264,8 @@ def _walsh(
     scale = np.minimum.reduceat(
         np.maximum(np.abs(u[i]), np.abs(u[j])), first
     )  # to which rounding is relative
-    # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but those of tied ones.
+    # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but
+    # those of tied ones.
     first = first[
         np.r_[True, np.diff(value[first]) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])]
     ]
@@ -288,7 +296,8 @@ def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[floa
                 high, under = middle, counted
         ends += [low, high]
     low, high = ends[0], ends[3]
-    # Of each number, the average next to those ends: some distinct ones are wanted beyond a heap of ties.
+    # Of each number, the average next to those ends: some distinct ones are wanted beyond a heap of
+    # ties.
     lower, upper = (
         np.searchsorted(u, 2 * low - u, side="left") - 1,
         np.searchsorted(u, 2 * high - u, side="right"),

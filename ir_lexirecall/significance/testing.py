@@ -62,31 +62,40 @@ FAMILIES = ("criterion", "all")
 class SignificanceTest:
     """How differences between systems are tested: the test, its interval, the correction, the random numbers.
 
-    ``describe("wilcoxon")`` says what a test does. For every test an interval at confidence 1 - alpha leaves out 0 exactly
-    where p <= alpha, and no p depends on the scale of the differences. Where nothing differs, p is 1 and the effect 0. The
-    interval is then [-1, 1] for ``sign``, which looks only at queries that differ, and for the others [0, 0]. While no p
-    <= alpha is possible for lack of queries (or resamples), intervals have no ends: they are infinite, or end at the
+    ``describe("wilcoxon")`` says what a test does. For every test an interval at confidence 1 -
+    alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale of the differences.
+    Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign``, which
+    looks only at queries that differ, and for the others [0, 0]. While no p <= alpha is possible
+    for lack of queries (or resamples), intervals have no ends: they are infinite, or end at the
     bounds.
 
-    The three tests of means (t, bootstrap, randomisation) give the same exact p where all differences other than 0 have one
-    magnitude, as wins, losses and ties or binary measures have: that of the randomisation test of all signs, which is the
-    sign test's, with a t interval of these differences and one more win and loss. So none of the tests rejects more often
-    than alpha + .015 where differences are symmetric about 0, however few and alike they are. Where they are skewed, as real ones
-    are, two-sided t intervals hold less often (resampled AP of CLEF eHealth 2016: .91 with 10 queries, .93 with 25), the symmetric
-    ones of ``bootstrap`` more often; one-sided, t is corrected for the skewness of at least 25 queries. See the page on error rates.
+    The three tests of means (t, bootstrap, randomisation) give the same exact p where all
+    differences other than 0 have one
+    magnitude, as wins, losses and ties or binary measures have: that of the randomisation test of
+    all signs, which is the sign test's, with a t interval of these differences and one more win and
+    loss. So none of the tests rejects more often than alpha + .015 where differences are symmetric
+    about 0, however few and alike they are. Where they are skewed, as real ones are, two-sided t
+    intervals hold less often (resampled AP of CLEF eHealth 2016: .91 with 10 queries, .93 with 25),
+    the symmetric ones of ``bootstrap`` more often; one-sided, t is corrected for the skewness of at
+    least 25 queries. See the page on error rates.
 
-    What is asked differs: ``sign``, who wins more often; ``t``, ``bootstrap`` and ``randomisation``, whose mean is higher;
-    ``wilcoxon``, whether differences are symmetric about 0 (not whether their mean is 0); ``tukey``, whether all systems are
-    exchangeable: near-duplicates beside noisy systems break its level (.22 for .05), and ``t`` with Holm finds more.
+    What is asked differs: ``sign``, who wins more often; ``t``, ``bootstrap`` and
+    ``randomisation``, whose mean is higher; ``wilcoxon``, whether differences are symmetric about 0
+    (not whether their mean is 0); ``tukey``, whether all systems are
+    exchangeable: near-duplicates beside noisy systems break its level (.22 for .05), and ``t`` with
+    Holm finds more.
 
     Attributes:
-        name: one of ``TESTS``; None: the default of what is compared, ``'t'`` for a measure (the question is about means), ``'sign'`` for a preference (who wins more often).
-        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or None.
+        name: one of ``TESTS``; None: the default of what is compared, ``'t'`` for a measure (the
+            question is about means), ``'sign'`` for a preference (who wins more often).
+        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or
+            None.
         alpha: significance level, and 1 - confidence of the intervals.
         n_resamples, seed: of tests by resampling.
         progress: whether to show progress bars; None: on a terminal only.
-        groups: a label per query: groups instead of queries are the units, for queries that depend on each other (of a user, a
-            session, a topic), of ``randomisation``, which then exchanges the signs of whole groups, and of ``bootstrap``.
+        groups: a label per query: groups instead of queries are the units, for queries that depend
+            on each other (of a user, a session, a topic), of ``randomisation``, which then
+            exchanges the signs of whole groups, and of ``bootstrap``.
         cluster: take the groups that ``compare`` or ``benchmark`` is given as ``groups``.
         family: what the correction runs over: the pairs of one ``"criterion"`` (as in PyTerrier and
             ranx), or of ``"all"`` criteria of the call. By ``"criterion"``, any of five measures
@@ -195,15 +204,17 @@ class SignificanceTest:
 
         Args:
             x: finite differences of P pairs on Q queries, shape ``(P, Q)``.
-            bounds: smallest and largest possible difference, such as (-1, 1), at which intervals are cut; None: no
-                bounds. The sign test's estimate lies in [-1, 1] whatever the differences.
+            bounds: smallest and largest possible difference, such as (-1, 1), at which intervals
+                are cut; None: no bounds. The sign test's estimate lies in [-1, 1] whatever the
+                differences.
 
         Returns:
-            A number per pair, shape ``(P,)``. Without queries, estimates and effects are NaN, and p is 1.
+            A number per pair, shape ``(P,)``. Without queries, estimates and effects are NaN, and p
+            is 1.
 
         Raises:
-            ValueError: wrong shape, a number that is not finite, bounds without 0 between them; or Tukey's HSD, which
-                tests all systems at once: ``of_all``.
+            ValueError: wrong shape, a number that is not finite, bounds without 0 between them; or
+                Tukey's HSD, which tests all systems at once: ``of_all``.
 
         >>> x = np.array([[1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]])
         >>> result = SignificanceTest("t").of_pairs(x, bounds=(-1, 1))
@@ -273,10 +284,12 @@ class SignificanceTest:
             bounds: as in ``of_pairs``, of the difference of two values.
 
         Returns:
-            Arrays of shape ``(S, S)``: the system of the row against that of the column; on the diagonal no difference.
+            Arrays of shape ``(S, S)``: the system of the row against that of the column; on the
+            diagonal no difference.
 
         Raises:
-            ValueError: another test, wrong shape, a number that is not finite, or bounds without 0 between them.
+            ValueError: another test, wrong shape, a number that is not finite, or bounds without 0
+                between them.
 
         >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
         >>> SignificanceTest("tukey", n_resamples=999).of_all(values).p
@@ -361,23 +374,27 @@ def margin_test(
     at least w (1 - D / W)^n, the chance to see only ties where a share D / W of all queries loses
     W. The sign test needs no such floor: it leaves ties out.
 
-    Where theta is a mean or a centre (t, bootstrap, randomisation, Wilcoxon's), the margin is added to every difference and
-    the sum tested against 0; ``bootstrap`` halves its two-sided p. The sign test's theta is the effect
-    (wins - losses) / (wins + losses): its margin is one of shares, (1 - D) / 2 of the decided queries. Where the differences
-    other than 0 have one magnitude, the tests of means use the t interval with one more win and loss, never below
-    2^-Q, and never above the exact p of D = 0.
+    Where theta is a mean or a centre (t, bootstrap, randomisation, Wilcoxon's), the margin is added
+    to every difference and the sum tested against 0; ``bootstrap`` halves its two-sided p. The sign
+    test's theta is the effect (wins - losses) / (wins + losses): its margin is one of shares, (1 -
+    D) / 2 of the decided queries. Where the differences other than 0 have one magnitude, the tests
+    of means use the t interval with one more win and loss, never below 2^-Q, and never above the
+    exact p of D = 0.
 
     Args:
-        test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used. Its groups are units, if it has any.
+        test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used. Its groups are
+            units, if it has any.
         x: finite differences of P pairs on Q queries, positive where better, shape ``(P, Q)``.
-        margin: D, 0 or more, in the unit of the test's estimate; one, or one per pair, shape ``(P,)``.
+        margin: D, 0 or more, in the unit of the test's estimate; one, or one per pair, shape
+            ``(P,)``.
         width: W, the largest loss on a query: the width of the measure's range, 2 for a preference.
 
     Raises:
         ValueError: wrong shape, a number that is not finite, a margin below 0, or Tukey's HSD.
 
-    Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
-    Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 1987, doi 10.1007/BF01068419.
+    Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for
+    Assessing the Equivalence of Average Bioavailability, Journal of Pharmacokinetics and
+    Biopharmaceutics 1987, doi 10.1007/BF01068419.
 
     >>> x = np.array([[0.01, -0.02, 0.0, 0.01, -0.01, 0.02, -0.01, 0.0] * 2])
     >>> tested = margin_test(SignificanceTest("t"), x, 0.01)
@@ -415,9 +432,9 @@ def margin_test_of_all(
 
     The values have shape ``(Q, S)``, the results ``(S, S)``; ``width`` is as in ``margin_test``.
 
-    All p are simultaneous: the share of permutations whose largest difference of means is at least the pair's
-    difference plus the margin, so that bounds are the ends of its (two-sided, simultaneous) intervals. On the diagonal p of
-    better and worse is 1.
+    All p are simultaneous: the share of permutations whose largest difference of means is at least
+    the pair's difference plus the margin, so that bounds are the ends of its (two-sided,
+    simultaneous) intervals. On the diagonal p of better and worse is 1.
 
     >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
     >>> margin_test_of_all(SignificanceTest("tukey", n_resamples=999), values, 0.1).better

@@ -60,7 +60,8 @@ def subtopics() -> pd.DataFrame:
 
 def qrels() -> pd.DataFrame:
     """The judgments, a row per query, subtopic and document: ``relevance`` 0-3 for the subtopic, ``credibility`` and
-    ``readability`` 0-2 for the document. A document's highest grade comes last, for tools that keep the last one.
+    ``readability`` 0-2 for the document. A document's highest grade comes last, for tools that keep
+    the last one.
 
     >>> list(qrels().columns)
     ['query_id', 'subtopic_id', 'doc_id', 'relevance', 'credibility', 'readability']
@@ -96,7 +97,8 @@ def runs() -> dict[str, pd.DataFrame]:
 def write(folder: str | os.PathLike[str]) -> list[str]:
     """Write the collection as files: ``qrels.txt`` (TREC's columns), a run each such as ``bm25.run``, ``queries.tsv``, ``docs.tsv``.
 
-    ``qrels.txt`` names subtopics in its second column; ``qrels.tsv`` has the two further aspects, too.
+    ``qrels.txt`` names subtopics in its second column; ``qrels.tsv`` has the two further aspects,
+    too.
 
     Args:
         folder: where; it is made where it is missing.

@@ -1,4 +1,6 @@
-"""Properties of recall-oriented measures (Diaz, Ekstrand, Mitra, TORS 2026, Appendix B, Table 8). Relevance is binary.
+"""Properties of recall-oriented measures (Diaz, Ekstrand, Mitra, TORS 2026, Appendix B, Table 8).
+
+Relevance is binary.
 
 Documents are added at the end of a ranking, never within it.
 """

@@ -115,7 +115,8 @@ class Property:
     # Of the documents that they lack: in some topics none, in others a relevant one.
     missing: Callable[[Space], Sequence[tuple[Label, ...]]] = lambda space: [(), (space.top,)]
     claims: Callable[[Space], Iterator[Claim]] | None = None  # instead of ``around``, in groups
-    # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with 'number', values must be finite.
+    # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with
+    # 'number', values must be finite.
     needs: str = "all"
     searched: str = (
         ""  # how the search of ``claims`` is described; {last} is the largest number of any claim
