@@ -23,7 +23,6 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collec
 from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, matching, rereadable
-from ir_lexirecall.judging.algorithms import DepthLike
 from ir_lexirecall.measures.parsing import is_measures, with_rel
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
@@ -31,6 +30,7 @@ from ir_lexirecall.significance.testing import FAMILIES
 
 if TYPE_CHECKING:
     from ir_lexirecall.comparison.compared import MarginLike
+    from ir_lexirecall.judging.algorithms import DepthLike
 
 merging: Any = LazyModule("ir_lexirecall.judging.files")
 naming: Any = LazyModule("ir_lexirecall.preferences.naming")
