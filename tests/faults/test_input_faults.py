@@ -201,10 +201,9 @@ NUMBERS = (
     decimal.Decimal,
 )
 TAKEN = [1, 1.0, *(kind(1) for kind in NUMBERS)]
+TRUTHS = [True, np.True_]  # grades, as judges write them; no scores
 NO_NUMBERS = [
     1 + 2j,
-    True,
-    np.True_,
     "1",
     "good",
     b"1",
@@ -231,9 +230,10 @@ def test_what_is_a_number_is_one_in_all_forms(
         return irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN)))
 
     expected = evaluate(1)
-    for number in TAKEN:
+    is_grade = value == "relevance"
+    for number in [*TAKEN, *(TRUTHS if is_grade else [])]:
         assert evaluate(number).equals(expected), type(number)
-    for number in REFUSED:
+    for number in [*REFUSED, *([] if is_grade else TRUTHS)]:
         message = refusal(lambda number=number: evaluate(number))
         assert "'a'" in message, number
         assert "not a finite number" in message, number
@@ -305,17 +305,17 @@ def test_messages_are_one_short_line() -> None:
 
 def test_runs_of_other_collections_are_refused() -> None:
     other = {"q9": {"a": 1.0}}
-    for runs in (
-        {"good": RUN, "other": other},
-        {"good": RUN, "other": {}},
-        {"good": RUN, "other": frame([("q9", "a", 1)], "score")},
+    elsewhere = "retrieves nothing for any query of the qrels"
+    for run, reason in (
+        (other, elsewhere),
+        ({}, "is empty: it has no rows"),
+        (frame([("q9", "a", 1)], "score"), elsewhere),
     ):
+        runs = {"good": RUN, "other": run}
         message = refusal(lambda runs=runs: irl.compare(QRELS, runs))
-        assert message.startswith(
-            "compare: run 'other' retrieves nothing for any query of the qrels"
-        )
+        assert message.startswith(f"compare: run 'other' {reason}")
         assert "allow_empty" in message
-        with pytest.warns(UserWarning, match="retrieves nothing"):
+        with pytest.warns(UserWarning, match=reason):
             assert irl.compare(QRELS, runs, allow_empty=True).table()["wins"].tolist() == [2]
         assert refusal(lambda runs=runs: irl.benchmark(QRELS, runs, ["AP"])).startswith(
             "benchmark: run 'other'"
