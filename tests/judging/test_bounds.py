@@ -378,13 +378,12 @@ def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> N
     binary = binary.drop(columns="iteration").assign(relevance=binary["relevance"].clip(upper=1))
     measures = ["RBP(p=0.9,rel=1)", *(f"Unjudged@{k}" for k in (5, 10, 20))]
     for name, expected in known.items():
-        table = judgment_bounds(measures, qrels, data.path(f"robust2003/runs/{name}.gz"))
+        run = data.path(f"robust2003/runs/{name}.gz")
+        table = judgment_bounds(measures, qrels, run, depth=None)  # trec_eval: whole rankings
         rbp = table["RBP(p=0.9,rel=1)"]
         residual = np.array([expected["rbp_resid"][q] for q in table.index])
         np.testing.assert_allclose(rbp["high"] - rbp["low"], residual, atol=1e-12)
-        of_trec_eval = irl.judgment_bounds(
-            "RBP_TE", binary, data.path(f"robust2003/runs/{name}.gz")
-        )["RBP_TE"]
+        of_trec_eval = irl.judgment_bounds("RBP_TE", binary, run, depth=None)["RBP_TE"]
         np.testing.assert_allclose(of_trec_eval["high"] - of_trec_eval["low"], residual, atol=1e-12)
         for k in (5, 10, 20):
             shares = table[f"Unjudged@{k}"]

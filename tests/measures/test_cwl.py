@@ -111,8 +111,8 @@ def partial_sums(measure, unjudged, phi_or_t):
     """Sum of V and of V r over the first ranks of ``SPARSE``, and V after them: with NumPy, rank by rank."""
     gains = np.full(LONG, 1 - 2.0**-4 if unjudged == "best" else 0.0)
     for place, grade in enumerate(SPARSE):
-        if grade is not None:
-            gains[place] = (2 ** max(grade, 0) - 1) / 2**4
+        if grade is not None and grade >= 0:  # a negative grade: pooled, not judged
+            gains[place] = (2**grade - 1) / 2**4
     rank = np.arange(1, LONG + 1)
     go_on = {
         "CWL_ERR10": phi_or_t * (1 - gains),

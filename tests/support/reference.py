@@ -215,8 +215,8 @@ def cwl(
     V(1) = 1, V(i+1) = V(i) C(i); value = sum V(i) r_i / sum V(i), total utility = sum V(i) r_i, cost = 1,
     total cost = items = sum V(i). kind is 'ERR8' or 'ERR9' (need `cutoff`; the ranking is cut or padded to
     it), or one of 'ERR10' (phi=0.7), 'ERR11' (T=1.35), 'RBP' (phi=0.6), which run to infinity. What is not
-    judged, or beyond the end, has gain 0 (`unjudged='worst'`) or the gain of max_rel (`'best'`). At worst a query
-    with m = 0 scores 0: all its gains count as 0.
+    judged, only pooled (of a negative grade), or beyond the end, has gain 0 (`unjudged='worst'`) or
+    the gain of max_rel (`'best'`). At worst a query with m = 0 scores 0: all its gains count as 0.
 
     The infinite sums go on until what is left is below 1e-20 of the first term beyond the ranking. Where V
     falls only as 1/i^2 (ERR11, no gain beyond the end), the terms from rank M on are V(M) x^2 / (x + j)^2
@@ -226,7 +226,8 @@ def cwl(
     finite = kind in ("ERR8", "ERR9")
     if phi is None:
         phi = 0.6 if kind == "RBP" else 0.7
-    gains_by_doc = {doc: gain_of(grade, gain, max_rel) for doc, grade in grades.items()}
+    judged = {doc: grade for doc, grade in grades.items() if grade >= 0}
+    gains_by_doc = {doc: gain_of(grade, gain, max_rel) for doc, grade in judged.items()}
     beyond = 0.0 if unjudged == "worst" else gain_of(max_rel, gain, max_rel)
     if relevant(grades) == 0 and not beyond:
         gains_by_doc = {}
