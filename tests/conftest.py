@@ -60,6 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "RBU. the qrels name one aspect",
         ".*retrieves nothing",
         ".*of its first .* documents are judged",
+        ".*no grade of the qrels is high enough",
+        ".*has several grades, for subtopics",
+        ".*is empty: it has no rows",
     ):
         config.addinivalue_line("filterwarnings", f"ignore:{about}:UserWarning")
     config.addinivalue_line(
