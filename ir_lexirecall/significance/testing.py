@@ -269,7 +269,17 @@ class SignificanceTest:
         return found
 
     def units_of(self, x: Floats) -> Floats:
-        """Return the differences of queries, or the mean differences of groups that are units."""
+        """Return the differences of queries, or the mean differences of groups that are units.
+
+        Args:
+            x: differences of P pairs on Q queries, shape ``(P, Q)``.
+
+        Returns:
+            ``x`` itself without groups, else one column per group.
+
+        >>> SignificanceTest("t").units_of(np.array([[0.5, 0.0, -0.5]]))
+        array([[ 0.5,  0. , -0.5]])
+        """
         if self.groups is None:
             return x
         member = closed_form.members(self.groups, x.shape[1])

@@ -19,6 +19,7 @@ from ir_lexirecall import SignificanceTest, demo
 from ir_lexirecall import meta as studies
 from ir_lexirecall.cli import main
 from ir_lexirecall.cli import meta as commands
+from ir_lexirecall.cli.arguments import JUDGMENTS
 
 pytestmark = pytest.mark.sparse
 
@@ -268,7 +269,10 @@ def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> No
         assert written in said.out, parameter
     options = {word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))}
     shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--measures"}
-    shared |= {"--aspect", "--judged"}
+    if record.runs:  # how judgments are read
+        reading = {f"--{option.replace('_', '-')}" for option in JUDGMENTS[1:]}
+        assert reading <= options
+        shared |= reading
     examples = said.out.partition("example:")[2]
     assert {option for option in options - shared if option not in examples} <= {
         f"--{parameter.replace('_', '-')}" for parameter in known

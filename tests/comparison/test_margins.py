@@ -58,8 +58,13 @@ def test_identical_rankings_and_preferences_show_none_either():
         for _, row in table.iterrows():
             assert row["not_worse_p"] >= (1 - 0.05 / widths[row["criterion"]]) ** 10 - 1e-12
     gated = irl.gate(qrels, run, run, "AP")
-    assert gated.outcome == "passed"
-    assert gated.undecided == ["AP"]
+    assert (gated.outcome, gated.undecided) == (
+        "passed",
+        [],
+    )  # the same ranking is no sample of losses
+    other = {q: {"a": 2.0, "c": 1.0} for q in qrels}  # another ranking, of the same values
+    gated = irl.gate(qrels, run, other, "AP")
+    assert (gated.outcome, gated.undecided) == ("passed", ["AP"])
 
 
 def test_unbounded_measures_take_the_range_that_was_seen():
