@@ -642,7 +642,7 @@ def _comparison_on(
     request, topics = evaluation.request, evaluation.topics
     if evaluation.filter_by_topics:
         qrels = qrels[qrels["qid"].isin(topics["qid"])]
-    judgments = Judgments.from_qrels(qrels)
+    judgments = Judgments.from_qrels(qrels, allow_empty=True)  # qrels may be of other topics only
     scored = ScoredRuns.from_runs({}, judgments, rankings, allow_empty=True, progress=False)
     check_shared(scored, evaluation.systems.pairs)
     values_of_measure = _values_of_measures(scored, request.measures)
