@@ -25,6 +25,7 @@ import pytest
 from ir_measures import AP, ERR, nDCG
 from pandas.testing import assert_frame_equal
 from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
 from ir_lexirecall import LR, SL3, TSE
@@ -302,29 +303,40 @@ def assert_same_column(column: str, ours: pd.DataFrame, plain: pd.DataFrame) -> 
         )  # a mean of PyTerrier's is NaN where topics without qrels are shown
         np.testing.assert_allclose(got[known], expected[known], rtol=1e-12)
         return
-    p, counts = (
-        plain[f"{measure} p-value"].to_numpy(dtype=float),
-        plain[f"{measure} +"].to_numpy(dtype=float),
-    )
-    undefined, exact = (
-        np.isnan(p) & ~np.isnan(counts),
-        of_one_magnitude(ours.attrs["comparison"], measure),
-    )
+    comparison = ours.attrs["comparison"]
+    p = expected_p(measure, plain, comparison)
+    exact = of_one_magnitude(comparison, measure)
     if kind == "p-value":
-        np.testing.assert_allclose(
-            got[~undefined & ~exact], expected[~undefined & ~exact], rtol=1e-9
-        )
-        assert (got[undefined] == 1).all()
-    elif not (undefined | exact).any():  # else the family of the correction is another one
-        np.testing.assert_allclose(got, expected, rtol=1e-9)
+        np.testing.assert_allclose(got[~exact], p[~exact], rtol=1e-9)
+        return
+    p[exact] = ours[f"{measure} p-value"].to_numpy(dtype=float)[exact]
+    others = ~np.isnan(p)
+    test = comparison.test
+    reject, corrected, *_ = multipletests(p[others], test.alpha, test.correction)
+    family = {"reject": reject, "p-value corrected": corrected}[kind]
+    np.testing.assert_allclose(got[others], family, rtol=1e-9)
+    np.testing.assert_array_equal(got[~others], expected[~others])  # the baseline
 
 
-def of_one_magnitude(compared: Comparison | None, measure: str) -> Any:
-    """For each run, whether its differences to the baseline other than 0 are equal but for the sign: p is exact then."""
-    if compared is None or compared.baseline is None:
-        return np.zeros(0, dtype=bool)
+def expected_p(measure: str, plain: pd.DataFrame, compared: Comparison) -> Any:
+    """PyTerrier's p-values, 1 where nothing differs, and for t at least 2^(1-k) if k queries differ."""
+    p = plain[f"{measure} p-value"].to_numpy(dtype=float).copy()
+    p[np.isnan(p) & plain[f"{measure} +"].notna().to_numpy()] = 1
+    if compared.test_of(measure).name != "t":
+        return p
+    differing = (differences(compared, measure) > 1e-12).sum(axis=0)
+    return np.maximum(p, np.minimum(1, 2.0 ** (1 - differing)))  # NaN, of the baseline, stays
+
+
+def differences(compared: Comparison, measure: str) -> Any:
+    """Sizes of the differences to the baseline, shape ``(queries, runs)``."""
     values = compared.per_query(measure)
-    sizes = values.sub(values[compared.baseline], axis=0).abs().to_numpy()
+    return values.sub(values[compared.baseline], axis=0).abs().to_numpy()
+
+
+def of_one_magnitude(compared: Comparison, measure: str) -> Any:
+    """For each run, whether its differences to the baseline other than 0 are equal but for the sign: p is exact then."""
+    sizes = differences(compared, measure)
     largest = sizes.max(axis=0)
     return ((sizes < 1e-12) | (sizes > largest - 1e-12)).all(axis=0) & (largest > 1e-12)
 
