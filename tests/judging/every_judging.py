@@ -46,6 +46,12 @@ class Small:
             for s, name in enumerate("ab")
         }
 
+    @property
+    def is_comparable(self) -> bool:
+        """Whether the rankings share a query, or one has none: ``compare`` refuses others."""
+        first, second = ({q for q, pair in self.rankings.items() if pair[s]} for s in (0, 1))
+        return not first or not second or bool(first & second)
+
     def open_docs(self, query: str, only: int | None = None) -> list[str]:
         pair = self.rankings[query] if only is None else [self.rankings[query][only]]
         top = sorted({doc for ranking in pair for doc in ranking[: self.depth]})
@@ -59,6 +65,11 @@ class Small:
             {**self.qrels[query], **dict(zip(docs, choice, strict=True))}
             for choice in product(grades, repeat=len(docs))
         ]
+
+
+def comparable_collections(most_open: int = 5) -> st.SearchStrategy[Small]:
+    """Collections whose two runs ``compare`` takes."""
+    return small_collections(most_open=most_open).filter(lambda small: small.is_comparable)
 
 
 @st.composite

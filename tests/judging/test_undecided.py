@@ -20,7 +20,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.closed_form import sign_test
-from tests.judging.every_judging import every_preference, every_value, small_collections
+from tests.judging.every_judging import comparable_collections, every_preference, every_value
 
 QRELS = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
 GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}
@@ -31,7 +31,7 @@ BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"])
 @given(data=st.data())
 def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject) -> None:
-    small = data.draw(small_collections())
+    small = data.draw(comparable_collections())
     deep = type(small)(small.qrels, small.rankings, small.max_rel, 100, 0)
     result = compare(deep.qrels, deep.runs, name, allow_empty=True)
     left = result.undecided(name)
@@ -63,7 +63,7 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(
     name: str, data: st.DataObject
 ) -> None:
     """Also those without a known relevant document; and what there is to judge on them is asked for."""
-    small = data.draw(small_collections())
+    small = data.draw(comparable_collections())
     nothing = {
         q: {doc: min(grade, 0) for doc, grade in small.qrels[q].items()}
         for q in list(small.qrels)[1:]
@@ -88,7 +88,7 @@ def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(
     name: str, data: st.DataObject
 ) -> None:
     small = data.draw(
-        small_collections(most_open=3).filter(
+        comparable_collections(most_open=3).filter(
             lambda s: max(map(max, map(dict.values, s.qrels.values()))) > 0
         )
     )
@@ -135,7 +135,7 @@ def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
 def test_what_holds_has_its_sign_under_every_judging_and_what_could_be_undone_is_undone_by_some(
     name: str, test: str, data: st.DataObject
 ) -> None:
-    small = data.draw(small_collections(most_open=3))
+    small = data.draw(comparable_collections(most_open=3))
     top = max(1, max(g for grades in small.qrels.values() for g in grades.values()))
     cutoff = ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100
     deep = type(small)(small.qrels, small.rankings, top, cutoff, 0)
