@@ -243,10 +243,11 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
     """Values of all queries, shape ``(Q,)``; 0 for a query without a relevant document.
 
     They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query
-    without a relevant document, and breaks ties of scores in another way.
+    without a relevant document, and breaks ties of scores in another way. Its condensed lists keep
+    every document that the qrels name, pooled ones of negative grades among them.
     """
     if optional(measure, "judged_only"):
-        run = run.condensed()
+        run = run.keeping(np.ones(len(run.doc), dtype=bool))
     if "cutoff" in measure.SUPPORTED_PARAMS and optional(measure, "cutoff") is None:
         raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
     k = cutoff_of(measure)

@@ -459,7 +459,7 @@ def srr(
 def gerr(ranking, grades, max_rel, cutoff, gain, unjudged):
     best = reference.gain_of(max_rel, gain, max_rel) if unjudged == "best" else 0.0
     gains = [
-        reference.gain_of(grades[doc], gain, max_rel) if doc in grades else best
+        reference.gain_of(grades[doc], gain, max_rel) if grades.get(doc, -1) >= 0 else best
         for doc in reference.cut(ranking, cutoff)
     ]
     gains += [best] * (
