@@ -18,7 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ir_lexirecall._util.errors import needs, repeated
+from ir_lexirecall._util.errors import needs
 
 STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
@@ -158,15 +158,19 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     """What a JSON text that begins in a line of a file holds.
 
     Raises:
-        ValueError: it is no JSON, nested too deeply, or an object names something twice, which
-            would be lost.
+        ValueError: it is no JSON, nested too deeply, or an object names something twice with
+            different values, of which one would be lost. The same number twice is one number.
     """
 
     def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
-        if len(content) < len(pairs):
-            twice = repeated([name for name, _ in pairs])
-            raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
+        if len(content) == len(pairs):
+            return content
+        first_value: dict[str, Any] = {}
+        for name, value in pairs:
+            first = first_value.setdefault(name, value)
+            if first is not value and not (isinstance(value, (int, float)) and first == value):
+                raise ValueError(f"{path}: {name!r} occurs twice in one JSON object")
         return content
 
     def integer(

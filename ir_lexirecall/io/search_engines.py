@@ -214,9 +214,11 @@ def _by_document(
         of_query = ratings[query_id] = {}
         for index, doc_id, rating in found:
             name = f"{index}/{doc_id}" if several else doc_id
-            if name in of_query:
-                raise ValueError(f"{what}: document {name!r} appears twice for query {query_id!r}")
-            of_query[name] = _rating(rating, query_id, name, what)
+            grade = _rating(rating, query_id, name, what)
+            if of_query.setdefault(name, grade) != grade:
+                raise ValueError(
+                    f"{what}: document {name!r} appears twice for query {query_id!r}; keep one"
+                )
     return ratings
 
 

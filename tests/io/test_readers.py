@@ -333,3 +333,22 @@ def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
 def test_bad_nuggets_are_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         nugget_qrels([RECORD | change])
+
+
+@pytest.mark.parametrize("text", ['{"q": {"d": 1, "d": 1}}', '{"q": {"d": 1, "d": 1.0}}'])
+def test_the_same_grade_twice_in_one_json_object_is_one_grade(text: str, tmp_path: Path) -> None:
+    (tmp_path / "qrels.json").write_text(text, encoding="utf-8")
+    qrels = Judgments.from_qrels(str(tmp_path / "qrels.json"))
+    assert qrels.grade.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"q": {"d": 1, "d": 2}}', '{"q": {"d": 1}, "q": {"d": 1}}', '{"q": {"d": "a", "d": "b"}}'],
+)
+def test_different_values_of_one_name_in_a_json_object_are_refused(
+    text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="occurs twice in one JSON object"):
+        Judgments.from_qrels(str(tmp_path / "qrels.json"))

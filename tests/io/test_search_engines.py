@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.io.search_engines import read_judgments, read_rank_eval
+from ir_lexirecall.io.search_engines import qrels_in, read_judgments, read_rank_eval
 
 
 def hit(doc: str, rating: int | None, score: float | None, index: str = "films") -> dict[str, Any]:
@@ -133,7 +133,9 @@ def test_several_indexes_are_told_apart() -> None:
             "expected id and a list of ratings, got",
         ),
         (
-            lambda a, q: q["requests"][1].update(ratings=q["requests"][1]["ratings"] * 2),
+            lambda a, q: q["requests"][1]["ratings"].extend(
+                {**rated, "rating": rated["rating"] + 1} for rated in [*q["requests"][1]["ratings"]]
+            ),
             "request: document 'd1' .* twice",
         ),
         (
@@ -299,3 +301,9 @@ def test_lists_with_semicolons_and_cut_lists(tmp_path: Path) -> None:
         read_judgments(path)
     path.write_text("query,docid,rating\nq,d,2\nq,e,1")
     assert read_judgments(path) == {"q": {"d": 2, "e": 1}}
+
+
+def test_a_document_that_a_request_rates_alike_twice_is_rated_once() -> None:
+    rated = {"_index": "i", "_id": "d1", "rating": 2}
+    request = {"requests": [{"id": "q", "ratings": [rated, dict(rated)]}]}
+    assert qrels_in(request) == {"q": {"d1": 2.0}}
