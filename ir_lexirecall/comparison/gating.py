@@ -198,8 +198,7 @@ def gate(
         test, allow_empty: as in ``compare``.
         rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of
             unjudged documents (down to the criterion's cutoff, else 100) are known to undo the
-            loss: a candidate may find what the pool of the baseline does not hold. Where that is
-                not
+            loss: a candidate may find what the pool of the baseline does not hold. Where that is not
             known, *worse* stands. ``'judged'``: by evidence, unjudged documents count as not
             relevant; ``'strict'``: by evidence, and what is undecided does not pass; or
             ``'drop'``: worse if a mean fell by more than the margin, be it by chance or not.

@@ -38,7 +38,7 @@ nitpicky = True
 ELSEWHERE = [  # what other packages define: their documentation is not at hand where there is no network
     r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
     r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*",
-    r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike)",
+    r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike|LevelsLike|DepthLike)",
 ]
 INTERNAL = [  # fields of results that are for the library itself; the options of a function, which its docstring lists
     r"\w*Options",
