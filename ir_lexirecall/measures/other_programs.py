@@ -221,10 +221,10 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
 # the last id.
 #
 # Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al.,
-# CIKM 2009 (ERR_IA), doi
-# 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM 2009 (P_IA,
-# AP_IA), doi
-# 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi 10.1145/860435.860440.
+# CIKM 2009 (ERR_IA),
+# doi 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM 2009 (P_IA,
+# AP_IA),
+# doi 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi 10.1145/860435.860440.
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}

@@ -258,8 +258,8 @@ class LastRel(_TotalRecall):
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
     Source: Kanoulas, Li, Azzopardi, Spijker, CLEF 2017 Technologically Assisted Reviews in
-    Empirical Medicine Overview, CLEF 2017; as 1 / TSE: Diaz, Ekstrand, Mitra, TORS 2026, doi
-    10.1145/3728373.
+    Empirical Medicine Overview, CLEF 2017; as 1 / TSE: Diaz, Ekstrand, Mitra, TORS 2026,
+    doi 10.1145/3728373.
 
     >>> from ir_lexirecall import LastRel
     >>> LastRel.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})

@@ -61,8 +61,8 @@ class IPrec_TE(_TrecEval):
     or c = floor(recall x m +
     0.9) (``version=9``, which is ir_measures' ``IPrec``); 0 where fewer are retrieved.
 
-    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi
-    10.1145/345508.345543; trec_eval 10.
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000,
+    doi 10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import IPrec_TE
     >>> run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
@@ -103,8 +103,8 @@ class ElevenPt(_TrecEval):
 
     Recall points are rounded as by ``IPrec_TE``: ``version`` 10 or 9.
 
-    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi
-    10.1145/345508.345543; trec_eval 10.
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000,
+    doi 10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import ElevenPt
     >>> ElevenPt.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.5, "b": 1.0}})
@@ -191,8 +191,8 @@ class RelP(_TrecEval):
 
     With ``@k``, r_k / min(k, m); without, r / min(depth, m) of all documents retrieved.
 
-    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi
-    10.1145/345508.345543; trec_eval 10.
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000,
+    doi 10.1145/345508.345543; trec_eval 10.
 
     >>> from ir_lexirecall import RelP
     >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}
@@ -231,8 +231,8 @@ class Rndcg(_TrecEval):
     The ranks are c_1 < ... < c_L, how many documents have at least the highest grade, at least the
     second highest, ..., a grade above 0; and the depth of the ranking, where that is above c_L + 1.
 
-    Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002, doi
-    10.1145/582415.582418; trec_eval 10.
+    Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002,
+    doi 10.1145/582415.582418; trec_eval 10.
 
     >>> from ir_lexirecall import Rndcg
     >>> Rndcg.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
