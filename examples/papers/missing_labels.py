@@ -682,9 +682,16 @@ def tell_recorded(confirmed: dict[str, Any]) -> None:
 def told_briefly(row: dict[str, Any]) -> str:
     """Return the verdict on a contrast and its estimate."""
     if row["verdict"] == "skipped":
+        return verdict_of(row)
+    return f"{verdict_of(row)} {Estimate(row['value'], row['low'], row['high'])}"
+
+
+def verdict_of(row: dict[str, Any]) -> str:
+    """Return the verdict on a contrast, marked if the effect is small or the draws could change it."""
+    if row["verdict"] == "skipped":
         return "skipped"
     marks = (", small" if row["too_small"] else "") + ("*" if row["depends_on_draws"] else "")
-    return f"{row['verdict']}{marks} {Estimate(row['value'], row['low'], row['high'])}"
+    return f"{row['verdict']}{marks}"
 
 
 def told_of_row(row: dict[str, Any], found: dict[str, Any]) -> str:

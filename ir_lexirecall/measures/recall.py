@@ -64,10 +64,9 @@ class TSE(_Recall):
 
     How soon is a user served who needs *every* relevant document? With the default exposure e(i) =
     1/i it is the reciprocal rank of the last one. A missing relevant document sits at the bottom of
-    the collection
-    (``impute='pessimistic'``: rank n, infinity without ``n``), or follows the ranking at once
-    (``'optimistic'``). ``normalize=True`` gives (e(p_m) - e(n)) / (e(m) - e(n)). Values lie in [0,
-    1].
+    the collection (``impute='pessimistic'``: rank n, infinity without ``n``), or follows the
+    ranking at once (``'optimistic'``). ``normalize=True`` gives (e(p_m) - e(n)) / (e(m) - e(n)).
+    Values lie in [0, 1].
 
     >>> from ir_lexirecall import TSE
     >>> qrels = {"q": {"a": 1, "b": 1}}
@@ -430,9 +429,8 @@ def fraction_bounds(ranks: list[int], bits: int) -> tuple[int, int]:
     """
     share = _Bounds(1 << bits, 1 << bits)
     low = high = 0
-    above = (
-        ranks[-1] - 1
-    )  # the share above has C(above, i) or, below the last term, C(above, i + 1)
+    # The share before a step has C(above, i) at the last term, and C(above, i + 1) below it.
+    above = ranks[-1] - 1
     for i in range(len(ranks) - 1, -1, -1):
         p = ranks[i - 1] if i else 0
         if i < len(ranks) - 1:

@@ -34,6 +34,7 @@ from missing_labels import (  # noqa: E402
     is_withdrawn,
     over_collections,
     share_missing,
+    verdict_of,
 )
 
 from ir_lexirecall.present.tables import Column, Shown  # noqa: E402
@@ -445,17 +446,6 @@ def missing_of(row: dict[str, Any], found: dict[str, Any]) -> str:
     """Return the share of labels that are missing for a contrast; empty if it was not recorded."""
     share = share_missing(row, found)
     return "" if share is None else f"{share:.2f}"
-
-
-def verdict_of(row: dict[str, Any]) -> str:
-    """What came out for a contrast, in a word or two."""
-    if row["verdict"] == "skipped":
-        return "skipped"
-    return (
-        row["verdict"]
-        + (", small" if row["too_small"] else "")
-        + ("*" if row["depends_on_draws"] else "")
-    )
 
 
 def main(arguments: list[str] | None = None) -> None:
