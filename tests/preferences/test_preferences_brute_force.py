@@ -25,11 +25,12 @@ from ir_lexirecall.preferences.naming import Preference
 
 compare = partial(
     irl.compare, test=irl.SignificanceTest(correction=None), allow_empty=True
-)  # no test matters here; runs may share no query
+)  # no test matters here
 
 # -- random comparisons ------------------------------------------------------------------------------
 
 QUERY_IDS = st.sampled_from(["q1", "q2", "q3", "q10"])
+SHARED_QUERY = "q0"
 DOC_IDS = st.sampled_from([f"d{number}" for number in range(12)])
 GRADES = st.sampled_from([-1, 0, 1, 1, 1, 2, 3])
 SCORES = st.integers(0, 3)  # few scores: many ties, which the documents' ids decide
@@ -48,13 +49,20 @@ def similar(ranking: dict[str, float]) -> st.SearchStrategy[dict[str, float]]:
 
 @st.composite
 def comparisons(draw: st.DrawFn) -> tuple[dict[str, dict[str, float]], Runs]:
-    """Judgments and two to four systems that rank alike or not; queries may be unjudged or lack in a run."""
+    """Draw judgments and two to four systems that rank alike or not.
+
+    Queries may be unjudged, and a run may lack some. All runs retrieve something for one query
+    with a relevant document, because runs that share no query are refused.
+    """
     qrels = draw(JUDGMENTS)
     first = {q: draw(RANKINGS) for q in qrels}
     runs = {"first": first, "other": draw(st.dictionaries(QUERY_IDS, RANKINGS))}
     for name in draw(st.sampled_from([(), ("third",), ("third", "fourth")])):
         retrieved = draw(st.sets(st.sampled_from(sorted(qrels))))
         runs[name] = {q: draw(similar(first[q]) | RANKINGS) for q in retrieved}
+    qrels[SHARED_QUERY] = draw(st.dictionaries(DOC_IDS, GRADES)) | {"d0": 3}
+    for run in runs.values():
+        run[SHARED_QUERY] = draw(RANKINGS.filter(bool))
     order = draw(st.permutations(sorted(runs)))
     return qrels, {name: runs[name] for name in order}
 
