@@ -37,7 +37,7 @@ from ir_lexirecall.present.text import (
     short_names,
 )
 from ir_lexirecall.reports import sections
-from ir_lexirecall.reports.query_browser import browsers_of
+from ir_lexirecall.reports.query_browser import browsers_of, packed_text
 from ir_lexirecall.reports.report_tables import fitting, minus, number, signed, tables_of
 
 _MOST_TITLES = 3  # collections that the title names
@@ -78,7 +78,8 @@ def report(
     The page follows the reader's light or dark scheme, prints, and reads on a phone. It begins with
     what ``result.summary()`` says. Numbers are shown with four decimal places; the attribute
     ``data-value`` of their cells, and the CSV files that the page offers, have all digits. A query
-    browser shows two rankings of a query side by side.
+    browser shows two rankings of a query side by side. The query browser, the section of tables and
+    all heatmaps but the first are stored compressed: they need JavaScript.
 
     Args:
         result: what to report: of ``compare``, ``benchmark``, or the table of
@@ -127,6 +128,7 @@ def report(
         "signed": signed,
         "p_value": lambda p: minus(format_p(p)),
         "verdict": partial(verdict_words, has_margin=getattr(shown, "margins", None) is not None),
+        "packed": lambda markup: packed_text(str(markup)),
         "brief": lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
     }
     template = page_template(

@@ -153,9 +153,12 @@ def _browser_data(
         )
         rankings.append(rows.sort("query", "rank"))
     # Documents are numbered query by query: the judged ones, then the others in the order in which
-    # rankings have them.
-    every = pl.concat([known, *(rows.select(*key, "grade") for rows in rankings)])
-    every = every.unique(key, keep="first", maintain_order=True)
+    # rankings have them. Most judged documents are neither relevant nor in any ranking: left out.
+    shown = pl.concat(
+        [known.filter(pl.col("grade") >= rel), *(rows.select(known.columns) for rows in rankings)]
+    )
+    judged = known.join(shown, on=key, how="semi", maintain_order="left")
+    every = pl.concat([judged, shown]).unique(key, keep="first", maintain_order=True)
     every = every.with_columns(number=pl.int_range(pl.len()).over("query"))
     best = pl.concat(rankings).group_by("doc_id", maintain_order=True).agg(pl.col("rank").min())
     best = best.sort("rank", maintain_order=True)
@@ -222,7 +225,7 @@ def _browser_data(
         "unjudged": bool(runs),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
+    packed = packed_text(text)
     said = []
     if len(queries) < len(counted):
         said.append(
@@ -236,6 +239,15 @@ def _browser_data(
     if not runs:
         said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
     return {"packed": packed, "scope": " ".join(said)}
+
+
+def packed_text(text: str) -> str:
+    """Return a text compressed (deflate) and in base64, as the page's script unpacks it.
+
+    >>> packed_text("a" * 1000)
+    'eNpLTBwFo2AUDHcAAIQVezg='
+    """
+    return b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
 
 
 def _by_query(rows: pl.DataFrame, column: str, queries: int) -> list[list[Any]]:

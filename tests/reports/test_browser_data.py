@@ -87,6 +87,14 @@ def test_relevant_documents_are_shown_however_deep() -> None:
     assert ranking_in(browsed(page), "two", "q") == [(3, "d3", 1), (700, "d700", 1)]
 
 
+def test_judged_documents_that_no_ranking_shows_are_left_out_unless_relevant() -> None:
+    qrels = {"q": {"missed": 1, "d1": 1, "d2": 0, "elsewhere": 0, "d500": 0}}
+    run = {"q": {f"d{i}": float(-i) for i in range(1, 1001)}}
+    data = browsed(page_of(irl.compare(qrels, {"one": run, "two": run}), runs={}))
+    assert data["docs"] == [["d1", "d2", "missed"]]
+    assert ranking_in(data, "one", "q") == [(1, "d1", 1), (2, "d2", 0)]
+
+
 def test_decisions_are_those_of_the_api(result: Comparison, data: dict[str, Any]) -> None:
     names = data["runs"]
     assert [criterion["name"] for criterion in data["criteria"]] == [*PREFERENCES, *MEASURES]

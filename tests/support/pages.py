@@ -54,9 +54,22 @@ def page_of(result: Any, **options: Any) -> str:
         )
 
 
+_STORED = re.compile('<script type="text/plain" class="stored">([^<]*)</script>')
+
+
+def whole(page: str) -> str:
+    """Return the page with what is stored compressed in its place, as the page's script puts it there."""
+    return _STORED.sub(lambda match: unpacked(match[1]), page)
+
+
+def unpacked(packed: str) -> str:
+    """Return the text of what is stored compressed."""
+    return zlib.decompress(b64decode(packed)).decode("utf-8")
+
+
 def root(page: str) -> Any:
-    """The page as a tree."""
-    return lxml_html.document_fromstring(page)
+    """Return the page as a tree."""
+    return lxml_html.document_fromstring(whole(page))
 
 
 def table(page: str, caption: str) -> pd.DataFrame:
@@ -103,7 +116,7 @@ def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
 def browsed(page: str, place: int = 0) -> dict[str, Any]:
     """The data of the query browser."""
     packed = root(page).find_class("browser-data")[place].text
-    data: dict[str, Any] = json.loads(zlib.decompress(b64decode(packed)))
+    data: dict[str, Any] = json.loads(unpacked(packed))
     return data
 
 

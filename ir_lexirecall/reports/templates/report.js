@@ -1,6 +1,21 @@
 "use strict";
+const unpack = async (packed) => {
+  const bytes = Uint8Array.from(atob(packed.textContent), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+};
+// Parts of the page that are stored compressed take the place of their stores.
+const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (store) => {
+  try {
+    store.outerHTML = await unpack(store);
+  } catch {
+    store.outerHTML = "<p>This browser cannot unpack this part: it has no DecompressionStream.</p>";
+  }
+}));
+
 // Tables: a click on a head sorts, and all can be saved.
-(() => {
+(async () => {
+  await whole;
   const valueOf = (row, column) => {
     const cell = row.cells[column];
     return cell.dataset.value ?? cell.textContent;
@@ -62,13 +77,9 @@
 (async () => {
   const collections = document.querySelectorAll(".browser-data");
   if (!collections.length) return;
+  await whole;
   const $ = (id) => document.getElementById(id);
   let data, texts, pairs, now;
-  const unpack = async (packed) => {
-    const bytes = Uint8Array.from(atob(packed.textContent), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return JSON.parse(await new Response(stream).text());
-  };
   const svg = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -344,7 +355,7 @@
   // Show the queries of a collection: all that depends on the data.
   const open = async (place) => {
     try {
-      data = await unpack(collections[place]);
+      data = JSON.parse(await unpack(collections[place]));
     } catch {
       $("unreadable").hidden = false;
       return false;
