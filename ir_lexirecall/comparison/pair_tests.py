@@ -23,6 +23,7 @@ from ir_lexirecall.comparison.verdicts import Verdicts, two_sided
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
     human_queries,
+    powered_bounds,
     powered_margin_test,
     prediction_powered,
     with_people_alone,
@@ -269,13 +270,13 @@ class TestedRuns(ComparedRuns):
         return (low, high) if criterion.sign > 0 else (-high, -low)
 
     def _powered_bounds(self, by: str) -> Interval:
-        """Return the ends of prediction-powered intervals at 1 - 2 alpha."""
+        """Return prediction-powered one-sided bounds at 1 - alpha."""
         test = self.test_of(by)
         if 2 * test.alpha >= 1:
             unknown = np.full(len(self.pairs), np.nan)
             return unknown, unknown
         wider = replace(self, test=replace(self.test, alpha=2 * test.alpha)).powered(by)
-        return wider.low, wider.high
+        return powered_bounds(wider, len(self.query_ids), test.alpha)
 
     def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
         """Return one-sided tests of every pair's difference, on all queries or in each group.

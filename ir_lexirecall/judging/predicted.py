@@ -13,7 +13,12 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_number, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
-from ir_lexirecall.significance.closed_form import of_one_magnitude
+from ir_lexirecall.significance.closed_form import (
+    of_one_magnitude,
+    skew_correction,
+    skewed_bounds,
+    skewed_p,
+)
 from ir_lexirecall.significance.evidence import (
     differing_queries,
     least_margin_p,
@@ -36,6 +41,7 @@ class PredictionPowered:
     rho: Floats  # correlation of human and predicted differences over the human-judged queries; 0 if either is constant
     n_effective: Floats  # the number of human-judged queries without predictions that would give as small a variance
     error: Floats  # standard error of the estimate, with n - 2 degrees of freedom
+    skew: Floats  # of the residuals, as one-sided tests correct for it: see ``skew_correction``
 
 
 def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -> PredictionPowered:
@@ -71,8 +77,9 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0).clip(-1, 1)
     slope = np.divide(covariance, var_f, out=np.zeros(len(d)), where=scale > 0)
     estimate = mean_d - slope * (mean_f - f.mean(axis=1))
-    residual = np.square(d_centred - slope[:, None] * f_centred).sum(axis=1) / (n - 2)
-    variance = (1 / n - 1 / count) * residual + var_d / count
+    residuals = d_centred - slope[:, None] * f_centred
+    of_residuals = np.square(residuals).sum(axis=1) / (n - 2)
+    variance = (1 / n - 1 / count) * of_residuals + var_d / count
     error = np.sqrt(variance)
     half = -special.stdtrit(n - 2, alpha / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,7 +94,8 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
         np.where(held, np.minimum(low, 0.0), low),
         np.where(held, np.maximum(high, 0.0), high),
     )
-    return PredictionPowered(estimate, low, high, p, rho, n_effective, error)
+    skew = skew_correction(residuals)
+    return PredictionPowered(estimate, low, high, p, rho, n_effective, error, skew)
 
 
 def with_people_alone(
@@ -125,7 +133,9 @@ def powered_margin_test(
 ) -> MarginTest:
     """Test the estimates one-sided, against 0 and a margin, by t of n - 2 degrees of freedom.
 
-    Where differences are coarse (see ``with_people_alone``), p is at least that of the queries
+    It is corrected for the skewness of the residuals, as the t-test is for that of differences:
+    uncorrected, *not worse* at a true loss of the margin is said in .063 to .107 of samples of 25
+    queries for .05, corrected in .058 to .090. Where differences are coarse (see ``with_people_alone``), p is at least that of the queries
     that people judged. Ties on these are no evidence: see ``margin_test``.
 
     Args:
@@ -147,7 +157,7 @@ def powered_margin_test(
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(gain == 0, 0.0, gain / result.error)
         floor = least_two_sided_p(differing_queries(d)) / 2 if shift == 0 else 2.0**-n
-        p = np.maximum(special.stdtr(n - 2, -t), np.where(gain == 0, 0.5, floor))
+        p = np.maximum(skewed_p(t, way * result.skew, n - 2), np.where(gain == 0, 0.5, floor))
         return np.where(coarse, np.maximum(p, by_people), p)
 
     not_worse = np.maximum(above(sign, margin, alone.not_worse), least)
@@ -156,6 +166,18 @@ def powered_margin_test(
     return MarginTest(
         above(sign, 0.0, alone.better), above(-sign, 0.0, alone.worse), not_worse, within
     )
+
+
+def powered_bounds(result: PredictionPowered, n: int, alpha: float) -> tuple[Floats, Floats]:
+    """Return the one-sided bounds of estimates at 1 - alpha, corrected for skewness as p is.
+
+    Args:
+        result: the estimates, with their intervals at 1 - 2 alpha, which bounds lie inside never.
+        n: queries that people judged.
+        alpha: level of each bound.
+    """
+    low, high = skewed_bounds(result.estimate, result.error, result.skew, n - 2, alpha)
+    return np.minimum(low, result.low), np.maximum(high, result.high)
 
 
 def _centred(x: Floats) -> tuple[Floats, Floats]:

@@ -217,17 +217,17 @@ def of_means(
     return found
 
 
-SKEWED = 25  # queries from which skewness is estimated well enough to correct for it
+SKEWED = 5  # queries from which one-sided tests correct for skewness
 
 
 def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Sides:
     """Student's paired t-test, of rows of at least two queries that are not of one magnitude.
 
-    Two-sided it is that test (``alpha`` given). One-sided, from 25 queries on, p is the larger one
+    Two-sided it is that test (``alpha`` given). One-sided, from 5 queries on, p is the larger one
     of its own and that of t corrected for the skewness g of the differences, Johnson's t + a (t^2 +
     1/2), a = g / (3 sqrt(Q)). From t = -1 / (2 a) on, where that would fall, it rises as Hall's
     transformation does, by what a^2 t^3 / 3 has grown since. Where a run rarely loses much, t alone
-    says *not worse* too often.
+    says *not worse* too often: in .079 of samples of 10 queries for .05, corrected in .062.
 
     Sources: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1;
     Johnson, Modified t Tests and Confidence Intervals for Asymmetrical Populations, JASA 1978, doi
@@ -242,26 +242,38 @@ def by_t(x: Floats, shifts: Floats, alpha: float | None, _: object = None) -> Si
     mean, deviation = mean_and_deviation(x)
     queries = x.shape[1]
     error = deviation / np.sqrt(queries)
-    is_corrected = alpha is None and queries >= SKEWED
-    a = skewness(x) / (3 * np.sqrt(queries)) if is_corrected else np.zeros(len(x))
+    a = skew_correction(x) if alpha is None else np.zeros(len(x))
     above, below = np.empty((2, *shifts.shape))
     for p, sign in ((above, 1), (below, -1)):
         for k, shift in enumerate(shifts):
             gain = sign * mean
             if shift.any():
                 gain = mean_and_deviation(moved(sign * x, shift[:, None]))[0]
-            p[k] = _skewed_p(gain / error, sign * a, queries - 1)
+            p[k] = skewed_p(gain / error, sign * a, queries - 1)
     half = -special.stdtrit(queries - 1, 0.5 if alpha is None else alpha / 2) * error
     return Sides(above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half)
 
 
-def _skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
+def skew_correction(x: Floats) -> Floats:
+    """Return a = g / (3 sqrt(Q)) of each row, g its skewness; 0 for fewer than 5 queries.
+
+    >>> skew_correction(np.array([[0.0, 0.0, 0.0, 0.0, 1.0], [0.2, 0.2, 0.2, 0.2, 0.2]])).round(3)
+    array([0.333, 0.   ])
+    """
+    queries = x.shape[1]
+    return skewness(x) / (3 * np.sqrt(queries)) if queries >= SKEWED else np.zeros(len(x))
+
+
+def skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
     """Return the one-sided p of t, or of t corrected for skewness where that is larger.
 
     Args:
         t: (mean + shift) / error of each pair.
-        a: skewness / (3 sqrt(Q)) of each pair; 0 corrects nothing.
+        a: see `skew_correction`; 0 corrects nothing.
         degrees: of freedom.
+
+    >>> skewed_p(np.array([2.0, 2.0]), np.array([0.0, -0.1]), 9).round(3)
+    array([0.038, 0.077])
     """
     turn = np.divide(-0.5, a, out=np.full(len(a), np.inf), where=a < 0)
     corrected = t + a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
@@ -282,14 +294,26 @@ def t_bounds(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """
     mean, deviation = mean_and_deviation(x)
     queries = x.shape[1]
-    error = deviation / np.sqrt(queries)
-    a = skewness(x) / (3 * np.sqrt(queries)) if queries >= SKEWED else np.zeros(len(x))
+    return skewed_bounds(mean, deviation / np.sqrt(queries), skew_correction(x), queries - 1, alpha)
+
+
+def skewed_bounds(
+    mean: Floats, error: Floats, a: Floats, degrees: int, alpha: float
+) -> tuple[Floats, Floats]:
+    """Return the lower and upper bounds of means at which `skewed_p` is alpha, which is below 0.5.
+
+    Args:
+        mean: the estimates, with their standard errors ``error``.
+        a: see `skew_correction`.
+        degrees: of freedom.
+        alpha: level of each bound.
+    """
     ends = []
     for sign in (1, -1):
-        low, high = np.zeros(len(x)), np.full(len(x), 1e3)
+        low, high = np.zeros(len(mean)), np.full(len(mean), 1e3)
         for _ in range(60):  # p falls with t
             middle = (low + high) / 2
-            rejects = _skewed_p(middle, sign * a, queries - 1) <= alpha
+            rejects = skewed_p(middle, sign * a, degrees) <= alpha
             low, high = np.where(rejects, low, middle), np.where(rejects, middle, high)
         ends.append(mean - sign * high * error)
     return ends[0], ends[1]

@@ -76,8 +76,8 @@ class SignificanceTest:
     loss. So none of the tests rejects more often than alpha + .015 where differences are symmetric
     about 0, however few and alike they are. Where they are skewed, as real ones are, two-sided t
     intervals hold less often (resampled AP of CLEF eHealth 2016: .91 with 10 queries, .93 with 25),
-    the symmetric ones of ``bootstrap`` more often; one-sided, t is corrected for the skewness of at
-    least 25 queries. See the page on error rates.
+    the symmetric ones of ``bootstrap`` more often; one-sided, t is corrected for skewness from 5
+    queries on. See the page on error rates.
 
     What is asked differs: ``sign``, who wins more often; ``t``, ``bootstrap`` and
     ``randomisation``, whose mean is higher; ``wilcoxon``, whether differences are symmetric about 0
@@ -487,8 +487,7 @@ def one_sided_bounds(
         return np.full(len(x), np.nan), np.full(len(x), np.nan)
     interval = replace(test, alpha=2 * test.alpha).of_pairs(x, bounds=bounds)
     low, high = interval.low, interval.high
-    is_skewed = test.name == "t" and x.shape[1] >= closed_form.SKEWED
-    if is_skewed:
+    if test.name == "t" and x.shape[1] >= closed_form.SKEWED:
         rows = ~closed_form.of_one_magnitude(x)
         low[rows], high[rows] = closed_form.t_bounds(x[rows], test.alpha)
     return (low, high) if bounds is None else (np.clip(low, *bounds), np.clip(high, *bounds))

@@ -22,6 +22,7 @@ from ir_lexirecall.judging.predicted import (
     e_holm,
     e_value,
     human_queries,
+    powered_bounds,
     powered_margin_test,
     prediction_powered,
     sequential_signs,
@@ -209,7 +210,8 @@ def test_one_sided_tests_of_predictions_are_the_ends_of_their_intervals(
     result = prediction_powered(d, f, human, alpha=0.1)
     alone = margin_test(SignificanceTest("t"), sign * d, margin, 1e-12)
     tested = powered_margin_test(result, d, alone, None, sign, margin, 1e-12)
-    low, high = (result.low, result.high) if sign > 0 else (-result.high, -result.low)
+    low, high = powered_bounds(result, d.shape[1], 0.05)
+    low, high = (low, high) if sign > 0 else (-high, -low)
     for p, holds in (
         (tested.better, low > 0),
         (tested.worse, high < 0),
