@@ -65,6 +65,7 @@ def comparison_caveats(result: Comparison) -> list[Note]:
         *_on_judgments(result, tested),
         *_on_tests(result, tested),
         *_on_few_differences(result, tested),
+        *_on_zeros(result, tested),
         *_on_unseen_queries(result, tested),
     ]
     return gravest_first([*notes, *caveats_on_data(result)])
@@ -352,6 +353,29 @@ def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Itera
             )
             kind = f"Unresolvable by {name}, as too few {count(2, result.unit)[2:]} differ"
             yield Note(sentence, DOUBTFUL, kind, f"{a} and {b} ({number})", runs=(a, b))
+
+
+def _on_zeros(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
+    """Yield which differences Wilcoxon's estimates and intervals are of, where some are 0."""
+    if result.predicted is not None:
+        return
+    for standing in tested:
+        name, test = standing.name, result.test_of(standing.name)
+        if test.name != "wilcoxon":
+            continue
+        wins, losses, _ = standing.criterion.counts(*result.places)
+        queries = len(standing.criterion.query_ids)
+        differing = wins + losses
+        estimate = f"estimate and interval are those of the differences by {name} that are not 0"
+        for i in np.flatnonzero((differing > 0) & (differing < queries)).tolist():
+            a, b = result.pairs[i]
+            number = int(differing[i])
+            middle = f"the median of the {number} differences that are not 0"
+            sentence = f"{name}, {a} and {b}: the estimate is {middle}"
+            if smallest_p(test, number) > test.alpha:
+                sentence += f", and so few have no interval at alpha {format_level(test.alpha)}"
+            subject = f"{a} and {b} ({number} of {queries})"
+            yield Note(f"{sentence}.", ASIDE, f"By Wilcoxon, {estimate}", subject, runs=(a, b))
 
 
 def _on_unseen_queries(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:

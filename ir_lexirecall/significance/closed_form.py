@@ -273,7 +273,7 @@ def skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
         degrees: of freedom.
 
     >>> skewed_p(np.array([2.0, 2.0]), np.array([0.0, -0.1]), 9).round(3)
-    array([0.038, 0.077])
+    array([0.038, 0.078])
     """
     turn = np.divide(-0.5, a, out=np.full(len(a), np.inf), where=a < 0)
     corrected = t + a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3

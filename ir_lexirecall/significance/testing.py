@@ -64,8 +64,8 @@ class SignificanceTest:
 
     ``describe("wilcoxon")`` says what a test does. For every test an interval at confidence 1 -
     alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale of the differences.
-    Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign``, which
-    looks only at queries that differ, and for the others [0, 0]. While no p <= alpha is possible
+    Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign`` and has
+    no ends for ``wilcoxon``, which look only at queries that differ; for the others it is [0, 0]. While no p <= alpha is possible
     for lack of queries (or resamples), intervals have no ends: they are infinite, or end at the
     bounds.
 

@@ -90,10 +90,24 @@ def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> Non
     result = irl.compare(values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon")
     assert result.verdicts()["verdict"].tolist() == ["within margin"]
     assert any(
-        "the test (Wilcoxon signed-rank test) is on the pseudomedian of differences, not on their mean"
+        "the test (Wilcoxon signed-rank test) is on the pseudomedian of the differences that are not 0, not on their mean"
         in note
         for note in result.diagnostics
     )
+
+
+@pytest.mark.parametrize(("differing", "interval"), [(31, ""), (5, "no interval at alpha 0.05")])
+def test_wilcoxon_says_which_differences_it_is_about(differing: int, interval: str) -> None:
+    gains = np.random.default_rng(0).normal(0.02, 0.05, 50)
+    gains[differing:] = 0
+    table = values(base=np.full(50, 0.5), new=0.5 + gains)
+    result = irl.compare(values=table, baseline="base", test="wilcoxon")
+    (note,) = [note for note in result.diagnostics if "not 0" in note]
+    assert f"the median of the {differing} differences that are not 0" in note
+    assert interval in note
+    row = result.table().iloc[0]
+    assert np.isfinite(row["ci_low"]) == (not interval)
+    assert not any("not 0" in note for note in result.with_test("t").diagnostics)
 
 
 def test_a_group_that_dominates_is_named() -> None:

@@ -173,10 +173,13 @@ def test_wilcoxon_with_ties_counts_all_assignments_of_signs(x):
 @settings(max_examples=200)
 def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_rejects(x, alpha):
     """The definition, in fractions: every count and every distribution by enumeration."""
-    x = [Fraction(value) for value in x]
+    result = of_one("wilcoxon", x, alpha=alpha)
+    x = [Fraction(value) for value in x if value]
+    if not x:
+        assert (result.estimate, result.low, result.high) == (0, -math.inf, math.inf)
+        return
     walsh = sorted((a + b) / 2 for i, a in enumerate(x) for b in x[i:])
     median = statistics.median(walsh)
-    result = of_one("wilcoxon", x, alpha=alpha)
 
     def threshold(sums):
         """Half-way between the largest W that is rejected and the next one."""
@@ -190,17 +193,13 @@ def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_r
         middle = Fraction(n * (n + 1), 4)
         return (w - middle) / (middle - threshold) if threshold is not None else Fraction(0)
 
-    differs = [value for value in x if value]
     of_all = threshold(signed_rank_sums([abs(value) for value in x]))
     if of_all is None:
         assert (result.low, result.high) == (-math.inf, math.inf)
         assert result.estimate == pytest.approx(float(median))
         return
-    at_zero = sum(
-        2 * (a + b > 0) + (a + b == 0) for i, a in enumerate(differs) for b in differs[i:]
-    )
-    ranked = threshold(signed_rank_sums([abs(value) for value in differs]))
-    zero = on_one_scale(Fraction(at_zero, 2), ranked, len(differs))
+    at_zero = sum(2 * (a + b > 0) + (a + b == 0) for i, a in enumerate(x) for b in x[i:])
+    zero = on_one_scale(Fraction(at_zero, 2), of_all, len(x))
     curve = {Fraction(0): zero}
     for theta in {*walsh} - {0}:
         w = Fraction(sum(2 * (a > theta) + (a == theta) for a in walsh), 2)
@@ -242,6 +241,23 @@ def test_the_interval_of_wilcoxon_without_ties_ends_at_order_statistics_of_the_w
         result = of_one("wilcoxon", x, alpha=alpha)
         assert (result.low, result.high) == pytest.approx((walsh[k - 1], walsh[-k]), rel=1e-12)
         assert result.estimate == pytest.approx(np.median(walsh), rel=1e-12)
+
+
+@pytest.mark.parametrize("zeros", [1, 30, 300])
+def test_zeros_change_nothing_of_what_wilcoxon_gives(zeros):
+    """So the interval is about the differences that are not 0, as the test is."""
+    for queries in (6, 20, 60):
+        x = np.random.default_rng(queries).normal(0.3, 1, queries).round(1 + queries % 2)
+        x = x[x != 0]
+        without, result = of_one("wilcoxon", x), of_one("wilcoxon", [*x, *[0.0] * zeros])
+        assert vars(result) == vars(without)
+
+
+def test_fewer_than_6_differences_have_no_interval_by_wilcoxon():
+    for differing, has_ends in ((5, False), (6, True)):
+        result = of_one("wilcoxon", [*np.linspace(0.1, 0.9, differing), *[0.0] * 40])
+        assert np.isfinite([result.low, result.high]).all() == has_ends
+        assert result.estimate == pytest.approx(0.5)
 
 
 def test_the_normal_approximation_comes_close_to_the_exact_distribution(monkeypatch):
@@ -540,7 +556,7 @@ def test_where_nothing_differs_p_is_1_and_the_effect_0(name, queries):
     assert result.p.tolist() == [1, 1, 1]
     assert result.effect_size.tolist() == [0, 0, 0]
     assert result.estimate.tolist() == [0, 0, 0]
-    end = 1 if queries == 1 or name == "sign" or (queries == 2 and name == "wilcoxon") else 0
+    end = 1 if queries == 1 or name in ("sign", "wilcoxon") else 0
     assert result.low.tolist() == [-end] * 3
     assert result.high.tolist() == [end] * 3
 
