@@ -15,7 +15,7 @@ from ir_lexirecall.comparison.pair_tests import cut_at_range
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.measure_names import known_of
+from ir_lexirecall.io.measure_names import holds_few_values, known_of
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.significance.over_collections import mean_interval
@@ -77,7 +77,9 @@ class _Measured:
         rows = []
         for (name, measure), mean in zip(self.measures.items(), table.mean(), strict=True):
             x = table[name].to_numpy(dtype=np.float64)[None]
-            low, high = cut_at_range(*mean_interval(x, self.alpha), known_of(measure)[:2], [x])
+            limits, few_values = known_of(measure)[:2], holds_few_values(str(measure))
+            ends = mean_interval(x, self.alpha, limits=limits, few_values=few_values)
+            low, high = cut_at_range(*ends, limits, [x])
             rows.append((name, mean, low[0], high[0]))
         return pd.DataFrame(rows, columns=["measure", "mean", "ci_low", "ci_high"])
 

@@ -20,6 +20,7 @@ from ir_lexirecall.comparison.margins import (
     margin_columns,
 )
 from ir_lexirecall.comparison.verdicts import Verdicts, two_sided
+from ir_lexirecall.io.measure_names import holds_few_values
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
     human_queries,
@@ -65,8 +66,10 @@ class TestedRuns(ComparedRuns):
                 )
                 low, high = of_groups.low, of_groups.high
             elif criterion.is_measure:
+                draws = Resampled(test.n_resamples, test.seed)
+                few_values = holds_few_values(criterion.name)
                 low, high = mean_interval(
-                    values, test.alpha, Resampled(test.n_resamples, test.seed)
+                    values, test.alpha, draws, criterion.range, few_values=few_values
                 )
             else:
                 low, high = preference_interval(values, test.alpha)

@@ -101,7 +101,8 @@ class Comparison(PooledRuns):
         column ``direction`` says so.
 
         Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the
-        studentised bootstrap. Of a
+        studentised bootstrap. RR, Success and columns of 0 and 1 take the t interval with the two
+        ends of their range added as values, as do all measures where the bootstrap has no end. Of a
         preference: the mean preference over all other runs and queries, with an interval that holds
         its level near -1 and 1.
 
@@ -212,10 +213,9 @@ class Comparison(PooledRuns):
         of the hypothesis that no run has a better mean, is above alpha. With few queries that does
         not hold for a run that wins rarely by much: where no such win is among the queries, nothing
         tells of it (a run that gains .8 on a tenth of the queries is kept in 0.66 of simulations
-        with 10 queries, in
-        0.93 with 25). By the studentised bootstrap of the largest difference to any other run; of more than 5,000 ``n_resamples`` it
-        takes half, but at least 5,000. Predicted judgments do not sharpen it: it looks at people's
-        queries alone.
+        with 10 queries, in 0.93 with 25). By the studentised bootstrap of the largest difference to
+        any other run; of more than 5,000 ``n_resamples`` it takes half, but at least 5,000.
+        Predicted judgments do not sharpen it: it looks at people's queries alone.
 
         Args:
             alpha: 1 - confidence; by default that of the comparison.

@@ -275,9 +275,7 @@ def known(name: str) -> KnownMeasure | None:
         return known_of(parse_measure(name if trec_eval is None else trec_eval.measure))
     except ValueError:
         names, qualifiers = _names()
-    base = re.split("[(@]", name, maxsplit=1)[0]
-    if base == name:
-        base = re.sub(r"(_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
+    base = _without_cutoff(name)
     words = re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\W_]+", " ", base).lower().split()
     for end in (-1, 0):
         while words[1:] and words[end] in qualifiers and "".join(words) not in names:
@@ -303,6 +301,25 @@ def known_of(measure: IRMeasure) -> KnownMeasure:
     if measure.NAME == "RBP" and measure.params.get("rel") is None:  # a sum of grades
         return about._replace(high=inf)
     return about
+
+
+def holds_few_values(name: str) -> bool:
+    """Return whether a measure of that name gives a query 0, 1, or one over a rank.
+
+    >>> [holds_few_values(name) for name in ("RR@10", "recip_rank", "MRR_at_10", "success_5", "AP")]
+    [True, True, True, True, False]
+    """
+    trec_eval = equivalent(name)
+    base = _without_cutoff(name if trec_eval is None else trec_eval.measure)
+    return _plain(base) in {"rr", "reciprank", "mrr", "success"}
+
+
+def _without_cutoff(name: str) -> str:
+    """Return the name of a measure without its parameters and its cutoff."""
+    base = re.split("[(@]", name, maxsplit=1)[0]
+    if base == name:
+        base = re.sub(r"(_at_\d+|(?<=[A-Za-z])_[\d.]+)\Z", "", name)
+    return base
 
 
 def _plain(name: str) -> str:

@@ -136,6 +136,33 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     return np.clip(low, -1, 1), np.clip(high, -1, 1)
 
 
+def interval_with_ends(
+    x: Floats, limits: tuple[float, float], alpha: float = 0.05
+) -> tuple[Floats, Floats]:
+    """Return the t interval of means with both ends of the range added as observations.
+
+    It is `preference_interval` of the values scaled to [-1, 1]. Of two values it is nearly, or
+    wholly, the range.
+
+    Args:
+        x: values of S runs on Q queries, all within the limits, shape ``(S, Q)``.
+        limits: the smallest and the largest possible value.
+        alpha: 1 - confidence.
+
+    >>> low, high = interval_with_ends(np.array([[1.0] * 12, [1.0] * 6 + [0.5] * 6]), (0.0, 1.0))
+    >>> low.round(3), high.round(3)
+    (array([0.774, 0.528]), array([1.   , 0.901]))
+    """
+    least, most = limits
+    scale = most - least
+    low, high = preference_interval((2 * x - least - most) / scale, alpha)
+    middle = (least + most) / 2
+    return (
+        np.clip(middle + low * scale / 2, least, most),
+        np.clip(middle + high * scale / 2, least, most),
+    )
+
+
 def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
     """Mean and its standard error with 1 and -1 added to each row; they have Q + 1 degrees of freedom."""
     n = x.shape[1] + 2

@@ -16,6 +16,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall._util.rounding import SUM, levelled, settled
+from ir_lexirecall.significance.closed_form import interval_with_ends
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
 from ir_lexirecall.significance.outcomes import (
     Arrays,
@@ -135,25 +136,57 @@ class MacroMeans(Statistic):
 
 
 def mean_interval(
-    values: Floats, alpha: float = 0.05, draws: Resampled = _DRAWS
+    values: Floats,
+    alpha: float = 0.05,
+    draws: Resampled = _DRAWS,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+    *,
+    few_values: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
+    """Return the interval of mean values over queries: low and high ends, shape ``(S,)`` each.
 
-    The interval of a mean wherever one is printed; ``values`` are of S runs on Q queries, shape
-    ``(S, Q)``. In simulations with skewed values (``tests/simulations``), 95% intervals hold the
-    true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in 86% with 10 and 92%
-    with 50. NaN for a single query, where all values are equal, and where so many resamples have no
-    spread that there is no end. It is not
-    cut at a range: cut it where the measure has bounds.
+    This is the interval of a mean wherever one is printed. There is one method for all runs of a
+    call:
+
+    - Of measures that take few values, and where all values are 0 or 1, the t interval with the two
+      ends of the range added as observations (`interval_with_ends`). In simulations, 95% intervals
+      hold true means of .01 to .99 of values of 0 and 1 in at least .936, Wilson's in .828 and the
+      bootstrap's in .900.
+    - Of others the studentised bootstrap. With skewed values (``tests/simulations``), its 95%
+      intervals hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in
+      86% with 10 and 92% with 50.
+    - Where it has no end for some run (all values are equal, or so many resamples have no spread),
+      but the range has, the first one.
+
+    Both ends are NaN for a single query, and where neither the bootstrap nor the range has ends.
+    The interval is not cut at a range: cut it where the measure has bounds.
+
+    Args:
+        values: of S runs on Q queries, shape ``(S, Q)``.
+        alpha: 1 - confidence.
+        draws: resamples of queries.
+        limits: the smallest and the largest value that is possible; infinite where not known.
+        few_values: whether the measure takes few values, such as reciprocal ranks.
 
     >>> low, high = mean_interval(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3], [0.4] * 6]))
     >>> low.round(2), high.round(2)
     (array([0.03,  nan]), array([0.77,  nan]))
+    >>> low, high = mean_interval(np.array([[1.0] * 12]))
+    >>> low.round(3), high.round(3)
+    (array([0.774]), array([1.]))
     """
+    is_binary = bool(np.isin(values, (0.0, 1.0)).all())
+    if not np.isfinite(limits).all() and (is_binary or few_values):
+        limits = (0.0, 1.0)
+    has_ends = bool(np.isfinite(limits).all()) and values.shape[1] > 1
+    if has_ends and (few_values or (is_binary and limits == (0.0, 1.0))):
+        return interval_with_ends(values, limits, alpha)
     resamples = macro_bootstrap([values], "queries", draws)
     low, high, _ = studentised_interval(
         values.mean(axis=1), macro_error([values], "queries"), resamples, alpha
     )
+    if has_ends and np.isnan([low, high]).any():
+        return interval_with_ends(values, limits, alpha)
     return low, high
 
 
