@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison.comparing import CriteriaLike
     from ir_lexirecall.data.alignment import RunLike
     from ir_lexirecall.data.judgments import QrelsLike
+    from ir_lexirecall.io.values import ValuesLike
 
 __all__ = ["assert_not_worse"]
 
 
 def assert_not_worse(
-    qrels: QrelsLike,
-    baseline: RunLike,
-    candidate: RunLike,
-    measures: CriteriaLike,
+    qrels: QrelsLike | None = None,
+    baseline: RunLike | None = None,
+    candidate: RunLike | None = None,
+    measures: CriteriaLike | None = None,
     *,
     margin: MarginLike = 0.01,
+    values: ValuesLike | None = None,
     **options: Any,
 ) -> Gate:
     """Fail unless a candidate passes ``ir_lexirecall.gate``.
@@ -43,6 +45,8 @@ def assert_not_worse(
             takes.
         measures: its ``by``: measures and preferences.
         margin: a loss that does not matter.
+        values: instead of ``qrels`` and two runs: values per query that another program computed;
+            ``baseline`` and ``candidate`` are then names of runs in them.
         **options: the other options of ``ir_lexirecall.gate``, and ``strict=True``: what is
             undecided fails, too (the rule ``'strict'``).
 
@@ -58,6 +62,9 @@ def assert_not_worse(
     >>> after = {q: {"b": 2.0, "a": 1.0} for q in qrels}
     >>> assert_not_worse(qrels, before, before, "RR").outcome
     'passed'
+    >>> main = {q: {"accuracy": 1.0} for q in qrels}
+    >>> assert_not_worse(values={"main": main, "branch": main}).outcome
+    'passed'
     >>> assert_not_worse(qrels, before, after, "RR")
     Traceback (most recent call last):
     ...
@@ -65,7 +72,8 @@ def assert_not_worse(
     ...
     """
     __tracebackhide__ = True
-    return _passed(_found(qrels, baseline, candidate, measures, margin=margin, **options))
+    options |= {"margin": margin, "values": values}
+    return _passed(_decided(qrels, baseline, candidate, measures, **options))
 
 
 @pytest.fixture(name="assert_not_worse")
@@ -80,23 +88,24 @@ def recording(request: pytest.FixtureRequest) -> Callable[..., Gate]:
         __tracebackhide__ = True
         from ir_lexirecall.present.gates import criterion_facts
 
-        found = _found(*args, **kwargs)
-        for criterion, facts in criterion_facts(found).items():
+        gate = _decided(*args, **kwargs)
+        for criterion, facts in criterion_facts(gate).items():
             request.node.user_properties.append((criterion, facts))
-        return _passed(found)
+        return _passed(gate)
 
     return assertion
 
 
-def _found(
-    qrels: Any,
-    baseline: Any,
-    candidate: Any,
-    measures: Any,
+def _decided(
+    qrels: Any = None,
+    baseline: Any = None,
+    candidate: Any = None,
+    measures: Any = None,
     *,
     strict: bool = False,
     **options: Any,
 ) -> Gate:
+    """Return the gate of a candidate; errors name `assert_not_worse`."""
     from ir_lexirecall._util.errors import entry
     from ir_lexirecall.comparison import gate
 
@@ -105,10 +114,15 @@ def _found(
     return entry(gate, "assert_not_worse")(qrels, baseline, candidate, measures, **options)
 
 
-def _passed(found: Gate) -> Gate:
+def _passed(gate: Gate) -> Gate:
+    """Return a gate that does not stop the change.
+
+    Raises:
+        AssertionError: it does.
+    """
     __tracebackhide__ = True
-    if found.exit_code:
+    if gate.exit_code:
         from ir_lexirecall.present.gates import gate_text
 
-        raise AssertionError(gate_text(found, markdown=False))
-    return found
+        raise AssertionError(gate_text(gate, markdown=False))
+    return gate

@@ -27,7 +27,7 @@ from ir_lexirecall.comparison.comparing import (
     comparison_of_values,
     parse_criteria,
     refuse_costs,
-    refuse_query_column,
+    refuse_reading_of_values,
     wanted_values,
     with_predictions,
 )
@@ -55,6 +55,8 @@ def benchmark(
     values: ValuesLike | None = None,
     smaller_is_better: str | Iterable[str] | None = None,
     query: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, Any] | None = None,
     predicted: QrelsLike | ValuesLike | Mapping[str, Any] | None = None,
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
@@ -84,7 +86,7 @@ def benchmark(
             only.
         smaller_is_better: measures of ``values`` of which the smaller value is the better one, as
             in ``compare``.
-        query: the column of ``values`` that names the queries, as in ``compare``.
+        query, run, where: how to read a table of ``values``, as in ``compare``.
         baseline, margin, test, allow_empty: as in ``compare``.
         predicted: judgments by a program of all queries, as in ``compare``, by collection; of those
             that are named (of values, of every collection, in the form of ``values``). They sharpen
@@ -128,6 +130,8 @@ def benchmark(
             "predicted": predicted,
             "smaller_is_better": smaller_is_better,
             "query": query,
+            "run": run,
+            "where": where,
             "allow_empty": allow_empty or None,
         }
         given |= {"missing": None if missing == "error" else missing}
@@ -143,7 +147,7 @@ def benchmark(
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        wanted, reading = wanted_values(by, smaller_is_better, missing, query)
+        wanted, reading = wanted_values(by, smaller_is_better, missing, query, run, where)
         tables = read_collections(values, **reading)
         lacking = _lacking(
             {name: table.runs for name, table in tables.items()}, missing, design.baseline
@@ -169,6 +173,8 @@ def benchmark(
             options: dict[str, Any] = {
                 "smaller_is_better": smaller_is_better,
                 "query": query,
+                "run": run,
+                "where": where,
                 "groups": groups,
                 "missing": missing,
             }
@@ -184,7 +190,7 @@ def benchmark(
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
-    refuse_query_column(query)
+    refuse_reading_of_values(query=query, run=run, where=where)
     named, runs = named_collections(collections, runs)
     single = len(named) == 1
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)

@@ -96,7 +96,7 @@ class Parser(argparse.ArgumentParser):
         formats = 'TREC\'s format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input); "runs/*.run" takes each file'
         self.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
         if values:
-            self.add("values", "missing", "smaller_is_better", "query_column")
+            self.add("values", *OF_VALUES)
 
     def add_preference(self, default: str = "lexirecall") -> None:
         """Add ``-p``; ``default`` says what is compared without."""
@@ -234,6 +234,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "column of --values that names the queries (default: query_id, doc_id, sample_id, id, ..., "
         "or the only column of ids that all runs have)",
     },
+    "run_column": {
+        "metavar": "NAME",
+        "help": "column of --values that names the runs (default: run, system, model, ...)",
+    },
+    "where": {
+        "nargs": "+",
+        "metavar": "COLUMN=VALUE",
+        "help": "take only the rows of --values where a column has a value, such as filter=strict-match or epoch=1",
+    },
     "measures": LIST,
     "preference": LIST | {"metavar": "P"},
     "baseline": {"metavar": "RUN"},
@@ -298,6 +307,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 """The options that several commands have, by the names of their values."""
+OF_VALUES = ("missing", "smaller_is_better", "query_column", "run_column", "where")
 JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval", "levels")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed", "family")
 ONE_CRITERION_TEST = TEST[:-1]  # where families of criteria have no part
@@ -437,15 +447,24 @@ class Options(argparse.Namespace):
     def inputs(self) -> Inputs | None:
         """What QRELS and RUN name; None where ``--values`` stands in their place."""
         if self.values is not None:
-            if self.qrels is not None or self.aspect or self.judged:
-                raise ValueError("give QRELS and RUN, or --values FILE, not both")
-            if self.trec_eval is not None or self.levels is not None:
-                option = "--levels" if self.trec_eval is None else "--trec-eval"
-                raise ValueError(f"{option} is about judgments and runs; --values has none")
-            check_patterns(self.values)
+            self.check_only_values()
             return None
         if not self.runs:
             self.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
+        self.check_no_values()
+        return Inputs(self)
+
+    def check_only_values(self) -> None:
+        """Raise if ``--values`` are given with judgments or options on them, or match no file."""
+        if self.qrels is not None or self.aspect or self.judged:
+            raise ValueError("give QRELS and RUN, or --values FILE, not both")
+        if self.trec_eval is not None or self.levels is not None:
+            option = "--levels" if self.trec_eval is None else "--trec-eval"
+            raise ValueError(f"{option} is about judgments and runs; --values has none")
+        check_patterns(self.values)
+
+    def check_no_values(self) -> None:
+        """Raise if options on values are given without ``--values``."""
         if self.missing is not None:
             raise ValueError(
                 "--missing is about values; a query that a run lacks is an empty ranking"
@@ -454,9 +473,22 @@ class Options(argparse.Namespace):
             raise ValueError(
                 "--smaller-is-better is about --values; a measure of rankings knows which value is better"
             )
-        if self.query_column is not None:
-            raise ValueError("--query-column names a column of --values; give --values, too")
-        return Inputs(self)
+        for name in ("query_column", "run_column", "where"):
+            if getattr(self, name) is not None:
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} names a column of --values; give --values, too")
+
+    def rows_of_values(self) -> dict[str, str]:
+        """Return the value that a column of ``--values`` must have, by column.
+
+        Raises:
+            ValueError: ``--where`` names no column.
+        """
+        pairs = [word.partition("=") for word in self.where or ()]
+        for word, (name, equals, _) in zip(self.where or (), pairs, strict=True):
+            if not (name and equals):
+                raise ValueError(f"--where {word!r} must look like COLUMN=VALUE")
+        return {name: value for name, _, value in pairs}
 
 
 class Inputs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import BooleanOptionalAction
+from collections.abc import Mapping
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice, check_integer
@@ -13,6 +14,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import (
     BOUNDS,
     JUDGMENTS,
+    OF_VALUES,
     ONE_CRITERION_TEST,
     TEST,
     Inputs,
@@ -29,7 +31,7 @@ from ir_lexirecall.comparison.comparing import (
     parse_criteria,
     wanted_values,
 )
-from ir_lexirecall.comparison.gating import gate
+from ir_lexirecall.comparison.gating import Gate, gate
 from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.plots import KINDS
@@ -38,6 +40,9 @@ from ir_lexirecall.reports import report
 
 present: Any = LazyModule("ir_lexirecall.present")
 
+INCOMPLETE = 5
+"""Exit code where a file of values is cut off: only a part of it was compared."""
+_CODES = {INCOMPLETE: "a file of --values is cut off: what is whole was compared"}
 _PREDICTED_VALUES = "; with --values, values that follow from such judgments"
 
 
@@ -47,6 +52,7 @@ def add_compare(commands: Any) -> None:
         help="compare runs query by query",
         description="Compare runs by measures, by exact preferences between their rankings, or both: a row per pair of runs.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
+        codes=_CODES,
     )
     parser.add_runs(least=2, values=True)
     parser.add("measures", help="measures, one or several (default of --values: all)")
@@ -85,6 +91,7 @@ def add_report(commands: Any) -> None:
         help="write an evaluation as one HTML file",
         description="Evaluate and compare runs, and write one HTML file that needs no network.",
         example="report qrels.txt bm25.run dph.run -m nDCG@10 LR -o report.html",
+        codes=_CODES,
     )
     parser.add_runs(values=True)
     parser.add("measures", help="measures, as in `eval` (default of --values: all)")
@@ -121,7 +128,7 @@ _TESTED = (
 )
 
 
-def run_compare(options: Options) -> None:
+def run_compare(options: Options) -> int:
     """Run the command ``compare``."""
     inputs, bounds = options.inputs(), options.of_bounds()
     _check_compare(options, inputs)
@@ -149,6 +156,7 @@ def run_compare(options: Options) -> None:
         runs = options.explain if kind == "pair" else []
         save_picture(result.plot(kind, *runs), options.plot)
     page.finish()
+    return code_of(result)
 
 
 def _check_compare(options: Options, inputs: Inputs | None) -> None:
@@ -223,17 +231,29 @@ def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int 
     )
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
-        wanted = wanted_values(
-            by or None,
-            options.smaller_is_better,
-            options.missing or "error",
-            options.query_column,
-        )
-        return compare_values(values, wanted, design)
+        asked = reading_of_values(options)
+        costs = asked.pop("smaller_is_better")
+        return compare_values(values, wanted_values(by or None, costs, **asked), design)
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
 
-def run_report(options: Options) -> None:
+def reading_of_values(options: Options) -> dict[str, Any]:
+    """Return how ``--values`` are to be read, as arguments of ``gate``."""
+    return {
+        "smaller_is_better": options.smaller_is_better,
+        "missing": options.missing or "error",
+        "query": options.query_column,
+        "run": options.run_column,
+        "where": options.rows_of_values(),
+    }
+
+
+def code_of(result: Comparison) -> int:
+    """Return the exit code of a comparison: 5 if values ended early, else 0."""
+    return INCOMPLETE if result.given is not None and result.given.cut else 0
+
+
+def run_report(options: Options) -> int:
     inputs, runs = options.inputs(), {}
     if inputs is None:
         by, sources = options.criteria(), {run_name(path): path for path in options.values}
@@ -256,6 +276,7 @@ def run_report(options: Options) -> None:
         result, options.output, title=options.title, runs=runs, inputs=sources, command=command
     )
     emit(f"{path}\n")
+    return code_of(result)
 
 
 # -- gate ------------------------------------------------------------------------------------------
@@ -270,14 +291,26 @@ def add_gate(commands: Any) -> None:
         "criteria), not worse where it finds that the loss is less than the margin, else undecided. The rule 'drop' looks at the "
         "means alone: they may not fall by more than the margin.",
         example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
-        codes={3: "the candidate is worse", 4: "undecided, with --strict"},
+        codes={3: "the candidate is worse", 4: "undecided, with --strict", **_CODES},
     )
-    parser.add(*JUDGMENTS)
-    parser.add_argument("baseline", metavar="BASELINE", help="run file to compare with")
-    parser.add_argument("candidate", metavar="CANDIDATE", help="run file that must not be worse")
+    parser.add("qrels", nargs="?")
+    parser.add(*JUDGMENTS[1:])
+    words = "run file to compare with"
+    parser.add_argument("baseline", metavar="BASELINE", nargs="?", help=words)
+    words = "run file that must not be worse"
+    parser.add_argument("candidate", metavar="CANDIDATE", nargs="?", help=words)
     parser.add(
-        "measures", help="measures, one or several (default: those that a collection recommends)"
+        "values", help="instead of QRELS, BASELINE and CANDIDATE: values per query, as in `compare`"
     )
+    parser.add(*OF_VALUES)
+    for name in ("baseline", "candidate"):
+        default = "first" if name == "baseline" else "second"
+        words = f"name of the {name} in --values (default: the {default} of two runs)"
+        parser.add_argument(f"--{name}", metavar="RUN", dest=f"{name}_run", help=words)
+    words = (
+        "measures, one or several (default: those that a collection recommends; of --values: all)"
+    )
+    parser.add("measures", help=words)
     parser.add_preference("none")
     parser.add("margin", default="0.01", more=" (default: 0.01)")
     parser.add_argument(
@@ -307,7 +340,7 @@ def add_gate(commands: Any) -> None:
         metavar="N",
         help="how many lost queries to list (default: 10)",
     )
-    parser.add("rel", "allow_empty", "predicted", *ONE_CRITERION_TEST)
+    parser.add("rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST)
     parser.add_argument(
         "--format",
         choices=["markdown", "json"],
@@ -320,36 +353,78 @@ def add_gate(commands: Any) -> None:
 
 
 def run_gate(options: Options) -> int:
+    """Run the command ``gate``."""
     check_integer("queries", options.queries, least=0)
-    rule = options.rule
-    if rule == "evidence":
-        if options.strict and not options.bounds:
-            said = "--strict fails what is undecided, too, so that bounds excuse nothing; leave out --no-bounds"
-            raise ValueError(said)
-        rule = "strict" if options.strict else "evidence" if options.bounds else "judged"
+    asked = {
+        "margin": parse_margin(options.margin) or 0.0,
+        "rule": rule_of_gate(options),
+        "test": options.significance_test(),
+        "allow_empty": options.allow_empty,
+        "ledger": options.ledger,
+        "release": options.release,
+        "predicted": options.predicted,
+        "groups": options.groups,
+    }
+    found = (
+        gate_of_runs(options, asked) if options.values is None else gate_of_values(options, asked)
+    )
+    write = present.gate_json if options.format == "json" else present.gate_text
+    code = found.exit_code or code_of(found.comparison)
+    options.found = code  # which stands although nobody reads the summary to its end
+    emit(f"{write(found, options.queries)}\n", options.output)
+    return code
+
+
+def rule_of_gate(options: Options) -> str:
+    """Return the rule of a gate.
+
+    Raises:
+        ValueError: ``--strict`` and ``--no-bounds`` contradict each other.
+    """
+    if options.rule != "evidence":
+        return str(options.rule)
+    if options.strict and not options.bounds:
+        raise ValueError(
+            "--strict fails what is undecided, too, so that bounds excuse nothing; leave out "
+            "--no-bounds"
+        )
+    if options.strict:
+        return "strict"
+    return "evidence" if options.bounds else "judged"
+
+
+def gate_of_runs(options: Options, asked: Mapping[str, Any]) -> Gate:
+    """Return the gate of two run files."""
+    if options.candidate is None:
+        options.parser.error("the following arguments are required: QRELS, BASELINE, CANDIDATE")
+    options.check_no_values()
+    for name in ("baseline", "candidate"):
+        if getattr(options, f"{name}_run") is not None:
+            raise ValueError(f"--{name} names a run of --values; a run file is called by its name")
     is_one_file = options.baseline == options.candidate != STDIN
     options.runs = [options.baseline] if is_one_file else [options.baseline, options.candidate]
     inputs = Inputs(options)
     (baseline, first), *other = inputs.runs.items()
     # The same file twice is an unchanged run, which passes.
     candidate, second = other[0] if other else (f"{baseline} (candidate)", first)
-    found = gate(
-        inputs.judgments,
-        first,
-        second,
-        options.criteria(() if options.measures or options.preference else inputs.measures),
-        margin=parse_margin(options.margin) or 0.0,
-        rule=rule,
-        names=(baseline, candidate),
-        test=options.significance_test(),
-        allow_empty=options.allow_empty,
-        ledger=options.ledger,
-        release=options.release,
-        predicted=options.predicted,
+    measures = () if options.measures or options.preference else inputs.measures
+    by = options.criteria(measures)
+    return gate(inputs.judgments, first, second, by, names=(baseline, candidate), **asked)
+
+
+def gate_of_values(options: Options, asked: Mapping[str, Any]) -> Gate:
+    """Return the gate of values that another program computed."""
+    options.check_only_values()
+    files = list(options.values)
+    values: Any = files[0] if len(files) == 1 else files
+    if len(files) == 2 and files[0] == files[1]:
+        values = {run_name(files[0]): files[0], f"{run_name(files[0])} (candidate)": files[0]}
+    return gate(
+        None,
+        options.baseline_run,
+        options.candidate_run,
+        options.criteria() or None,
+        values=values,
+        **reading_of_values(options),
+        **asked,
     )
-    shown = (present.gate_json if options.format == "json" else present.gate_text)(
-        found, options.queries
-    )
-    options.found = found.exit_code  # which stands although nobody reads the summary to its end
-    emit(f"{shown}\n", options.output)
-    return found.exit_code

@@ -63,6 +63,8 @@ def compare(
     values: ValuesLike | None = None,
     smaller_is_better: str | Iterable[str] | None = None,
     query: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, Any] | None = None,
     predicted: QrelsLike | ValuesLike | None = None,
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
@@ -91,8 +93,10 @@ def compare(
             Measures of this library, ir_measures and trec_eval are known, and so are well-known
             costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...);
             of any other one the larger value is taken to be better, and the result says so.
-        query: the column of ``values`` that names the queries, if its name is not a known one; see
-            ``io.values.read_values``.
+        query, run: the columns of ``values`` that name the queries and the runs, if their names are
+            not known ones; see ``io.values.read_values``.
+        where: which rows of a table of ``values`` to take, by the value that a column must have, such
+            as ``{"filter": "strict-match"}``.
         baseline: compare every other run with this one, instead of all pairs.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit,
             ``"2%"`` of the baseline's mean, or a mapping of criteria to these. Verdicts then answer
@@ -148,7 +152,8 @@ def compare(
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        return compare_values(values, wanted_values(by, smaller_is_better, query=query), design)
+        wanted = wanted_values(by, smaller_is_better, query=query, run=run, where=where)
+        return compare_values(values, wanted, design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     if _are_runs(qrels) and not _are_runs(runs):
@@ -156,7 +161,7 @@ def compare(
             "the first argument is a mapping of names to runs; the order is compare(qrels, runs)"
         )
     refuse_costs(smaller_is_better)
-    refuse_query_column(query)
+    refuse_reading_of_values(query=query, run=run, where=where)
     result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
     result.check_defined()
     if result.predicted is not None:
@@ -279,17 +284,18 @@ def wanted_values(
     costs: str | Iterable[str] | None,
     missing: str = "error",
     query: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> Wanted:
-    """What is asked of values.
+    """Return what is asked of values.
 
     Args:
-        by: the criteria; None: all.
-        costs: those of which the smaller value is better.
-        missing: as in ``read_values``.
-        query: the column that names the queries, as in ``read_values``.
+        by: the criteria; None for all.
+        costs: the criteria of which the smaller value is better.
+        missing, query, run, where: as in ``read_values``.
 
-    >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]
-    {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks'], 'missing': 'error', 'query': None}
+    >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]["measures"]
+    ['clicks', 'map']
     """
     named = None if by is None else {label: str(item) for label, item in by_label(by).items()}
     for name in (named or {}).values():
@@ -307,7 +313,7 @@ def wanted_values(
         )
     measures = None if named is None else [*named.values()]
     options = {"measures": measures, "smaller_is_better": smaller, "missing": missing}
-    return named, {**options, "query": query}
+    return named, {**options, "query": query, "run": run, "where": where}
 
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
@@ -323,10 +329,8 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
         return result
     with naming("predicted"):
         if named is None:  # what is compared, without the counts that are left out
-            costs = options["smaller_is_better"]
-            wanted = wanted_values(list(result.by), costs, query=options["query"])
-        else:
-            wanted = named, {**options, "missing": "error"}
+            named = {name: name for name in result.by}
+        wanted = named, {**options, "measures": [*named.values()], "missing": "error"}
         every = compare_values(
             design.predicted, wanted, Design(test=result.test, groups=design.groups)
         )
@@ -357,10 +361,11 @@ def refuse_costs(smaller_is_better: object) -> None:
         )
 
 
-def refuse_query_column(query: str | None) -> None:
-    """Raise if a column of queries is named where runs are compared."""
-    if query is not None:
-        raise ValueError("query names a column of values=; runs have their own columns")
+def refuse_reading_of_values(**options: object) -> None:
+    """Raise if it is said how to read values where runs are compared."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"{name} says how to read values=; runs have columns of their own")
 
 
 def comparison_of_values(

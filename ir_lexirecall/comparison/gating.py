@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,16 +12,21 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools
-from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown
+from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown, shown_names
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
     CriteriaLike,
+    Wanted,
     compare_runs,
+    compare_values,
     parse_criteria,
     read_predicted,
+    refuse_costs,
+    refuse_reading_of_values,
+    wanted_values,
 )
 from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.comparison.ledger import Look
@@ -29,6 +34,8 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
@@ -78,7 +85,8 @@ class Gate:
         """
         result = self.comparison
         table = result.table()
-        table["holds"] = result.verdicts(holds=True)["holds"]
+        has_rankings = result.given is None
+        table["holds"] = result.verdicts(holds=True)["holds"] if has_rankings else None
         for fact in ("test", "queries", "margin"):
             table[fact] = [result.provenance[fact][name] for name in table["criterion"]]
         if self.rule == "drop":
@@ -167,19 +175,26 @@ class Gate:
 
 @entry
 def gate(
-    qrels: QrelsLike,
-    baseline: RunLike,
-    candidate: RunLike,
-    by: CriteriaLike,
+    qrels: QrelsLike | None = None,
+    baseline: RunLike | None = None,
+    candidate: RunLike | None = None,
+    by: CriteriaLike | None = None,
     *,
     margin: MarginLike = 0.01,
     test: str | SignificanceTest | None = None,
     rule: str = "evidence",
-    names: tuple[str, str] = ("baseline", "candidate"),
+    names: tuple[str, str] | None = None,
     allow_empty: bool = False,
     ledger: str | os.PathLike[str] | None = None,
     release: RunLike | None = None,
-    predicted: QrelsLike | None = None,
+    predicted: QrelsLike | ValuesLike | None = None,
+    groups: GroupsLike | None = None,
+    values: ValuesLike | None = None,
+    smaller_is_better: str | Iterable[str] | None = None,
+    missing: str = "error",
+    query: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> Gate:
     """Test whether a candidate is worse than a baseline, to stop a change before it is merged.
 
@@ -193,24 +208,30 @@ def gate(
 
     Args:
         qrels, baseline, candidate: judgments and two runs, in any form that ``evaluate`` takes.
-        by: criteria, as in ``compare``.
+            With ``values``, ``baseline`` and ``candidate`` are the names of two runs in them, by
+            default the first and the second of two.
+        by: criteria, as in ``compare``; of values by default all measures.
         margin: a loss that does not matter, as in ``compare``.
-        test, allow_empty: as in ``compare``.
+        test, allow_empty, groups: as in ``compare``.
         rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of
             unjudged documents (down to the criterion's cutoff, else 100) are known to undo the
             loss: a candidate may find what the pool of the baseline does not hold. Where that is not
             known, *worse* stands. ``'judged'``: by evidence, unjudged documents count as not
             relevant; ``'strict'``: by evidence, and what is undecided does not pass; or
             ``'drop'``: worse if a mean fell by more than the margin, be it by chance or not.
-        names: what the two runs are called.
+        names: what the two runs are called, by default ``"baseline"`` and ``"candidate"``.
         ledger: a file of JSON lines, in which each look is written down. The n-th look tests at
             6 alpha / (pi n)^2, so that the sequence of all changes keeps alpha. It is appended to
             only, and jobs may run at once. The same data with the same test count once, also after
             a crash; with another correction or seed they are a new look.
         release: a second baseline, of the last release: each of many small losses may pass, their
-            sum does not. Both baselines are tested at half of alpha.
+            sum does not. Both baselines are tested at half of alpha. With ``values``, its name.
         predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then
             those of people, for a random sample. Differences, tests and verdicts use both.
+        values: instead of ``qrels`` and two runs: values per query that another program computed,
+            as in ``compare``.
+        smaller_is_better, query, run, where: how to read ``values``, as in ``compare``.
+        missing: what to do where a run lacks a value, as in ``io.values.read_values``.
 
     Returns:
         ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a
@@ -225,26 +246,27 @@ def gate(
     >>> after = before | {q: {"b": 2.0, "a": 1.0} for q in qrels if q < "q2"}
     >>> gate(qrels, before, before, "RR").outcome, gate(qrels, before, after, "RR").outcome
     ('passed', 'worse')
+    >>> main = {f"q{i}": {"accuracy": 1.0} for i in range(30)}
+    >>> branch = main | {f"q{i}": {"accuracy": 0.0} for i in range(12)}
+    >>> gate(values={"main": main, "branch": branch}).outcome
+    'worse'
     """
     _check_options(names, margin, rule, tests_once=ledger is None and release is None)
-    judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
     design = Design(
-        names[0],
-        margin,
-        SignificanceTest.by_name(test),
-        None if predicted is None else read_predicted(predicted),
-        allow_empty=allow_empty,
+        None, margin, SignificanceTest.by_name(test), predicted, groups, allow_empty=allow_empty
     )
-    _check_relevant(judgments, list(criteria.values()))
-    runs: dict[str, Any] = {names[0]: baseline, names[1]: candidate}
-    results = [compare_runs(judgments, runs, criteria, design)]
-    if release is not None:
-        scored = results[0].scored
-        read = candidate if scored is None else scored.sources[names[1]]
-        name = "release" if "release" not in names else f"{names[0]} (release)"
-        of_release = replace(design, baseline=name)
-        runs = {name: release, names[1]: read}
-        results.append(compare_runs(judgments, runs, criteria, of_release))
+    if values is None:
+        refuse_costs(smaller_is_better)
+        refuse_reading_of_values(query=query, run=run, where=where)
+        runs = _named_runs(qrels, baseline, candidate, release, names or ("baseline", "candidate"))
+        results = _compare_rankings(qrels, runs, by, design)
+    else:
+        if qrels is not None:
+            raise ValueError("give qrels and two runs, or values, not both")
+        if names is not None:
+            raise ValueError("names are those of runs; values name theirs, or give {name: values}")
+        wanted = wanted_values(by, smaller_is_better, missing, query, run, where)
+        results = _compare_values(values, [baseline, candidate, release], wanted, design)
     if ledger is None:
         return _gate_of(results, rule, design.test.alpha)
     look = Look.claim(ledger, _looked_at(results), design.test.alpha)
@@ -253,10 +275,94 @@ def gate(
     return gate
 
 
+def _named_runs(
+    qrels: Any, baseline: Any, candidate: Any, release: Any, names: tuple[str, str]
+) -> dict[str, Any]:
+    """Return the runs by their names: the baseline, the candidate and, if any, the release.
+
+    Raises:
+        ValueError: qrels or a run was not given.
+    """
+    if qrels is None or baseline is None or candidate is None:
+        raise ValueError("give qrels, baseline and candidate, or values=")
+    runs = {names[0]: baseline, names[1]: candidate}
+    if release is not None:
+        runs["release" if "release" not in names else f"{names[0]} (release)"] = release
+    return runs
+
+
+def _compare_rankings(
+    qrels: Any, runs: Mapping[str, Any], by: CriteriaLike | None, design: Design
+) -> list[Comparison]:
+    """Return the comparison of the candidate with the baseline and, if any, with the release."""
+    if by is None:
+        raise ValueError("name criteria, such as 'nDCG@10'")
+    judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
+    _check_relevant(judgments, list(criteria.values()))
+    if design.predicted is not None:
+        design = replace(design, predicted=read_predicted(design.predicted))
+    baseline, candidate, *release = runs
+    pair = {baseline: runs[baseline], candidate: runs[candidate]}
+    results = [compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))]
+    for name in release:
+        scored = results[0].scored  # has the candidate, which may be readable only once
+        read = runs[candidate] if scored is None else scored.sources[candidate]
+        pair = {name: runs[name], candidate: read}
+        results.append(compare_runs(judgments, pair, criteria, replace(design, baseline=name)))
+    return results
+
+
+def _compare_values(
+    values: Any, names: Sequence[Any], wanted: Wanted, design: Design
+) -> list[Comparison]:
+    """Return the comparison of the candidate with the baseline and, if any, with the release.
+
+    Args:
+        values: the values.
+        names: of the baseline, the candidate and the release; None where one is not named.
+        wanted: what to read, as from ``wanted_values``.
+        design: how they are compared.
+    """
+    measures, options = wanted
+    baseline, candidate, release = _names_in_values(values, names, options)
+    results = []
+    for name in (baseline, release):
+        if name is not None:
+            of_pair = measures, {**options, "runs": [name, candidate]}
+            results.append(compare_values(values, of_pair, replace(design, baseline=name)))
+    return results
+
+
+def _names_in_values(
+    values: Any, names: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[str, str, str | None]:
+    """Return the names of the baseline, the candidate and the release in values.
+
+    Raises:
+        ValueError: a name is no text, two are the same, or it cannot be told which run is which.
+    """
+    for argument, name in zip(("baseline", "candidate", "release"), names, strict=True):
+        if not isinstance(name, str | None):
+            raise ValueError(f"{argument} must be the name of a run in values, not {shown(name)}")
+    baseline, candidate, release = names
+    if baseline is None or candidate is None:
+        runs = read_values(values, **{**options, "missing": "skip"}).runs
+        others = [run for run in runs if run not in names]
+        if len(runs) - (release in runs) != 2:
+            raise ValueError(
+                f"values hold the runs {shown_names(runs)}: name two, baseline= and candidate="
+            )
+        baseline = others[0] if baseline is None else baseline
+        candidate = others[-1] if candidate is None else candidate
+    if candidate in (baseline, release):
+        raise ValueError(f"the candidate and its baseline are one run, {candidate!r}; name two")
+    return baseline, candidate, release
+
+
 def _check_options(names: Any, margin: Any, rule: Any, *, tests_once: bool) -> None:
     """Raise if the options of a gate are wrong, or do not go together."""
     check_choice("rule", rule, RULES)
-    if not isinstance(names, (tuple, list)) or len(names) != 2:
+    if names is not None and (not isinstance(names, (tuple, list)) or len(names) != 2):
         raise ValueError(
             f"names must be two, the baseline's and the candidate's, not {shown(names)}"
         )

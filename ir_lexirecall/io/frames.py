@@ -44,6 +44,10 @@ class Table:
         location: returns the label of the n-th row in messages.
         index: the row labels of a pandas frame, if they have no name and are not just numbered.
         is_typed: whether the source tells numbers from texts, which CSV does not.
+        run: the run that the whole table is of, if the source names it.
+        measures: the columns of values that are taken by default, if the source says which.
+        notes: sentences on how the source was read.
+        cut: sentences on what the source lacks because it ended early.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -51,6 +55,10 @@ class Table:
     location: Callable[[int], str]
     index: NDArray[Any] | None = None
     is_typed: bool = True
+    run: str | None = None
+    measures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Self:
@@ -82,7 +90,9 @@ class Table:
         """Return a part of the rows; messages name each of them as before."""
         columns = {name: values[kept] for name, values in self.columns.items()}
         index = None if self.index is None else self.index[kept]
-        return Table(columns, self.name, lambda n: self.location(kept[n]), index, self.is_typed)
+        return replace(
+            self, columns=columns, location=lambda n: self.location(kept[n]), index=index
+        )
 
     def renamed(self, column: str, name: str) -> Table:
         """Return the same table where a column has another name, which no column had."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,54 @@ class Roles:
         ]
 
 
+@dataclass(frozen=True)
+class NamedColumns:
+    """The columns that a user names.
+
+    Attributes:
+        query: the column of queries.
+        run: the column of runs.
+        where: the value that a column must have, by column: other rows are left out.
+    """
+
+    query: str | None = None
+    run: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def applied(self, table: Table) -> Table:
+        """Return the rows that are wanted, with the column of runs called `run`.
+
+        Raises:
+            ValueError: there is no such column, or no such row.
+        """
+        table = with_index(table)
+        for column, value in self.where.items():
+            table = _rows_where(table, check_column(table, column), value)
+        if self.run is None:
+            return table
+        check_column(table, self.run, "name runs")
+        if RUN_NAMES[0] in table.columns and self.run != RUN_NAMES[0]:
+            table = table.renamed(RUN_NAMES[0], f"{RUN_NAMES[0]} (other)")
+        return table if self.run == RUN_NAMES[0] else table.renamed(self.run, RUN_NAMES[0])
+
+
+def _rows_where(table: Table, column: str, value: Any) -> Table:
+    """Return the rows where a column has a value.
+
+    Raises:
+        ValueError: there are none.
+    """
+    texts_of_rows = list(map(_text_of, table.columns[column]))
+    wanted = _text_of(value)
+    rows = [row for row, text in enumerate(texts_of_rows) if text == wanted]
+    if not rows:
+        raise ValueError(
+            f"{table.name}: no row has {column} == {wanted!r}; "
+            f"there are {shown_names(list(dict.fromkeys(texts_of_rows)), 5)}"
+        )
+    return table.rows(rows)
+
+
 def with_index(table: Table) -> Table:
     """Return a table where the row labels of a pandas frame are a column, if it has any."""
     if table.index is None:
@@ -115,7 +163,9 @@ def roles_of(tables: Sequence[Table], query: str | None, is_one_run: Sequence[bo
         ValueError: the column that names the queries is not there, or cannot be told.
     """
     columns = [
-        known_query_column(table, one_run) if query is None else query_column_named(table, query)
+        known_query_column(table, one_run)
+        if query is None
+        else check_column(table, query, "name queries")
         for table, one_run in zip(tables, is_one_run, strict=True)
     ]
     unknown = [i for i, column in enumerate(columns) if column is None]
@@ -146,8 +196,8 @@ def run_column(table: Table, query: str | None) -> str | None:
     return None if column == query else column
 
 
-def query_column_named(table: Table, column: str) -> str:
-    """Return the column that the user says names the queries.
+def check_column(table: Table, column: str, purpose: str = "") -> str:
+    """Return the name of a column that the user names.
 
     Raises:
         ValueError: the table has no such column.
@@ -156,7 +206,7 @@ def query_column_named(table: Table, column: str) -> str:
         return column
     names = [name for name in table.columns if name != INDEX]
     raise ValueError(
-        f"{table.name} has no column {column!r} to name queries: "
+        f"{table.name} has no column {column!r}{f' to {purpose}' if purpose else ''}: "
         f"it has {shown_names(names)}{did_you_mean(column, names)}"
     )
 

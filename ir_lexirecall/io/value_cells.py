@@ -37,6 +37,7 @@ class Cells:
         may_have_summary: whether a row may be a summary of the others, such as their mean.
         advice: see `RepeatAdvice`.
         query_column: the column of queries, if the source is a table.
+        notes, cut: as in `Table`.
     """
 
     run: NDArray[Any]
@@ -48,6 +49,8 @@ class Cells:
     may_have_summary: bool = False
     advice: RepeatAdvice = lambda first, second: "keep one"
     query_column: str | None = None
+    notes: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
 
     @classmethod
     def from_rows(
@@ -88,11 +91,26 @@ class Cells:
             all(part.may_have_summary for part in parts),
             advice,
             parts[0].query_column if len({part.query_column for part in parts}) == 1 else None,
+            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+            tuple(dict.fromkeys(note for part in parts for note in part.cut)),
         )
 
     def of_run(self, name: str) -> Cells:
         """Return the same cells as values of one run."""
         return replace(self, run=np.full(len(self), name, dtype=object))
+
+    def only_runs(self, names: Sequence[str]) -> Cells:
+        """Return the cells of some runs; messages name each of them as before."""
+        (kept,) = np.nonzero(np.isin(self.run, np.array(names, dtype=object)))
+        return replace(
+            self,
+            run=self.run[kept],
+            query_id=self.query_id[kept],
+            measure=self.measure[kept],
+            value=self.value[kept],
+            location=lambda n: self.location(int(kept[n])),
+            advice=lambda first, second: self.advice(int(kept[first]), int(kept[second])),
+        )
 
     def __len__(self) -> int:
         """Return the number of values."""

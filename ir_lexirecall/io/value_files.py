@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io.cells import number_of_text as number
-from ir_lexirecall.io.files import is_parquet, json_values, kind_of_file, rereadable, text_of_file
+from ir_lexirecall.io.files import (
+    content_path,
+    is_parquet,
+    json_values,
+    kind_of_file,
+    rereadable,
+    text_of_file,
+)
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.mteb_results import is_mteb
@@ -20,7 +28,9 @@ from ir_lexirecall.io.query_columns import (
     RUN_NAMES,
     TASK_NAMES,
     TEXT_NAMES,
+    NamedColumns,
 )
+from ir_lexirecall.io.value_archives import is_cut_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
     Cells,
@@ -29,6 +39,7 @@ from ir_lexirecall.io.value_cells import (
     is_text_measure,
     texts,
 )
+from ir_lexirecall.io.value_formats import table_of_format, table_of_inspect
 
 _LINES = {
     3: "measure, query, value (trec_eval) or query, measure, value (ir_measures)",
@@ -61,14 +72,14 @@ class FieldOrder:
     run: int | None
 
 
-def content_of_file(path: str | os.PathLike[str], query: str | None = None) -> Cells | Table:
+def content_of_file(path: str | os.PathLike[str], columns: NamedColumns) -> Cells | Table:
     """Return the values in a file, as a table if its columns have names.
 
     Values over all queries are left out of formats whose rule it is to write them.
 
     Args:
         path: the file.
-        query: the name of the column of queries, if the user said it.
+        columns: the columns that the user names.
 
     Raises:
         ValueError: the file cannot be read as values; the message names the line.
@@ -76,6 +87,8 @@ def content_of_file(path: str | os.PathLike[str], query: str | None = None) -> C
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
             return Table.from_parquet(file)
+        if zipfile.is_zipfile(content_path(file)) or is_cut_archive(content_path(file)):
+            return table_of_inspect(log_of_archive(file), str(file))
         text = text_of_file(file)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
@@ -83,7 +96,7 @@ def content_of_file(path: str | os.PathLike[str], query: str | None = None) -> C
     if first.lstrip().startswith(("{", "[")):
         return content_of_json(text, file)
     check_not_cut(text, file)
-    separator = separator_of_header(first, file, query)
+    separator = separator_of_header(first, file, columns)
     if separator is not None:
         rows = csv_rows(text, lambda line: f"{file}, line {line}", separator)
         return Table.from_rows(list(rows), file)
@@ -109,13 +122,14 @@ def check_not_cut(text: str, path: str) -> None:
         )
 
 
-def separator_of_header(first: str, path: str, query: str | None) -> str | None:
+def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | None:
     """Return what separates the names of a header; None if the first line is not a header.
 
     Raises:
         ValueError: the columns are those of a run.
     """
-    known = _HEADER_NAMES if query is None else _HEADER_NAMES | {query.lower()}
+    named = [name for name in (columns.query, columns.run) if name is not None]
+    known = _HEADER_NAMES | {name.lower() for name in named}
     for separator in (",", "\t", ";"):
         names = [name.strip().strip('"') for name in first.split(separator)]
         lower = [name.lower() for name in names]
@@ -248,21 +262,46 @@ def _names_in(lines: Sequence[Line], field: int) -> set[str]:
 
 
 def content_of_json(text: str, path: str) -> Cells | Table:
-    """Return what JSON holds: an object per line, a list of objects, or a dict of dicts."""
-    numbered, label = json_values(text, path), "line"
-    content = numbered[0][1]
+    """Return what JSON holds: a file of a known program, records, or a dict of dicts."""
+    numbered, cut = json_records(text, path)
+    label, content = "line", numbered[0][1]
     if not content:
         raise ValueError(f"{path}: there are no values in it")
+    if len(numbered) == 1 and is_mteb(content):
+        raise ValueError(f"{path}: a result of MTEB; give the folder of the results instead")
+    values = content if len(numbered) == 1 else [record for _, record in numbered]
+    table = table_of_format(values, path)
+    if table is None and len(numbered) == 1 and isinstance(content, dict):
+        table = table_of_format([content], path)  # a single record
+    if table is not None:
+        return replace(table, cut=(*table.cut, *cut))
     if len(numbered) == 1:
-        if is_mteb(content):
-            raise ValueError(f"{path}: a result of MTEB; give the folder of the results instead")
         if isinstance(content, dict) and any(
             isinstance(value, (dict, list)) for value in content.values()
         ):
             return cells_of_dicts(content, path)
         records = [content] if isinstance(content, dict) else content
         numbered, label = [*enumerate(records, start=1)], "record"
-    return table_of_records(numbered, path, label)
+    return replace(table_of_records(numbered, path, label), cut=cut)
+
+
+def json_records(text: str, path: str) -> tuple[list[tuple[int, Any]], tuple[str, ...]]:
+    """Return the JSON values in a file, numbered, and a sentence if its last line is cut off.
+
+    Raises:
+        ValueError: another line is not JSON.
+    """
+    whole, _, last = text.rpartition("\n")
+    if not last.strip() or not whole.strip().startswith("{"):
+        return json_values(text, path), ()
+    try:
+        return json_values(text, path), ()
+    except ValueError:
+        numbered = json_values(whole, path)
+        if len(numbered) == 1 and numbered[0][0] != whole.count("\n") + 1:
+            raise  # an object over several lines
+        n = text.count("\n") + 1
+        return numbered, (f"{path}, line {n} is cut off: {len(numbered)} lines are whole.",)
 
 
 def table_of_records(numbered: Sequence[tuple[int, Any]], path: str, label: str) -> Table:

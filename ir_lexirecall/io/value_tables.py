@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -116,19 +116,10 @@ def value_columns(table: Table, roles: Roles, measures: Sequence[str] | None) ->
     """
     if measures is None or not set(measures) <= table.columns.keys():
         others = roles.others(table)
-        measures = metrics_of_lm_eval(table) or [name for name in others if table.has_values(name)]
+        measures = [name for name in table.measures or others if table.has_values(name)]
         if not measures:
             raise ValueError(_no_values(table, others))
     return {name: table.floats(name) for name in measures}
-
-
-def metrics_of_lm_eval(table: Table) -> list[str]:
-    """Return the columns that samples of lm-eval list in `metrics`; empty for other tables."""
-    lists = table.columns.get("metrics", ())
-    if not len(lists) or not all(isinstance(names, list) for names in lists):
-        return []
-    names = list(dict.fromkeys(chain.from_iterable(lists)))
-    return names if set(names) <= table.columns.keys() else []
 
 
 def _no_values(table: Table, columns: Sequence[str]) -> str:
@@ -159,6 +150,8 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
         may_have_summary=True,
         advice=advice_on_repeats(table, roles, [roles.value]),
         query_column=roles.query,
+        notes=table.notes,
+        cut=table.cut,
     )
 
 
@@ -192,6 +185,8 @@ def _stacked(
         may_have_summary=True,
         advice=lambda first, second: advice(first % height, second % height),
         query_column=roles.query,
+        notes=table.notes,
+        cut=table.cut,
     )
 
 
@@ -236,5 +231,5 @@ def tables_of_collections(table: Table, query: str | None) -> dict[str, Table] |
             "add it"
         )
     others = {name: values for name, values in table.columns.items() if name != column}
-    rest = Table(others, table.name, table.location, table.index, table.is_typed)
+    rest = replace(table, columns=others)
     return {str(collection): rest.rows(kept) for collection, kept in rows.items()}

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeGuard
@@ -36,7 +36,7 @@ from ir_lexirecall.io.mteb_results import (
     cells_of_results,
     results_of_folder,
 )
-from ir_lexirecall.io.query_columns import RUN_NAMES, roles_of, with_index
+from ir_lexirecall.io.query_columns import RUN_NAMES, NamedColumns, roles_of
 from ir_lexirecall.io.summary_rows import is_summary_name, summary_rows
 from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
 from ir_lexirecall.io.value_files import content_of_file
@@ -65,6 +65,9 @@ class ValueTable:
         doubtful: queries with a name such as ``all`` that count, since they hold no means.
         missing_cells: cells of MTEB (task, split, subset) that some run lacks, left out.
         query_column: the column that names the queries, if the source is a table.
+        missing_of_run: how many queries lack a value, by run, such as rows that failed.
+        notes: sentences on how the source was read.
+        cut: sentences on what the source lacks because it ended early.
     """
 
     runs: list[str]
@@ -78,6 +81,9 @@ class ValueTable:
     doubtful: tuple[str, ...] = ()
     missing_cells: tuple[MissingCell, ...] = ()
     query_column: str | None = None
+    missing_of_run: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
 
     @classmethod
     def from_cells(
@@ -104,7 +110,9 @@ class ValueTable:
         if incomplete.all():
             raise ValueError(_no_complete_query(values, grid, source))
         if missing == "error":
-            check_complete(values, names, grid, source)
+            check_complete(values, names, grid, source, cells.cut)
+        n_missing = np.isnan(values).any(axis=0).sum(axis=1).tolist()
+        missing_of_run = {run: n for run, n in zip(grid.runs, n_missing, strict=True) if n}
         complete = list(compress(grid.query_ids, ~incomplete))
         return cls(
             grid.runs,
@@ -116,6 +124,9 @@ class ValueTable:
             summaries=tuple(summaries),
             doubtful=tuple(filter(is_summary_name, complete)) if cells.may_have_summary else (),
             query_column=cells.query_column,
+            missing_of_run=missing_of_run,
+            notes=cells.notes,
+            cut=cells.cut,
         )
 
     @property
@@ -315,9 +326,13 @@ def _advice_on_range(value: float, low: float, high: float) -> str:
     return f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
 
 
-def check_complete(values: Floats, measures: Sequence[str], grid: Grid, source: str) -> None:
-    """Raise if a value is missing."""
+def check_complete(
+    values: Floats, measures: Sequence[str], grid: Grid, source: str, cut: Sequence[str]
+) -> None:
+    """Raise if a value is missing, or a file ended early."""
     gaps = np.isnan(values)
+    if cut:
+        raise ValueError(f"{cut[0]} Give missing='skip' to take what is there")
     if not gaps.any():
         return
     measure, run, query = (int(axis[0]) for axis in np.nonzero(gaps))
@@ -380,6 +395,9 @@ def read_values(
     missing: str = "error",
     smaller_is_better: Names = None,
     query: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, Any] | None = None,
+    runs: Sequence[str] | None = None,
 ) -> ValueTable:
     """Read values per query that another program computed.
 
@@ -412,13 +430,16 @@ def read_values(
             library, of ir_measures and of trec_eval are known, and so are well-known costs by
             their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); of any
             other one the larger value is taken to be better (``ValueTable.is_cost``).
-        query: the column that names the queries of a table.
+        query, run: the columns of a table that name the queries and the runs.
+        where: which rows of a table to take, by the value that a column must have, such as
+            ``{"filter": "strict-match"}``.
+        runs: which runs to take, by default all.
 
     Raises:
         ValueError: a value is missing, occurs twice, is not a finite number or out of the
             measure's range, no column is known to name queries, or the source cannot be read; the
             message names the file and line, or the cell. ``smaller_is_better`` names no measure
-            of these, or ``query`` no column.
+            of these, or ``query``, ``run`` or ``where`` no column.
 
     >>> bm25 = {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}
     >>> table = read_values({"bm25": bm25, "ql": {"q1": {"AP": 0.5}, "q2": {"AP": 0.5}}})
@@ -436,11 +457,27 @@ def read_values(
     if isinstance(values, ValueTable):
         table = values if wanted is None else values.selected(wanted)
         return table.with_costs(smaller_is_better)
-    parts = parts_of(values, wanted, query)
-    cells, missing_cells = cells_of_parts(parts, wanted, query, missing)
-    table = ValueTable.from_cells(cells, wanted, missing, source_name(values))
+    columns = NamedColumns(query, run, dict(where or {}))
+    parts = parts_of(values, wanted, columns)
+    cells, missing_cells = cells_of_parts(parts, wanted, columns, missing)
+    source = source_name(values)
+    if runs is not None:
+        check_runs_there(runs, cells, source)
+        cells = [part.only_runs(runs) for part in cells]
+    table = ValueTable.from_cells(cells, wanted, missing, source)
     table = replace(table, missing_cells=tuple(missing_cells))
     return table.with_costs(smaller_is_better)
+
+
+def check_runs_there(runs: Sequence[str], parts: Sequence[Cells], source: str) -> None:
+    """Raise if a run that is wanted has no values."""
+    names = list(dict.fromkeys(name for part in parts for name in part.run))
+    for run in runs:
+        if run not in names:
+            raise ValueError(
+                f"{source}: no values of run {run!r}; there are {shown_names(names)}"
+                f"{did_you_mean(run, names)}"
+            )
 
 
 def names_of(measures: Names) -> list[str] | None:
@@ -457,23 +494,27 @@ def source_name(values: Any) -> str:
     return values.name if isinstance(values, Table) else "values"
 
 
-def parts_of(values: ValuesLike, measures: Sequence[str] | None, query: str | None) -> list[Part]:
+def parts_of(
+    values: ValuesLike, measures: Sequence[str] | None, columns: NamedColumns
+) -> list[Part]:
     """Return the parts of a source of values: files, runs, or a table.
 
     Raises:
         ValueError: it cannot be read, or a run has no values.
     """
     if isinstance(values, (str, os.PathLike)):
-        return parts_of_path(values, measures, query)
+        return parts_of_path(values, measures, columns)
     if isinstance(values, Mapping):
-        return [part_of_run(str(run), part, measures, query) for run, part in values.items()]
+        return [part_of_run(str(run), part, measures, columns) for run, part in values.items()]
     table = values if isinstance(values, Table) else table_of_frame(values)
     if table is not None:
-        return [Part(table)]
-    return parts_of_paths(values, measures, query)
+        return [Part(columns.applied(table))]
+    return parts_of_paths(values, measures, columns)
 
 
-def parts_of_paths(values: Any, measures: Sequence[str] | None, query: str | None) -> list[Part]:
+def parts_of_paths(
+    values: Any, measures: Sequence[str] | None, columns: NamedColumns
+) -> list[Part]:
     """Return the values in several files or folders.
 
     Raises:
@@ -486,11 +527,13 @@ def parts_of_paths(values: Any, measures: Sequence[str] | None, query: str | Non
             "query_id and a column per measure, a mapping of runs to frames, or files"
         )
     if any(map(os.path.isdir, paths)):
-        return [part for path in paths for part in parts_of_path(path, measures, query)]
-    return parts_of_files(paths, query)
+        return [part for path in paths for part in parts_of_path(path, measures, columns)]
+    return parts_of_files(paths, columns)
 
 
-def part_of_run(run: str, source: Any, measures: Sequence[str] | None, query: str | None) -> Part:
+def part_of_run(
+    run: str, source: Any, measures: Sequence[str] | None, columns: NamedColumns
+) -> Part:
     """Return the values of one run.
 
     Raises:
@@ -498,7 +541,7 @@ def part_of_run(run: str, source: Any, measures: Sequence[str] | None, query: st
     """
     name = f"values of run {run!r}"
     if isinstance(source, (str, os.PathLike)):
-        content = content_of_file(source, query)
+        content = read_content(source, columns)
         return Part(content, run, one_run=is_of_one_run(content))
     if isinstance(source, Mapping):
         return Part(cells_of_dicts(source, name, measures), run)
@@ -506,7 +549,7 @@ def part_of_run(run: str, source: Any, measures: Sequence[str] | None, query: st
         return Part(cells_of_dicts(scores_of_deepeval(source), name), run)
     table = table_of_frame(source, name)
     if table is not None:
-        return Part(table, run, one_run=True)
+        return Part(columns.applied(table), run, one_run=True)
     raise ValueError(
         f"{name}: a {type(source).__name__} cannot be read; give a frame, a column indexed by "
         "query, {query_id: {measure: value}}, or a file"
@@ -522,33 +565,64 @@ def scores_of_deepeval(results: Any) -> dict[str, dict[str, float]]:
 
 
 def parts_of_path(
-    path: str | os.PathLike[str], measures: Sequence[str] | None, query: str | None
+    path: str | os.PathLike[str], measures: Sequence[str] | None, columns: NamedColumns
 ) -> list[Part]:
     """Return the values in a file, in the files of a pattern or folder, or in MTEB's results."""
     if not os.path.isdir(path):
-        return parts_of_files(matching(path) or [path], query)
+        return parts_of_files(matching(path) or [path], columns)
     items = [item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
         return [Part(results_of_folder(path, measures))]
-    return parts_of_files(files, query)
+    return parts_of_files(files, columns)
 
 
-def parts_of_files(paths: Sequence[str | os.PathLike[str]], query: str | None) -> list[Part]:
+def parts_of_files(paths: Sequence[str | os.PathLike[str]], columns: NamedColumns) -> list[Part]:
     """Return the values in files.
 
     Where no column of a table names runs, its columns are measures if their names say so, or if
     another file has two of them, too (one is the column of queries).
     """
-    contents = [content_of_file(path, query) for path in paths]
+    contents = [read_content(path, columns) for path in paths]
     tables = [content for content in contents if is_of_one_run(content)]
     n_tables = Counter(name for table in tables for name in table.columns)
     parts = []
-    for path, content in zip(paths, contents, strict=True):
-        columns = content.columns if is_of_one_run(content) else ()
-        has_shared = sum(n_tables[name] > 1 for name in columns) > 1
-        parts.append(Part(content, file_run=run_name(path), one_run=has_shared or None))
+    for name, content in zip(names_of_runs(paths, contents), contents, strict=True):
+        names = content.columns if is_of_one_run(content) else ()
+        has_shared = sum(n_tables[column] > 1 for column in names) > 1
+        is_one_run = isinstance(content, Table) and content.run is not None
+        parts.append(Part(content, file_run=name, one_run=is_one_run or has_shared or None))
     return parts
+
+
+def read_content(path: str | os.PathLike[str], columns: NamedColumns) -> Cells | Table:
+    """Return the values in a file, of a table those rows that are wanted.
+
+    Raises:
+        ValueError: the file cannot be read, or columns are named and it has none.
+    """
+    content = content_of_file(path, columns)
+    if isinstance(content, Table):
+        return columns.applied(content)
+    named = next(iter(columns.where), columns.run)
+    if named is not None:
+        raise ValueError(f"{os.fspath(path)}: there is no table with a column {named!r}")
+    return content
+
+
+def names_of_runs(
+    paths: Sequence[str | os.PathLike[str]], contents: Sequence[Cells | Table]
+) -> list[str]:
+    """Return the name of the run of each file: of the model that its content names, or the file's.
+
+    Two logs of the same model keep the names of their files.
+    """
+    models = [content.run if isinstance(content, Table) else None for content in contents]
+    n_files = Counter(models)
+    return [
+        model if model is not None and n_files[model] == 1 else run_name(path)
+        for model, path in zip(models, paths, strict=True)
+    ]
 
 
 def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
@@ -557,14 +631,14 @@ def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
 
 
 def cells_of_parts(
-    parts: Sequence[Part], measures: Sequence[str] | None, query: str | None, missing: str
+    parts: Sequence[Part], measures: Sequence[str] | None, columns: NamedColumns, missing: str
 ) -> tuple[list[Cells], list[MissingCell]]:
     """Return the values of parts, each with its run, and the cells of MTEB that a run lacks.
 
     Raises:
         ValueError: two files have the same name, a run has no values, or a table cannot be read.
     """
-    parts = with_cells_of_tables(parts, measures, query)
+    parts = with_cells_of_tables(parts, measures, columns.query)
     several: list[Cells] = []
     results: list[TaskResult] = []
     by_file: list[str] = []
@@ -597,7 +671,7 @@ def with_cells_of_tables(
     Raises:
         ValueError: a table cannot be read, or ``query`` is given and there is no table.
     """
-    tables = [with_index(part.content) for part in parts if isinstance(part.content, Table)]
+    tables = [part.content for part in parts if isinstance(part.content, Table)]
     is_one_run = [bool(part.one_run) for part in parts if isinstance(part.content, Table)]
     if query is not None and not tables:
         raise ValueError(f"there is no table with a column {query!r}; leave query= out")
@@ -620,6 +694,8 @@ def read_collections(
     missing: str = "error",
     smaller_is_better: Names = None,
     query: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> dict[str, ValueTable]:
     """Read values per query on several collections.
 
@@ -631,7 +707,7 @@ def read_collections(
         measures: as in ``read_values``.
         missing: as in ``read_values``.
         smaller_is_better: as in ``read_values``.
-        query: as in ``read_values``.
+        query, run, where: as in ``read_values``.
 
     Raises:
         ValueError: as ``read_values``; the message names the collection.
@@ -641,8 +717,9 @@ def read_collections(
     >>> read_collections(pd.DataFrame(rows).assign(AP=[0.1, 0.2]))["c"].values["AP"].tolist()
     [[0.1], [0.2]]
     """
-    options: dict[str, Any] = {"measures": measures, "missing": missing, "query": query}
-    parts = collections_in(values, query)
+    options: dict[str, Any] = {"measures": measures, "missing": missing}
+    options |= {"query": query, "run": run, "where": where}
+    parts = collections_in(values, NamedColumns(query, run, dict(where or {})))
     if not isinstance(parts, Mapping):
         return tasks_in(parts, values, options).with_costs(smaller_is_better).by_task()
     if not parts:
@@ -654,7 +731,7 @@ def read_collections(
     return tables
 
 
-def collections_in(values: ValuesLike, query: str | None) -> Any:
+def collections_in(values: ValuesLike, columns: NamedColumns) -> Any:
     """Return the values of each collection as a mapping, or all of them where none is named."""
     if isinstance(values, Mapping):
         return values
@@ -662,10 +739,12 @@ def collections_in(values: ValuesLike, query: str | None) -> Any:
     if isinstance(values, (str, os.PathLike)):
         if os.path.isdir(values):
             return folders_of_collections(values) or values
-        content = content_of_file(values, query)
+        content = content_of_file(values, columns)
     elif (table := table_of_frame(values)) is not None:
         content = table
-    by_collection = tables_of_collections(content, query) if isinstance(content, Table) else None
+    by_collection = (
+        tables_of_collections(content, columns.query) if isinstance(content, Table) else None
+    )
     return content if by_collection is None else by_collection
 
 

@@ -192,6 +192,15 @@ def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
         n, names = len(table.skipped), listed(list(table.skipped), 3)
         lack = f"{count(n, unit)} ({names}) {'lacks' if n == 1 else 'lack'}"
         yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
+    if table.missing_of_run:
+        n_all = len(table.query_ids) + len(table.skipped)
+        shares = [f"{run} {n} ({n / n_all:.1%})" for run, n in table.missing_of_run.items()]
+        plural = "queries" if unit == "query" else "tasks"
+        yield Note(f"Of {n_all} {plural}, without a value: {listed(shares, 5)}.", DOUBTFUL)
+    for sentence in table.cut:
+        yield Note(sentence, DOUBTFUL)
+    for sentence in table.notes:
+        yield Note(sentence, ASIDE)
     if table.summaries:
         names = listed([repr(name) for name in table.summaries], 3)
         hold = "holds" if len(table.summaries) == 1 else "hold"

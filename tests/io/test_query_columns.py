@@ -270,7 +270,7 @@ def test_groups_may_be_a_column_beside_any_column_of_queries(column: str, conver
 @pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
 def test_query_is_about_values(function: Callable[..., Any]) -> None:
     qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
-    with pytest.raises(ValueError, match=f"{function.__name__}: query names a column of values="):
+    with pytest.raises(ValueError, match=f"{function.__name__}: query says how to read values="):
         function(qrels, {"a": run, "b": run}, query="q")
     with pytest.raises(ValueError, match="there is no table with a column 'n'; leave query= out"):
         read_values({"a": {"q": {"AP": 0.5}}}, query="n")

@@ -1,0 +1,134 @@
+"""Logs of inspect_ai in its archives (`.eval`), whole or cut off by a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from ir_lexirecall._util.errors import needs
+from ir_lexirecall.io.files import content_path, parsed_json
+
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+"""Signature, version, flags, method, time, date, checksum, two sizes, lengths of name and extra."""
+_SIGNATURE = b"PK\x03\x04"
+_LARGEST = 2**31  # bytes of all samples of a log
+_ZSTD = 93
+_HEADERS = ("header.json", "_journal/start.json", "summaries.json")
+
+
+def is_cut_archive(path: str) -> bool:
+    """Return whether a file begins as a zip archive does; its end may be missing."""
+    with open(path, "rb") as stream:
+        return stream.read(len(_SIGNATURE)) == _SIGNATURE
+
+
+def log_of_archive(path: str) -> dict[str, Any]:
+    """Return a log as inspect_ai writes it in JSON: what it is of, and its samples.
+
+    A run that crashed leaves an archive without `header.json`; what it is of is in its journal.
+
+    Raises:
+        ValueError: it is not a log of inspect_ai, or is damaged.
+    """
+    try:
+        texts = _texts_of_archive(path)
+    except NotImplementedError:
+        raise ValueError(needs("reading this .eval file", "backports.zstd", "files")) from None
+    header = next((texts[n] for n in ("header.json", "_journal/start.json") if n in texts), None)
+    if header is None:
+        raise ValueError(f"{path}: a zip archive that is not a log of inspect_ai; unpack it")
+    log: dict[str, Any] = parsed_json(header.decode(), path)
+    if "header.json" not in texts:
+        log["status"] = "started"
+    if "summaries.json" in texts:
+        log["samples"] = parsed_json(texts["summaries.json"].decode(), path)
+    else:
+        names = sorted(name for name in texts if name.startswith("samples/"))
+        log["samples"] = [parsed_json(texts[name].decode(), path) for name in names]
+    return log
+
+
+def _texts_of_archive(path: str) -> dict[str, bytes]:
+    """Return the files in an archive that are whole.
+
+    Raises:
+        ValueError: one is damaged, or they are too large.
+        NotImplementedError: their compression is not known.
+    """
+    content, module = content_path(path), _zip_module()
+    if not zipfile.is_zipfile(content):
+        with open(content, "rb") as stream:
+            return dict(_whole_members(stream.read(), path))
+    try:
+        with module.ZipFile(content) as archive:
+            members = {member.filename: member for member in archive.infolist()}
+            names = [name for name in members if name in _HEADERS]
+            if "summaries.json" not in names:
+                names += [name for name in members if name.startswith("samples/")]
+            n_bytes = sum(members[name].file_size for name in names)
+            if n_bytes > _LARGEST:
+                raise ValueError(f"{path}: its samples have {n_bytes:,} bytes, too many to read")
+            return {name: archive.read(name) for name in names}
+    except (zipfile.BadZipFile, module.BadZipFile, zlib.error, EOFError) as error:
+        raise ValueError(f"{path}: the archive is damaged: {error}") from None
+
+
+def _whole_members(data: bytes, path: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of an archive without a table of contents, up to where it was cut off.
+
+    Raises:
+        ValueError: nothing is whole.
+    """
+    start = end = 0
+    while data[start : start + 4] == _SIGNATURE and len(data) >= start + _LOCAL_HEADER.size:
+        fields = _LOCAL_HEADER.unpack_from(data, start)
+        name_at = start + _LOCAL_HEADER.size
+        begin = name_at + fields[9] + fields[10]
+        packed_size, name = fields[7], data[name_at : name_at + fields[9]].decode()
+        if not packed_size or begin + packed_size > len(data):
+            break
+        end = begin + packed_size
+        yield name, _unpacked(data[begin:end], method=fields[3], size=fields[8])
+        start = end
+    if not end:
+        raise ValueError(f"{path}: the archive is cut off, and nothing in it is whole")
+
+
+def _unpacked(data: bytes, method: int, size: int) -> bytes:
+    """Return the content of a file in an archive.
+
+    Raises:
+        NotImplementedError: its compression is not known.
+    """
+    if size > _LARGEST:
+        raise NotImplementedError
+    if method == zipfile.ZIP_DEFLATED:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
+    if method == _ZSTD:
+        content: bytes = _zstd_module().decompress(data)
+        return content
+    return data
+
+
+def _zip_module() -> Any:
+    """Return a module that reads zip archives, if possible those with Zstandard, too."""
+    with contextlib.suppress(ModuleNotFoundError):
+        return importlib.import_module("backports.zstd.zipfile")
+    return zipfile  # from Python 3.14 on it reads them
+
+
+def _zstd_module() -> Any:
+    """Return the module that reads Zstandard.
+
+    Raises:
+        NotImplementedError: it is not installed.
+    """
+    for name in ("compression.zstd", "backports.zstd"):
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module(name)
+    raise NotImplementedError

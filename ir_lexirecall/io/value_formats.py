@@ -1,0 +1,483 @@
+"""Values per item in the JSON files of other evaluation programs.
+
+A reader takes the content of a file and returns a table: a row per item (and repeat), a column per
+measure. A row without a value is a row that failed: the value is missing, whatever the program
+counts for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from ir_lexirecall._util.errors import shown, shown_names
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.value_cells import id_text, texts
+
+Row: TypeAlias = dict[str, Any]
+"""The ids of an item, and its values by the name of the measure."""
+
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Scores of inspect_ai that are letters: correct, partially correct, incorrect, no answer."""
+_YES_AND_NO = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_HELM_ABOUT_REQUESTS = re.compile(
+    r"num_|training_|inference_|batch_size|finish_reason|prompt_truncated|max_prob|logprob"
+)
+"""Statistics of HELM that are not about the quality of an answer."""
+_AUTOMATIC_NAME = re.compile(r"(conversational_)?test_case_\d+")
+"""A name that DeepEval makes of the number of a test case."""
+_SAMPLES_OF_LM_EVAL = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+_SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
+def table_of_format(content: Any, path: str) -> Table | None:
+    """Return the values in a JSON file of a known program; None if it is of no such program.
+
+    Args:
+        content: what the file holds; a list of the objects if it has one per line.
+        path: the file.
+
+    Raises:
+        ValueError: the file is of such a program, and holds no values per item.
+    """
+    for one in FORMATS:
+        if not one.matches(content):
+            continue
+        try:
+            return one.read(content, path)
+        except (KeyError, TypeError, AttributeError) as error:
+            fault = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"{path}: it looks like a file of {one.program}, but its parts do not ({fault})"
+            ) from None
+    return None
+
+
+def table_of_rows(
+    rows: Sequence[Row],
+    path: str,
+    item: str,
+    measures: Iterable[str],
+    *,
+    notes: Sequence[str] = (),
+    cut: Sequence[str] = (),
+) -> Table:
+    """Return rows as a table.
+
+    Args:
+        rows: the rows; all have a `run`.
+        path: the file.
+        item: the column of items.
+        measures: the columns of values that are taken by default.
+        notes: sentences on what was read.
+        cut: sentences on what the file lacks because it ended early.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    rows = [dict(row) for row in rows]
+    measures = tuple(dict.fromkeys(measures))
+    if not any(row.get(name) is not None for row in rows for name in measures):
+        raise ValueError(f"{path}: none of its {len(rows)} items has a score")
+    runs = list(dict.fromkeys(row["run"] for row in rows))
+    if len(runs) == 1:
+        for row in rows:
+            del row["run"]
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: texts(row.get(name) for row in rows) for name in names}
+    return Table(
+        columns,
+        path,
+        lambda n: f"{path}, {item} {id_text(rows[n][item])!r}",
+        run=runs[0] if len(runs) == 1 else None,
+        measures=measures,
+        notes=tuple(notes),
+        cut=tuple(cut),
+    )
+
+
+# -- inspect_ai ------------------------------------------------------------------------------------
+
+
+def is_inspect(content: Any) -> bool:
+    """Return whether an object is a log of inspect_ai."""
+    return isinstance(content, Mapping) and isinstance(content.get("eval"), Mapping)
+
+
+def table_of_inspect(log: Mapping[str, Any], path: str) -> Table:
+    """Return a row per sample and epoch, a column per scorer.
+
+    Letters count as inspect_ai's reducers take them, epochs are repeats, and samples that ended in
+    an error have no values.
+
+    Raises:
+        ValueError: the log has no samples.
+    """
+    samples = log.get("samples")
+    if not samples:
+        raise ValueError(
+            f"{path}: a log of inspect_ai without samples; keep them (log_samples), and leave "
+            "header_only out"
+        )
+    rows: list[Row] = []
+    measures: list[str] = []
+    has_letters = False
+    for sample in samples:
+        scores = _inspect_scores(sample)
+        has_letters |= any(isinstance(x, str) and x in _LETTERS for x in scores.values())
+        measures += scores
+        values = {name: _inspect_value(value) for name, value in scores.items()}
+        ids = {"sample_id": sample["id"], "epoch": sample.get("epoch", 1)}
+        rows.append({"run": log["eval"].get("model"), **ids, **values})
+    counted = ", ".join(f"{letter} {value:g}" for letter, value in _LETTERS.items())
+    notes = [f"inspect_ai's letters count as its reducers take them: {counted}."]
+    return table_of_rows(
+        rows,
+        path,
+        "sample_id",
+        measures,
+        notes=notes if has_letters else [],
+        cut=_lost_samples(log, path),
+    )
+
+
+def _inspect_scores(sample: Mapping[str, Any]) -> Row:
+    """Return the scores of a sample by scorer; a scorer with several has a column for each."""
+    scores: Row = {}
+    for scorer, score in (sample.get("scores") or {}).items():
+        value = None if sample.get("error") else score.get("value")
+        parts = value if isinstance(value, Mapping) else {"": value}
+        scores |= {f"{scorer}.{part}" if part else scorer: x for part, x in parts.items()}
+    return scores
+
+
+def _inspect_value(value: Any) -> Any:
+    """Return a score as inspect_ai's reducers take it; other texts stay as they are."""
+    if not isinstance(value, str):
+        return value
+    return _LETTERS.get(value, _YES_AND_NO.get(value.lower(), value))
+
+
+def _lost_samples(log: Mapping[str, Any], path: str) -> list[str]:
+    """Return a sentence if a run of inspect_ai did not finish, or lacks samples."""
+    spec = log["eval"]
+    data_set, config = spec.get("dataset") or {}, spec.get("config") or {}
+    n_items = len(data_set.get("sample_ids") or ()) or data_set.get("samples") or 0
+    expected = (log.get("results") or {}).get("total_samples")
+    expected = expected or n_items * (config.get("epochs") or 1)
+    n_read, status = len(log["samples"]), log.get("status", "started")
+    if status == "success" and n_read >= expected:
+        return []
+    of = f" of {expected}" if expected else ""
+    return [f"{path}: {n_read}{of} samples are in it; the status of the run is {status!r}."]
+
+
+# -- lm-eval, HELM ---------------------------------------------------------------------------------
+
+
+def is_lm_eval(content: Any) -> bool:
+    """Return whether records are samples of lm-eval."""
+    return _are_records(content, "doc_id", "metrics")
+
+
+def table_of_lm_eval(records: Sequence[Mapping[str, Any]], path: str) -> Table:
+    """Return a row per document and filter, a column per metric."""
+    measures = [name for record in records for name in record["metrics"] if name in record]
+    kept = ("doc_id", "filter", *dict.fromkeys(measures))
+    run = _model_of_samples(path)
+    rows = [{"run": run} | {name: record.get(name) for name in kept} for record in records]
+    return table_of_rows(rows, path, "doc_id", measures)
+
+
+def _model_of_samples(path: str) -> str | None:
+    """Return the model that lm-eval names in the file of results beside its samples, if any."""
+    match = _SAMPLES_OF_LM_EVAL.match(os.path.basename(path))
+    results = Path(path).parent / f"results_{match[1]}.json" if match else None
+    if results is None or not results.is_file():
+        return None
+    content = json.loads(results.read_text(encoding="utf-8"))
+    return content.get("model_name") if isinstance(content, Mapping) else None
+
+
+def is_helm(content: Any) -> bool:
+    """Return whether records are HELM's statistics per instance."""
+    return _are_records(content, "instance_id", "stats")
+
+
+def table_of_helm(records: Sequence[Mapping[str, Any]], path: str) -> Table:
+    """Return a row per instance, trial and perturbation, a column per statistic.
+
+    By default those are taken that are about the quality of an answer.
+    """
+    folder = Path(path).resolve().parent.name
+    model = re.search(r"model=([^,]+)", folder)
+    rows: list[Row] = []
+    for record in records:
+        perturbation = record.get("perturbation") or {}
+        ids = {name: record.get(name) for name in ("instance_id", "train_trial_index")}
+        ids["perturbation"] = perturbation.get("name")
+        stats = {
+            stat["name"]["name"] if isinstance(stat["name"], Mapping) else stat["name"]: stat
+            for stat in record["stats"]
+        }
+        values = {name: stat.get("mean") for name, stat in stats.items()}
+        rows.append({"run": model[1] if model else folder, **ids, **values})
+    names = dict.fromkeys(name for row in rows for name in row)
+    ids_of_rows = ("run", "instance_id", "train_trial_index", "perturbation")
+    return table_of_rows(
+        rows,
+        path,
+        "instance_id",
+        [n for n in names if n not in ids_of_rows and not _HELM_ABOUT_REQUESTS.match(n)],
+        notes=["Of HELM's statistics those of the quality of answers are taken; others by name."],
+    )
+
+
+# -- OpenSearch, SWE-bench -------------------------------------------------------------------------
+
+
+def is_opensearch(content: Any) -> bool:
+    """Return whether an object is an answer of OpenSearch with results of experiments."""
+    return any("searchConfigurationId" in source for source in _sources(content))
+
+
+def _sources(content: Any) -> list[Mapping[str, Any]]:
+    """Return the documents in an answer of OpenSearch, or in records of an export."""
+    hits = content.get("hits") if isinstance(content, Mapping) else None
+    hits = hits.get("hits") if isinstance(hits, Mapping) else content
+    if not isinstance(hits, list):
+        return []
+    sources = (hit.get("_source") for hit in hits if isinstance(hit, Mapping))
+    return [source for source in sources if isinstance(source, Mapping)]
+
+
+def table_of_opensearch(content: Any, path: str) -> Table:
+    """Return a row per query and search configuration, a column per metric."""
+    rows: list[Row] = []
+    measures: list[str] = []
+    for source in _sources(content):
+        values = {one["metric"]: one["value"] for one in source.get("metrics") or ()}
+        measures += values
+        rows.append(
+            {
+                "run": source["searchConfigurationId"],
+                "query": source["searchText"],
+                "experiment": source.get("experimentId"),
+                "variant": source.get("experimentVariantId"),
+                **values,
+            }
+        )
+    total = _total_hits(content)
+    lost = [f"{path}: {len(rows)} of {total} results are in it; ask for more (size)."]
+    return table_of_rows(rows, path, "query", measures, cut=lost if total > len(rows) else [])
+
+
+def _total_hits(content: Any) -> int:
+    """Return how many documents a search has found, of which an answer may hold a part."""
+    total = content["hits"].get("total", 0) if isinstance(content, Mapping) else 0
+    return int(total.get("value", 0) if isinstance(total, Mapping) else total)
+
+
+def is_swe_bench(content: Any) -> bool:
+    """Return whether an object is a report of SWE-bench, or has one for each instance."""
+    if not isinstance(content, Mapping) or not content:
+        return False
+    if isinstance(content.get("resolved_ids", content.get("resolved")), list):
+        return True
+    return all(
+        isinstance(one, Mapping) and isinstance(one.get("resolved"), bool)
+        for one in content.values()
+    )
+
+
+def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
+    """Return 1 for each instance that was resolved, 0 for one that was run and was not.
+
+    As in SWE-bench, an empty patch and an error count 0. What was not run has no value.
+
+    Raises:
+        ValueError: the report does not say which instances were run.
+    """
+    if "resolved_ids" not in report and "resolved" not in report:
+        rows = [{"instance_id": name, "resolved": one["resolved"]} for name, one in report.items()]
+        return table_of_rows(
+            [{"run": None} | row for row in rows], path, "instance_id", ["resolved"]
+        )
+    if "unresolved_ids" not in report:
+        raise ValueError(
+            f"{path}: it lists what was resolved, not what was run and was not; give the report of "
+            "SWE-bench's harness, which has unresolved_ids"
+        )
+    values: dict[str, float | None] = {}
+    for name, value in (
+        ("submitted_ids", None),
+        ("incomplete_ids", None),
+        ("error_ids", 0.0),
+        ("empty_patch_ids", 0.0),
+        ("unresolved_ids", 0.0),
+        ("resolved_ids", 1.0),
+    ):
+        values |= dict.fromkeys(report.get(name, ()), value)
+    counts = {name: len(report.get(f"{name}_ids", ())) for name in ("error", "empty_patch")}
+    failed = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n]
+    notes = [f"{path}: {' and '.join(failed)} of {len(values)} instances count 0."]
+    rows = [{"run": None, "instance_id": name, "resolved": x} for name, x in values.items()]
+    return table_of_rows(rows, path, "instance_id", ["resolved"], notes=notes if failed else [])
+
+
+# -- DeepEval, promptfoo, nuggets ------------------------------------------------------------------
+
+
+def is_deepeval(content: Any) -> bool:
+    """Return whether an object is a test run of DeepEval."""
+    return isinstance(content, Mapping) and isinstance(content.get("testCases"), list)
+
+
+def table_of_deepeval(run: Mapping[str, Any], path: str) -> Table:
+    """Return a row per test case, a column per metric.
+
+    A test case is known by its name. If its name is only a number, it is known by its input.
+    """
+    rows: list[Row] = []
+    measures: list[str] = []
+    for case in [*run["testCases"], *(run.get("conversationalTestCases") or ())]:
+        values = {one["name"]: one.get("score") for one in case.get("metricsData") or ()}
+        measures += values
+        name = case.get("name") or ""
+        is_number = not name or _AUTOMATIC_NAME.fullmatch(name) is not None
+        item = case.get("input") or case.get("scenario") if is_number else name
+        rows.append(
+            {"run": run.get("identifier"), "id": item, "order": case.get("order"), **values}
+        )
+    return table_of_rows(rows, path, "id", measures)
+
+
+def is_promptfoo(content: Any) -> bool:
+    """Return whether an object is what promptfoo writes."""
+    results = content.get("results") if isinstance(content, Mapping) else None
+    if isinstance(results, Mapping):
+        results = results.get("results")
+    return _are_records(results, "provider", "success")
+
+
+def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
+    """Return a row per test, provider and prompt, a column for the score and each named score.
+
+    A test is known by its variables. One that ended in an error has no values.
+    """
+    results = content["results"]
+    results = results["results"] if isinstance(results, Mapping) else results
+    prompts = {_prompt_of(result) for result in results}
+    rows: list[Row] = []
+    measures: list[str] = []
+    for result in results:
+        values = {
+            "score": result.get("score"),
+            "success": result["success"],
+            **(result.get("namedScores") or {}),
+        }
+        measures += values
+        if result.get("failureReason") == 2 or (result.get("error") and not result.get("score")):
+            values = {}
+        provider = result["provider"]
+        if isinstance(provider, Mapping):
+            provider = provider.get("label") or provider.get("id")
+        run = f"{provider}, {_prompt_of(result)}" if len(prompts) > 1 else provider
+        variables = json.dumps(result.get("vars"), sort_keys=True, ensure_ascii=False)
+        rows.append({"run": run, "id": variables, "testIdx": result.get("testIdx"), **values})
+    return table_of_rows(rows, path, "id", measures)
+
+
+def _prompt_of(result: Mapping[str, Any]) -> str:
+    """Return the label of the prompt of a result of promptfoo."""
+    prompt = result.get("prompt") or {}
+    return str(prompt.get("label") or result.get("promptIdx", ""))
+
+
+def is_nuggets(content: Any) -> bool:
+    """Return whether records are assignments of nuggets."""
+    return _are_records(content, "nuggets") and all(
+        isinstance(record["nuggets"], list) for record in content
+    )
+
+
+def table_of_nuggets(records: Sequence[Mapping[str, Any]], path: str) -> Table:
+    """Return the scores of answers by the nuggets that they support, as nuggetizer has them.
+
+    The scores count all nuggets or the vital ones, and partial support as half or, strictly, as
+    nothing. An answer without vital nuggets has 0.
+
+    Raises:
+        ValueError: a nugget has another importance or assignment.
+    """
+    rows: list[Row] = []
+    for record in records:
+        query = record.get("qid", record.get("query_id"))
+        support = [
+            (nugget.get("importance"), _support_of(nugget, query, path))
+            for nugget in record["nuggets"]
+        ]
+        every = [value for _, value in support]
+        vital = [value for importance, value in support if importance == "vital"]
+        values: Row = {}
+        for name, of_nuggets in (("vital", vital), ("all", every)):
+            strict = [float(value == 1) for value in of_nuggets]
+            values[f"strict_{name}_score"] = sum(strict) / max(1, len(strict))
+            values[f"{name}_score"] = sum(of_nuggets) / max(1, len(of_nuggets))
+        rows.append({"run": record.get("run_id"), "query_id": query, **values})
+    names = ("strict_vital_score", "strict_all_score", "vital_score", "all_score")
+    return table_of_rows(rows, path, "query_id", names)
+
+
+def _support_of(nugget: Mapping[str, Any], query: Any, path: str) -> float:
+    """Return how far an answer supports a nugget.
+
+    Raises:
+        ValueError: that, or the importance of the nugget, is not known.
+    """
+    assignment, importance = nugget.get("assignment"), nugget.get("importance")
+    if assignment not in _SUPPORT or importance not in ("vital", "okay"):
+        raise ValueError(
+            f"{path}: a nugget of query {query!r} has importance {shown(importance)} and assignment "
+            f"{shown(assignment)}; expected vital or okay, and {shown_names(list(_SUPPORT))}"
+        )
+    return _SUPPORT[assignment]
+
+
+def _are_records(content: Any, *names: str) -> bool:
+    """Return whether something is a list of objects that have some names."""
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and all(isinstance(one, Mapping) and one.keys() >= {*names} for one in content)
+    )
+
+
+class Format(NamedTuple):
+    """The files of a program.
+
+    Attributes:
+        program: the program that writes them.
+        matches: returns whether the content of a file is of this program.
+        read: returns its values.
+    """
+
+    program: str
+    matches: Callable[[Any], bool]
+    read: Callable[[Any, str], Table]
+
+
+FORMATS = (
+    Format("inspect_ai", is_inspect, table_of_inspect),
+    Format("lm-eval", is_lm_eval, table_of_lm_eval),
+    Format("HELM", is_helm, table_of_helm),
+    Format("OpenSearch", is_opensearch, table_of_opensearch),
+    Format("SWE-bench", is_swe_bench, table_of_swe_bench),
+    Format("DeepEval", is_deepeval, table_of_deepeval),
+    Format("promptfoo", is_promptfoo, table_of_promptfoo),
+    Format("nuggetizer", is_nuggets, table_of_nuggets),
+)
