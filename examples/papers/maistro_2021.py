@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
-from aspects import best_run_labels, draw_labels, draw_maximum, reachable_maximum
+from aspects import best_run_labels, draw_labels
 from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall import SignificanceTest, evaluate
@@ -39,7 +39,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures.composed import label_weights
-from ir_lexirecall.meta import Study, plot
+from ir_lexirecall.meta import Study, plot, reachable_maximum
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 MEASURES = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
@@ -534,7 +534,7 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
             {name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments
         )
         if drawn(plots):
-            save(draw_maximum(table), plots, f"maistro_2021_figure_2_{base}")
+            save(plot(table), plots, f"maistro_2021_figure_2_{base}")
         for name, best in table.groupby("measure", sort=False)["value"]:
             shares = [
                 f"{100 * (best > 1 - 1e-9).mean():.0f} %",

@@ -337,19 +337,37 @@ def run_explain_measure(options: Options) -> None:
 
 
 def run_measures(options: Options) -> None:
-    lines: list[str] = []
-    for name, measure in REGISTRY.items():
-        if name != measure.NAME:
-            continue
-        aliases = [alias for alias, other in REGISTRY.items() if other is measure and alias != name]
-        also = f" (also {aliases[0]})" if aliases else ""
-        lines.append(filled(f"{name}{also}: {measure.SHORT_DESC}", options, " " * 4))
-        lines.append(filled(f"    {measure.ABOUT.plain}", options, " " * 6))
-        for key, param in measure.SUPPORTED_PARAMS.items():
-            default = "optional" if param.default is None else f"default {param.default!r}"
-            how = "required" if param.required else default
-            written = f"@{key}" if key == measure.AT_PARAM else key
-            told = f"    {written:<11} {param.kind:<7} {how:<21} {param.desc}"
-            lines.append(filled(told, options, " " * 16))
-        lines.append("")
+    """List the measures of this library, then the standard ones, with their parameters."""
+    own = list(dict.fromkeys(measure.NAME for measure in REGISTRY.values() if measure.PAGE))
+    added = [name for name in dict.fromkeys(m.NAME for m in REGISTRY.values()) if name not in own]
+    lines = ["Measures of this library", ""]
+    for name in [*own, *added]:
+        lines += [*_lines_on_measure(name, options), ""]
+    lines += ["Standard measures, by their names in ir_measures", ""]
+    for name in sorted(descriptions.entries("measure"), key=str.lower):
+        lines += [*_lines_on_measure(name, options), ""]
+    lines.append(filled(_OTHER_PROGRAMS, options, ""))
     emit("\n".join(lines) + "\n", options.output)
+
+
+_OTHER_PROGRAMS = (
+    "Names of trec_eval, ranx and BEIR are taken for the measures they mean: map is AP, "
+    "ndcg_cut_10 and ndcg@10 are nDCG@10, recall@100 is R@100, hit_rate@10 and accuracy@10 are "
+    "Success@10."
+)
+
+
+def _lines_on_measure(name: str, options: Options) -> list[str]:
+    """Return what a measure is, its formula and its parameters, as lines."""
+    about = descriptions.describe(name)
+    also = f" (also {', '.join(about.aliases)})" if about.aliases else ""
+    lines = [filled(f"{about.name}{also}: {about.meaning}", options, " " * 4)]
+    if about.plain:
+        lines.append(filled(f"    {about.plain}", options, " " * 6))
+    for parameter in about.parameters:
+        how = (
+            parameter.default if parameter.default == "required" else f"default {parameter.default}"
+        )
+        text = f"    {parameter.name:<11} {how:<21} {parameter.meaning}"
+        lines.append(filled(text, options, " " * 16))
+    return lines

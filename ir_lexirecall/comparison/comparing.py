@@ -30,6 +30,7 @@ from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import (
     MeasureLike,
     by_label,
+    by_own_label,
     known_measure,
     parse_measures,
     parse_one,
@@ -441,6 +442,7 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
                 raise ValueError(
                     f"the measure {getattr(item, 'NAME', item)} has no parameter {error}"
                 ) from None
+        named = by_own_label(list(named.values()))
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
     preferences = {

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from ir_lexirecall.measures import composed as composed
 from ir_lexirecall.measures import cwl as cwl
 from ir_lexirecall.measures import diversity as diversity
+from ir_lexirecall.measures import novelty as novelty
 from ir_lexirecall.measures import rbu as rbu
 from ir_lexirecall.measures import recall as recall
+from ir_lexirecall.measures import toolkits as toolkits
 from ir_lexirecall.measures import total_recall as total_recall
 from ir_lexirecall.measures import trec_eval_10 as trec_eval_10
 from ir_lexirecall.measures.declaration import REGISTRY as REGISTRY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial, reduce
 from math import lcm, log2
@@ -356,6 +357,35 @@ class MM(_MeanMeasure):
         value = np.zeros(scores.shape[1])
         value[positive] = p.sum() / np.add.accumulate(p / scores[:, positive])[-1]  # as in ``CAM``
         return value
+
+
+class WHAM(MM):
+    """Weighted harmonic mean over two judged aspects of a base measure: MM of two aspects.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import WHAM
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> WHAM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    0.66666...
+    """
+
+    PRETTY_NAME: ClassVar[str] = "Weighted Harmonic Mean Aggregating Measure"
+    ABOUT = replace(
+        MM.ABOUT,
+        use="MM under the name that it has for two aspects, such as relevance and credibility",
+        example=replace(
+            MM.ABOUT.example, measure="WHAM(aspects={'relevance':1,'quality':1},base='RR')"
+        ),
+        source="lioma2017",
+        see_also=("MM", "CAM", "TOMA"),
+    )
+
+    def check_together(self) -> None:
+        super().check_together()
+        if len(self["aspects"]) != 2:
+            raise ValueError(
+                f"{self}: WHAM is for two aspects, not {len(self['aspects'])}; MM takes any number"
+            )
 
 
 def label_weights(

@@ -281,9 +281,12 @@ class CT(DiversityMeasure):
         # 1.
         units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
         full = sum_before(pair, units) / scale >= self["saturation"]
-        return novel_utility(
-            judgments, pair, np.where(full, 0.0, aspects.weight[pair] * r / rank), self["alpha"]
-        )
+        worth = aspects.weight[pair] * r * self.discount(run, aspects.query[pair], rank)
+        return novel_utility(judgments, pair, np.where(full, 0.0, worth), self["alpha"])
+
+    def discount(self, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
+        """Return the discount of documents at some ranks of some queries."""
+        return 1 / rank
 
 
 class SRR(DiversityMeasure):

@@ -356,12 +356,21 @@ def subtopic_recall(covered: Coverage) -> Floats:
 
 
 def greedy_ideal(
-    doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats
+    doc_query: Ints,
+    doc: Ints,
+    subtopic: Ints,
+    queries: int,
+    alpha: float,
+    discount: Floats,
+    *,
+    worth: Floats | None = None,
+    effort: float = 0.0,
 ) -> Floats:
-    """Sum over ranks of discount x gain for the greedy ideal ranking of each query, shape ``(Q,)``.
+    """Return the sum over ranks of discount x gain for the greedy ideal ranking of each query.
 
-    At every rank it takes the document of the largest sum of (1 - alpha)^c over its subtopics, c =
-    number of documents before it relevant to that subtopic; of equal sums, the last document.
+    At every rank it takes the document of the largest sum of worth x (1 - alpha)^c over its
+    subtopics, c = number of documents before it relevant to that subtopic; of equal sums, the last
+    document. It ends where no document gains more than the effort.
 
     Args:
         doc_query: the query of every relevant document; documents are sorted by query, then id.
@@ -369,10 +378,16 @@ def greedy_ideal(
         queries: Q, the number of queries.
         alpha: what a subtopic loses with every relevant document, in [0, 1].
         discount: of rank 1, 2, ...; the sum ends with it.
+        worth: of each row, 1 by default.
+        effort: taken off the gain of every document.
+
+    Returns:
+        The sums, shape `(Q,)`.
     """
     total = np.zeros(queries)
     if len(doc) == 0:
         return total
+    worth = np.ones(len(doc)) if worth is None else worth
     starts = starts_segment(doc_query)
     start, segment = np.flatnonzero(starts), np.cumsum(starts) - 1
     query = doc_query[start]
@@ -380,10 +395,10 @@ def greedy_ideal(
     left = np.ones(len(doc_query), dtype=bool)
     chosen = np.zeros(len(start), dtype=np.int64)
     for weight in discount.tolist():
-        gain = np.bincount(doc, weights=next_gain[subtopic])
+        gain = np.bincount(doc, weights=next_gain[subtopic] * worth)
         gain[~left] = -1
         largest = np.maximum.reduceat(gain, start)
-        total[query] += weight * np.maximum(largest, 0)
+        total[query] += weight * np.maximum(largest - effort, 0)
         best = np.flatnonzero(gain == largest[segment])
         chosen[segment[best]] = best  # the last row of each query stays
         taken = np.zeros(len(left), dtype=bool)

@@ -11,8 +11,9 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
-from ir_lexirecall.io.measure_names import EQUIVALENTS, equivalent
+from ir_lexirecall.io.measure_names import equivalent
 from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
+from ir_lexirecall.measures.other_names import hint_of_trec_eval, measure_meant, name_here
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 """A measure: an object such as ``TSE @ 10``, or its string."""
@@ -22,15 +23,17 @@ MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, Mea
 
 
 def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """Measures by the name of their column: a string as it was given, an object as it prints.
+    """Return measures by the name of their column: a string as it was given, an object as it prints.
 
-    >>> list(parse_measures(["LR", "nDCG@10"]).values())
-    [LexiRecall, nDCG@10]
+    A name of another program prints as what it means.
+
+    >>> parse_measures(["LR", "nDCG@10", "map", "hit_rate@10"])
+    {'LR': LexiRecall, 'nDCG@10': nDCG@10, 'AP': AP, 'Success@10': Success@10}
     >>> parse_measures("nDCG10")
     Traceback (most recent call last):
     ValueError: unknown measure 'nDCG10'; did you mean nDCG@10?
     """
-    parsed = {name: parse_one(measure) for name, measure in by_label(measures).items()}
+    parsed = {name: parse_one(measure) for name, measure in by_own_label(measures).items()}
     for measure in parsed.values():
         check_parameters(measure)
     if not parsed and not isinstance(measures, Mapping):
@@ -50,6 +53,32 @@ def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
     return {str(measure): measure for measure in several}
 
 
+def by_own_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
+    """Return measures by label, names of other programs replaced by the measures they mean.
+
+    >>> by_own_label(["map", "LR"]), by_own_label({"map": "map"})
+    ({'AP': 'AP', 'LR': 'LR'}, {'map': 'map'})
+    """
+    named = by_label(measures)
+    if isinstance(measures, Mapping):
+        return named
+    labelled: dict[str, MeasureLike] = {}
+    for label, measure in named.items():
+        meant = _meant_by_unknown(measure) if isinstance(measure, str) else ""
+        labelled[meant or label] = meant or measure
+    return labelled
+
+
+def _meant_by_unknown(text: str) -> str:
+    """Return the measure that another program's name means, as it prints; empty for names of ours."""
+    try:
+        parse_measure(text)
+    except ValueError:
+        meant = measure_meant(text)
+        return str(parse_measure(meant)) if meant else ""
+    return ""
+
+
 def is_measures(thing: Any) -> bool:
     """Whether something is a measure, its string, or a sequence of these: what was probably meant as measures.
 
@@ -64,7 +93,7 @@ def is_measures(thing: Any) -> bool:
 
 
 def parse_one(measure: MeasureLike) -> IRMeasure:
-    """One measure, its parameters not yet checked."""
+    """Return one measure, its parameters not yet checked."""
     if isinstance(measure, IRMeasure):
         return measure
     if isinstance(measure, type) and issubclass(measure, Measure):
@@ -76,7 +105,9 @@ def parse_one(measure: MeasureLike) -> IRMeasure:
     except UnknownParameter:
         raise
     except ValueError as error:
-        if hint := _from_trec_eval(measure):
+        if meant := measure_meant(measure):
+            return parse_measure(meant)
+        if hint := hint_of_trec_eval(measure):
             raise ValueError(
                 f"unknown measure {shown(measure)}; trec_eval's {measure} {hint}"
             ) from None
@@ -138,47 +169,6 @@ def known_measure(name: str) -> IRMeasure | None:
     return measure
 
 
-def _from_trec_eval(text: str) -> str:
-    """What one of trec_eval's names, such as ``ndcg_cut_10`` or ``ndcg_cut``, is called here; empty for other texts."""
-    known = equivalent(text) or next(
-        (one for one in EQUIVALENTS if one.name in (f"{text}_K", f"{text}_X")), None
-    )
-    if known is None:
-        return ""
-    if not known.measure:
-        return f"is not here; use {known.note}"
-    return f"is called {known.measure.replace('@K', '@k')} here{f' ({known.note})' if known.note else ''}"
-
-
-_OTHER_NAMES = {
-    **dict.fromkeys(("hr", "hit", "hits", "hitrate", "hitratio"), "Success"),
-    **dict.fromkeys(("acc", "accuracy", "topk", "topkaccuracy"), "Success"),
-    **dict.fromkeys(("mrr", "reciprocalrank", "meanreciprocalrank"), "RR"),
-    **dict.fromkeys(("map", "averageprecision", "meanaverageprecision"), "AP"),
-    **dict.fromkeys(("prec", "precision"), "P"),
-    **dict.fromkeys(("rec", "recall"), "R"),
-    "ndcg": "nDCG",
-    "rprecision": "Rprec",
-}
-"""What measures are called in other programs (without underscores, in lower case), and here."""
-
-_WITH_CUTOFF = re.compile(r"([A-Za-z][A-Za-z_-]*?)[_-]?(?:@|at|[_-])?[_-]?(\d*)")
-
-
-def _name_here(text: str) -> str:
-    """Return what a measure of another program is called here, empty if it is unknown.
-
-    >>> [_name_here(name) for name in ("HR@10", "hit_rate_at_5", "accuracy@1", "mrr10", "FR@3")]
-    ['Success@10', 'Success@5', 'Success@1', 'RR@10', '']
-    """
-    match = _WITH_CUTOFF.fullmatch(text.strip()) if len(text) < 50 else None
-    ours = match and _OTHER_NAMES.get(re.sub("[_-]", "", match[1]).lower())
-    if not ours or not match:
-        return ""
-    cutoff = match[2] or ("k" if ours in ("Success", "P", "R") else "")
-    return f"{ours}@{cutoff}" if cutoff else ours
-
-
 def _hint(text: str) -> str:
     """Return what an unknown measure was probably meant to be, as the end of a message.
 
@@ -200,9 +190,11 @@ def _hint(text: str) -> str:
         name.lower() in known and name.lower() != "accuracy"
     ):  # another case; Accuracy is not what hits are called
         return f"; did you mean {names[known[name.lower()]]}{rest}?"
-    if ours := _name_here(text):
+    if ours := name_here(text):
         return f"; it is {ours} here"
-    close = difflib.get_close_matches(name.lower(), known, n=1)
+    similar = difflib.get_close_matches(name.lower(), known, n=3)
+    swapped = [key for key in similar if sorted(key) == sorted(name.lower())]  # ndgc: ndcg
+    close = [*swapped, *similar][:1]
     within = [key for key in known if len(name) > 3 and name.lower() in key]  # recal: LexiRecall
     keys = [known[key] for key in dict.fromkeys([*close, *within][:2])]
     also = {key: "" if names[key].lower() == key.lower() else f" ({key})" for key in keys}

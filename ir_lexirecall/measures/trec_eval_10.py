@@ -339,12 +339,14 @@ class Unjudged(_TrecEval):
     Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone.
     A ranking of fewer documents has fewer without a judgment. ``Unjudged@5`` is trec_eval 10's
     ``unj_5``, for which a negative grade says that a document was pooled and not judged.
+    ``Hole@10`` is BEIR's name, whose program takes a document as judged if it is for any query.
 
     >>> from ir_lexirecall import Unjudged
     >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}})
     0.5
     """
 
+    ALIASES: ClassVar[tuple[str, ...]] = ("Hole",)
     PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
     SMALLER_IS_BETTER: ClassVar[bool] = True
     FAMILY: ClassVar[str] = "unjudged"

@@ -16,6 +16,7 @@ from ir_lexirecall.meta import agreements, missing_labels, sensitivity, two_judg
 from ir_lexirecall.meta.checking import axioms, properties
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.made_up_rankings import SimulatedRankings, simulate_rankings
+from ir_lexirecall.meta.reach import provider_exposure, reachable_maximum
 from ir_lexirecall.meta.records import plot, summary
 from ir_lexirecall.meta.without_runs import (
     balancing_index,
@@ -33,6 +34,8 @@ __all__ = [
     "orientation",
     "plot",
     "properties",
+    "provider_exposure",
+    "reachable_maximum",
     "simulate_rankings",
     "summary",
     "tie_probabilities",

@@ -17,7 +17,7 @@ from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
-from ir_lexirecall.measures.parsing import MeasuresLike, by_label, parse_measures
+from ir_lexirecall.measures.parsing import MeasuresLike, by_own_label, parse_measures
 from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
@@ -55,7 +55,7 @@ class Decisions:
     ) -> None:
         check_number("rel", rel, above=0)
         try:
-            unparsed = by_label(measures)
+            unparsed = by_own_label(measures)
             preferences = {
                 label: p
                 for label, item in unparsed.items()

@@ -136,7 +136,7 @@ def test_what_a_measure_requires_may_be_missing(text: str) -> None:
         ("P(foo=1)", "P has no parameter 'foo'"),
         ("IA(base='P')", "describe: IA: base='P' cannot be used"),
         ("TOMA(aspects={'a':1},gate='b')", "describe: TOMA: gate='b' is not among the aspects a"),
-        ("ndcg_cut_10", "nDCG@10"),
+        ("ndcg_cut", "nDCG@k"),
         (3, "describe: "),
         ("", "describe: "),
     ],

@@ -103,7 +103,7 @@ def with_required(measure: Any) -> str:
     given: dict[str, Any] = {
         "max_rel": 3,
         "cutoff": 5,
-        "aspects": {"relevance": 3},
+        "aspects": {"0": 3, "1": 3} if measure.NAME == "WHAM" else {"relevance": 3},
         "recall": 0.5,
         "T": 1.0,
     }

@@ -101,6 +101,9 @@ def valid_measures(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Any:
         chosen.setdefault("n", 1000)
     if chosen.get("p") == 1:
         chosen.pop("normalize", None)
+    if name == "WHAM":  # of exactly two aspects
+        chosen["aspects"] = {"relevance": 2, "quality": 1}
+        chosen.pop("weights", None)
     if "base" in params:
         chosen.pop("cutoff", None)  # not every base takes one
     return MEASURES[name](**chosen)

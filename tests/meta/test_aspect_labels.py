@@ -18,7 +18,7 @@ from ir_lexirecall import evaluate
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
-from ir_lexirecall.meta import Study
+from ir_lexirecall.meta import Study, reachable_maximum
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "papers" / "aspects.py"
 _spec: Any = spec_from_file_location("aspects_of_papers", SCRIPT)
@@ -60,7 +60,7 @@ def value(measure: str, qrels: pd.DataFrame, query: str, order: list[str]) -> fl
 )
 def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(topics: Any) -> None:
     qrels = table_of(topics)
-    table = aspects.reachable_maximum(MEASURES, Judgments.from_qrels(qrels))
+    table = reachable_maximum(MEASURES, Judgments.from_qrels(qrels))
     labelled = [f"q{q}" for q, topic in enumerate(topics) if any(map(any, topic))]
     assert list(zip(table["measure"], table["query_id"], strict=True)) == list(
         itertools.product(MEASURES, labelled)
@@ -86,12 +86,12 @@ def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(to
 
 def test_the_order_that_reaches_it_is_named() -> None:
     judgments = Judgments.from_qrels(table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]]))
-    table = aspects.reachable_maximum(
+    table = reachable_maximum(
         ["CAM(aspects={'relevance':2,'quality':1},base='RR')"], judgments
     ).set_index("query_id")
     assert table["value"].tolist() == [0.75, 1]
     assert table.loc["q1", "order"] == "quality > relevance"
-    assert aspects.reachable_maximum([f"TOMA({ASPECTS})"], judgments)["value"].tolist() == [1, 1]
+    assert reachable_maximum([f"TOMA({ASPECTS})"], judgments)["value"].tolist() == [1, 1]
 
 
 @settings(max_examples=25)
@@ -157,7 +157,7 @@ def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
 
 def test_the_bound_of_cam_and_mm_on_clef_ehealth(clef: Any) -> None:
     """Maistro et al., CIKM 2021, Figure 2, on another collection than the paper's."""
-    table = aspects.reachable_maximum(
+    table = reachable_maximum(
         {
             f"{m} {base}": f"{m}({CLEF_ASPECTS},base='{base}')"
             for m in ("CAM", "MM")
@@ -208,3 +208,18 @@ def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
         [aspects.best_run_labels(Study(five(base, 5), *clef), 5) for base in ("nDCG", "AP")]
     )
     assert top.groupby("measure")["zero"].sum()[names].tolist() == [1, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("AP", "reachable_maximum: AP names no aspects; give CAM, MM or TOMA"),
+        (
+            f"CAM(aspects={ {f'a{i}': 1 for i in range(7)} })".replace(" ", ""),
+            "reachable_maximum: .* has more than 6 aspects; leave some out",
+        ),
+    ],
+)
+def test_measures_whose_maximum_is_not_sought(measure: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        reachable_maximum(measure, table_of([[(1, 0, 1)]]))

@@ -29,8 +29,18 @@ OTHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "interval_scale": lambda: meta.interval_scale(["P@5", "AP"]),
     "orientation": lambda: meta.orientation(["AP", "LR"], n=[100, 200]),
     "properties": meta.properties,
+    "provider_exposure": lambda: meta.provider_exposure(
+        demo.qrels(), demo.runs(), dict.fromkeys(demo.qrels()["doc_id"], "P")
+    ),
+    "reachable_maximum": lambda: meta.reachable_maximum(OF_TWO, ASPECTS),
     "tie_probabilities": lambda: meta.tie_probabilities([10, 100], 3),
 }
+
+
+OF_TWO = "CAM(aspects={'relevance':1,'quality':1})"
+ASPECTS = pd.DataFrame(
+    {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+)
 
 
 def test_studies_of_the_same_runs_read_and_score_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
