@@ -373,8 +373,12 @@ class WHAM(MM):
     ABOUT = replace(
         MM.ABOUT,
         use="MM under the name that it has for two aspects, such as relevance and credibility",
-        example=replace(
-            MM.ABOUT.example, measure="WHAM(aspects={'relevance':1,'quality':1},base='RR')"
+        example=Example(
+            "WHAM(aspects={'relevance':1,'quality':1},base='RR')",
+            ((1, 1), (0, 1)),
+            1.0,
+            "The first document has both: RR is 1 by relevance and by quality, and so is their mean.",
+            names=("relevance", "quality"),
         ),
         source="lioma2017",
         see_also=("MM", "CAM", "TOMA"),

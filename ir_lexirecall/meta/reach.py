@@ -13,8 +13,9 @@ from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall._util.errors import and_more, check_choice, check_integer, check_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import RunLike, ScoredRuns
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.recall import EXPOSURES
 from ir_lexirecall.measures.recall import exposure as exposure_model
@@ -167,7 +168,6 @@ def _worst_of_each_run(table: pd.DataFrame) -> pd.DataFrame:
     Headline("exposure", "mean exposure of a provider", "most", "least"),
     Bars(
         "What the worst-off provider gets, on average over the queries",
-        "exposure",
         meaning="mean exposure of the worst-off provider",
         row="run",
         marks=_worst_of_each_run,
