@@ -29,11 +29,19 @@ def draws(sizes: Sequence[int], over: str, seed: int) -> list[list[tuple[int, li
     ]
 
 
-def obvious_t(differences: list[list[float]], over: str, means: list[float]) -> float:
-    """t of the mean of ``means`` whose noise is that of the differences of some collections."""
+def obvious_error(differences: list[list[float]], over: str, means: list[float]) -> float:
+    """Standard error of the mean of ``means``, with the noise of some collections' differences."""
     noise = sum(statistics.variance(x) / len(x) for x in differences) / len(means) ** 2
     between = statistics.variance(means) / len(means) if over == "collections" else 0.0
-    difference, error = statistics.mean(means), math.sqrt(max(noise, between))
+    return math.sqrt(max(noise, between))
+
+
+def obvious_t(
+    differences: list[list[float]], over: str, means: list[float], least_error: float = 0.0
+) -> float:
+    """t of the mean of ``means`` whose standard error is at least ``least_error``."""
+    difference = statistics.mean(means)
+    error = max(obvious_error(differences, over, means), least_error)
     if abs(difference) < 1e-9:
         return 0.0
     return math.copysign(math.inf, difference) if error < 1e-9 else difference / error
@@ -70,6 +78,7 @@ def test_deviations_are_those_of_every_pair_in_every_resample(
             x = [((a[k] - a[j]) * 1).tolist() for a in arrays]
             of_sample = [statistics.mean(one) for one in x]
             assert found.t[j, k] == pytest.approx(obvious_t(x, over, of_sample), rel=1e-6, abs=1e-9)
+            least_error = 0.35 * obvious_error(x, over, of_sample)
             overall = statistics.mean(of_sample)
             scale = math.sqrt(len(x) / (len(x) - 1)) if over == "collections" else 1.0
             for b, drawn in enumerate(resamples):
@@ -79,9 +88,13 @@ def test_deviations_are_those_of_every_pair_in_every_resample(
                     statistics.mean(one) - of_sample[d]
                     for one, (d, _) in zip(sample, drawn, strict=True)
                 ]
-                t = obvious_t(sample, over, [e + n for e, n in zip(effects, noise, strict=True)])
-                largest[b], furthest[b] = max(largest[b], t), max(furthest[b], abs(t))
+                moved = [e + n for e, n in zip(effects, noise, strict=True)]
+                t = obvious_t(sample, over, moved)
+                largest[b] = max(largest[b], t)
+                t = obvious_t(sample, over, moved, least_error)
+                furthest[b] = max(furthest[b], abs(t))
         assert found.above[j] == pytest.approx(largest, rel=1e-6, abs=1e-9)
+    assert found.furthest == pytest.approx(furthest, rel=1e-6, abs=1e-9)
     p = best_set(found)
     low, high = rank_intervals(found, 0.1)
     bound = sorted(furthest)[-4]  # of 40 with the sample itself, a tenth lie as far away
@@ -111,6 +124,27 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
         parts = studentised_deviations(values, over, draws=Resampled(300, 1))
         monkeypatch.undo()
         assert parts.above == pytest.approx(whole.above, rel=1e-9)
+
+
+@pytest.mark.parametrize(("runs", "share"), [(20, 0.35), (21, 0.25)])
+def test_near_duplicates_alone_do_not_decide_where_ranks_end(runs: int, share: float) -> None:
+    """Two runs that differ on 2 of 30 queries, most of which a third of the resamples lack."""
+    rng = np.random.default_rng(0)
+    x = np.linspace(0.3, 0.6, runs)[:, None] + rng.normal(0, 0.05, (runs, 30))
+    x[1] = x[0]
+    x[1, :2] += 0.01
+    found = studentised_deviations([x], draws=Resampled(499))
+    k = 25
+    without = np.sort(found.above.max(axis=0))[-k]
+    assert np.sort(found.furthest)[-k] < without
+    low, high = rank_intervals(found)
+    assert (high - low).mean() < runs / 2
+    # No error of a resample is below that share of the observed one: no t of the pair, either.
+    pair = studentised_deviations([np.concatenate([x[:2], x[2:] * 0 + x[0]])], draws=Resampled(499))
+    difference = np.abs(x[1] - x[0])
+    error = difference.std(ddof=1) / np.sqrt(30)
+    most = (0.01 - difference.mean()) / (share * error)
+    assert pair.furthest.max() <= most
 
 
 def test_the_run_of_the_largest_mean_may_always_be_the_best() -> None:
