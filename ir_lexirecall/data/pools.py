@@ -8,7 +8,7 @@ runs share cancel: so the runs are read once more, and only by who asks for that
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -65,53 +65,16 @@ class Pool:
         >>> pool.grade.tolist()
         [1.0, 0.0, 0.0]
         """
-        if not engine.computes():
-            raise ValueError(
-                f"documents cannot be pooled {engine.where()}; start processes with spawn or forkserver"
-            )
-        tables = {str(name): _ranked(judgments, str(name), run) for name, run in runs.items()}
-        judged = judgments.judged_keys.with_columns(pl.col("doc").cast(pl.Int64))
-        rows = [
-            table.join(judged, on=["query", "doc_id"], how="left").with_columns(
-                run=pl.lit(s, dtype=pl.Int32)
-            )
-            for s, table in enumerate(tables.values())
-        ]
-        columns = {
-            "query": pl.Int32,
-            "doc_id": pl.String,
-            "rank": pl.Int32,
-            "doc": pl.Int64,
-            "run": pl.Int32,
-        }
-        everything = pl.concat(rows) if rows else pl.DataFrame(schema=columns)
-        shallow = pl.col("rank") <= (depth or _DEEPEST)
-        keys = (
-            everything.filter(pl.col("doc").is_not_null() | shallow)
-            .select("query", "doc_id", "doc")
-            .unique()
-        )
-        keys = keys.sort("query", "doc", "doc_id", nulls_last=True).with_row_index("row")
-        places = everything.join(
-            keys.select("row", "query", "doc_id"), on=["query", "doc_id"], how="inner"
-        )
-        rank = np.zeros((len(tables), len(keys)), dtype=np.int32)
-        rank[places["run"].to_numpy(), places["row"].to_numpy()] = places["rank"].to_numpy()
+        ranked = _ranked if engine.computes() else _ranked_in_python
+        tables = {str(name): ranked(judgments, str(name), run) for name, run in runs.items()}
+        pooled = _pooled if engine.computes() else _pooled_in_python
+        query, doc, doc_id, rank = pooled(judgments, list(tables.values()), depth)
         counts = [
             np.bincount(table["query"].to_numpy(), minlength=len(judgments))
             for table in tables.values()
         ]
         retrieved = np.array(counts, dtype=np.int64).reshape(len(tables), len(judgments))
-        return cls(
-            judgments,
-            list(tables),
-            depth,
-            keys["query"].to_numpy().astype(np.int64),
-            keys["doc"].fill_null(-1).to_numpy().astype(np.int64),
-            keys["doc_id"],
-            rank,
-            retrieved,
-        )
+        return cls(judgments, list(tables), depth, query, doc, doc_id, rank, retrieved)
 
     @cached_property
     def is_judged(self) -> Bools:
@@ -167,19 +130,137 @@ class Pool:
                 )
 
 
-def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
-    """The documents of the judged queries, ranked: columns ``query``, ``doc_id``, ``rank``, by query and rank."""
+_Pooled: TypeAlias = tuple[Ints, Ints, pl.Series, Ranks]
+"""The documents of a pool: query, row in the judgments, id, and rank in each run."""
+
+
+def _pooled(judgments: Judgments, tables: Sequence[pl.DataFrame], depth: Depth) -> _Pooled:
+    """Return the documents of ranked runs that are judged or within ``depth`` of any run."""
+    judged = judgments.judged_keys.with_columns(pl.col("doc").cast(pl.Int64))
+    rows = [
+        table.join(judged, on=["query", "doc_id"], how="left").with_columns(
+            run=pl.lit(s, dtype=pl.Int32)
+        )
+        for s, table in enumerate(tables)
+    ]
+    columns = {
+        "query": pl.Int32,
+        "doc_id": pl.String,
+        "rank": pl.Int32,
+        "doc": pl.Int64,
+        "run": pl.Int32,
+    }
+    everything = pl.concat(rows) if rows else pl.DataFrame(schema=columns)
+    shallow = pl.col("rank") <= (depth or _DEEPEST)
+    keys = (
+        everything.filter(pl.col("doc").is_not_null() | shallow)
+        .select("query", "doc_id", "doc")
+        .unique()
+    )
+    keys = keys.sort("query", "doc", "doc_id", nulls_last=True).with_row_index("row")
+    placed = everything.join(
+        keys.select("row", "query", "doc_id"), on=["query", "doc_id"], how="inner"
+    )
+    rank = np.zeros((len(tables), len(keys)), dtype=np.int32)
+    rank[placed["run"].to_numpy(), placed["row"].to_numpy()] = placed["rank"].to_numpy()
+    return (
+        keys["query"].to_numpy().astype(np.int64),
+        keys["doc"].fill_null(-1).to_numpy().astype(np.int64),
+        keys["doc_id"],
+        rank,
+    )
+
+
+def _pooled_in_python(
+    judgments: Judgments, tables: Sequence[pl.DataFrame], depth: Depth
+) -> _Pooled:
+    """Return what ``_pooled`` returns, without Polars' threads."""
+    query_and_id = zip(judgments.query.tolist(), judgments.doc_ids, strict=True)
+    row_of = {
+        key: row
+        for row, (key, is_judged) in enumerate(
+            zip(query_and_id, judgments.is_judged.tolist(), strict=True)
+        )
+        if is_judged
+    }
+    rankings = [
+        dict(
+            zip(
+                zip(*(table[name].to_list() for name in ("query", "doc_id")), strict=True),
+                table["rank"].to_list(),
+                strict=True,
+            )
+        )
+        for table in tables
+    ]
+    last = depth or _DEEPEST
+    pooled = {
+        key
+        for ranking in rankings
+        for key, rank in ranking.items()
+        if rank <= last or key in row_of
+    }
+    unjudged = len(row_of) + len(judgments.query)  # after every row
+    in_order = sorted(pooled, key=lambda key: (key[0], row_of.get(key, unjudged), key[1]))
+    ranks = [[ranking.get(key, 0) for key in in_order] for ranking in rankings]
+    return (
+        np.array([query for query, _ in in_order], dtype=np.int64),
+        np.array([row_of.get(key, -1) for key in in_order], dtype=np.int64),
+        pl.Series("doc_id", [doc_id for _, doc_id in in_order], dtype=pl.String),
+        np.array(ranks, dtype=np.int32).reshape(len(tables), len(in_order)),
+    )
+
+
+def _tables_of(run: RunLike | AlignedRun, name: str) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a run, a table per block: columns ``query_id``, ``doc_id``, ``score``.
+
+    Raises:
+        ValueError: the run is aligned already.
+    """
     if isinstance(run, AlignedRun):
         raise ValueError(
-            f"run {name!r} is aligned, so that only judged documents were kept; give it as a file, table or dict"
+            f"run {name!r} is aligned, so that only judged documents were kept; give it as a file, "
+            "table or dict"
         )
     if isinstance(run, (str, os.PathLike)):
         with rereadable(os.fspath(run)) as path, naming(path):
-            parts = [_of_queries(judgments, batch) for batch in checked_batches(path)]
-        table = pl.concat(parts) if parts else _of_queries(judgments, run_table({}))
+            yield from checked_batches(path)
     else:
         with naming(f"run {name!r}"):
-            table = _of_queries(judgments, run_table(run))
+            yield run_table(run)
+
+
+def _ranked_in_python(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
+    """Return what ``_ranked`` returns, without Polars' threads."""
+    query, doc_ids, scores = list[int](), list[str](), list[float]()
+    for table in _tables_of(run, name):
+        columns = (table[column].to_list() for column in ("query_id", "doc_id", "score"))
+        for query_id, doc_id, score in zip(*columns, strict=True):
+            excluded = judgments.excluded.get(query_id, frozenset())
+            if query_id in judgments.place and doc_id not in excluded:
+                query.append(judgments.place[query_id])
+                doc_ids.append(doc_id)
+                scores.append(score)
+    [keys] = judgments.order.keys(np.array(query, dtype=np.int64), np.array(scores, dtype=float))
+    order = sorted(range(len(doc_ids)), key=doc_ids.__getitem__, reverse=True)
+    order.sort(key=keys.tolist().__getitem__)
+    queries = np.array(query, dtype=np.int32)[np.array(order, dtype=np.int64)]
+    return pl.DataFrame(
+        {
+            "query": queries,
+            "doc_id": pl.Series([doc_ids[row] for row in order], dtype=pl.String),
+            "rank": (position_in_segment(queries) + 1).astype(np.int32),
+        }
+    )
+
+
+def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
+    """Return the documents of the judged queries, by query and rank.
+
+    The columns are ``query`` (its number), ``doc_id`` and ``rank``.
+    """
+    parts = [_of_queries(judgments, table) for table in _tables_of(run, name)]
+    table = pl.concat(parts) if parts else _of_queries(judgments, run_table({}))
     if judgments.excluded:
         table = table.join(
             judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left"

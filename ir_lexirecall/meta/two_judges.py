@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, required
 from ir_lexirecall._util.lazy import pandas as pd
@@ -243,8 +244,25 @@ def _full_runs(decisions: Decisions) -> dict[str, Any]:
 def _grades_of_common_documents(a: Judgments, b: Judgments) -> tuple[Floats, Floats]:
     """Return both judges' grades of the documents that both judged."""
     columns = ["query", "doc_id"]
+    if not engine.computes():
+        row_a, row_b = _common_rows(a, b)
+        return a.grade[row_a], b.grade[row_b]
     joined = a.judged_keys.join(b.judged_keys, on=columns, how="inner", suffix="_b")
     return a.grade[joined["doc"].to_numpy()], b.grade[joined["doc_b"].to_numpy()]
+
+
+def _common_rows(a: Judgments, b: Judgments) -> tuple[list[int], list[int]]:
+    """Return the rows of the documents that both judged, without Polars' threads."""
+    row_of_a, row_of_b = (
+        {key: row for row, key in enumerate(zip(judge.query.tolist(), judge.doc_ids, strict=True))}
+        for judge in (a, b)
+    )
+    common = [
+        (row, row_of_b[key])
+        for key, row in row_of_a.items()
+        if key in row_of_b and a.is_judged[row] and b.is_judged[row_of_b[key]]
+    ]
+    return [row for row, _ in common], [row for _, row in common]
 
 
 def _with_rel(criterion: Any, rel: float) -> Any:

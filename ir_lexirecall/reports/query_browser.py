@@ -11,16 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.lazy import polars as pl
+from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.texts import QUERIES, TextSources, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
+_KEY = ["query", "doc_id"]
 _DEPTH = 100  # documents of a ranking; relevant ones are shown below, too
 _LEAST_DEPTH = 10
 _MOST_DOCUMENTS = 250_000  # of all rankings together
@@ -125,54 +129,28 @@ def _browser_data(
     query_ids = [scored.judgments.query_ids[q] for q in queries.tolist()]
     judgments = scored.judgments.restricted_to(query_ids)
     rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
-    # The documents of each ranking: the first ones, and what is relevant below. Only a run itself
-    # knows those without judgment.
-    key = ["query", "doc_id"]
-    known = pl.DataFrame(
-        {"query": judgments.query, "doc_id": judgments.doc_id, "grade": judgments.grade}
-    ).filter(pl.Series(judgments.is_judged))
+    known = pd.DataFrame(
+        {"query": judgments.query, "doc_id": judgments.doc_ids, "grade": judgments.grade}
+    )[judgments.is_judged]
     rankings = []
     for name in names:
-        run, source = scored.runs[name], runs.get(name)
-        if source is None or judgments.judged_only:
-            number = np.full(len(run.depth), -1)
-            number[queries] = np.arange(len(queries))
-            query, doc_id, rank = (
-                number[run.query],
-                scored.judgments.doc_id.gather(run.doc),
-                run.rank,
-            )
-        else:
-            pool = Pool.from_runs(judgments, {name: source}, depth)
-            query, doc_id, rank = pool.query, pool.doc_id, pool.rank[0].astype(np.int64)
-        rows = pl.DataFrame({"query": query, "doc_id": doc_id, "rank": rank}).join(
-            known, on=key, how="left"
+        source = None if judgments.judged_only else runs.get(name)
+        rows = (
+            _judged_documents(scored.runs[name], queries)
+            if source is None
+            else _all_documents(judgments, name, source, depth)
         )
-        rows = rows.filter(
-            pl.col("query") >= 0, (pl.col("rank") <= depth) | (pl.col("grade") >= rel)
-        )
-        rankings.append(rows.sort("query", "rank"))
-    # Documents are numbered query by query: the judged ones, then the others in the order in which
-    # rankings have them. Most judged documents are neither relevant nor in any ranking: left out.
-    shown = pl.concat(
-        [known.filter(pl.col("grade") >= rel), *(rows.select(known.columns) for rows in rankings)]
-    )
-    judged = known.join(shown, on=key, how="semi", maintain_order="left")
-    every = pl.concat([judged, shown]).unique(key, keep="first", maintain_order=True)
-    every = every.with_columns(number=pl.int_range(pl.len()).over("query"))
-    best = pl.concat(rankings).group_by("doc_id", maintain_order=True).agg(pl.col("rank").min())
-    best = best.sort("rank", maintain_order=True)
-    highest_first = pl.concat([best["doc_id"], every.filter(pl.col("grade") >= rel)["doc_id"]])
-    packed_rankings = []
-    for name, rows in zip(names, rankings, strict=True):
-        step = (
-            pl.col("rank").diff().over("query").fill_null(pl.col("rank"))
-        )  # from one rank to the next
-        rows = rows.join(every, on=key, how="left", maintain_order="left").with_columns(step=step)
-        doc, steps = (_by_query(rows, column, len(queries)) for column in ("number", "step"))
-        packed_rankings.append(
-            {"doc": doc, "step": steps, "depth": scored.runs[name].depth[queries].tolist()}
-        )
+        rows = rows.merge(known, on=_KEY, how="left")
+        is_shown = (rows["rank"] <= depth) | (rows["grade"] >= rel)
+        rankings.append(rows[is_shown].sort_values(["query", "rank"]))
+    every = _numbered_documents(known, rankings, rel)
+    packed_rankings = [
+        {
+            **_packed_ranking(rows, every, len(queries)),
+            "depth": scored.runs[name].depth[queries].tolist(),
+        }
+        for name, rows in zip(names, rankings, strict=True)
+    ]
     documents = texts.texts
     if (
         documents is None
@@ -182,7 +160,7 @@ def _browser_data(
         documents = collection  # on this machine already
     # Beginnings of the texts of documents, of the first ones as far as there is room.
     room, beginnings = _MOST_TEXT // parts, []
-    wanted = highest_first.unique(maintain_order=True).head(room // 20).to_list()
+    wanted = _highest_first(rankings, every, rel)[: room // 20]
     found = texts_of(documents, wanted)
     for doc_id in (doc_id for doc_id in wanted if found.get(doc_id) is not None):
         title, _, rest = str(found[doc_id]).strip().partition("\n")
@@ -241,19 +219,81 @@ def _browser_data(
     return {"packed": packed, "scope": " ".join(said)}
 
 
+def _judged_documents(run: AlignedRun, queries: Ints) -> pd.DataFrame:
+    """Return the judged documents of a run for some queries, which are numbered anew."""
+    number = np.full(len(run.depth), -1)
+    number[queries] = np.arange(len(queries))
+    rows = pd.DataFrame(
+        {
+            "query": number[run.query],
+            "doc_id": run.judgments.doc_id.gather(run.doc).to_list(),
+            "rank": run.rank,
+        }
+    )
+    return rows[rows["query"] >= 0]
+
+
+def _all_documents(judgments: Judgments, name: str, source: Any, depth: int) -> pd.DataFrame:
+    """Return the documents of a run that are judged or among its first ``depth``."""
+    pool = Pool.from_runs(judgments, {name: source}, depth)
+    return pd.DataFrame(
+        {
+            "query": pool.query,
+            "doc_id": pool.doc_id.to_list(),
+            "rank": pool.rank[0].astype(np.int64),
+        }
+    )
+
+
+def _numbered_documents(
+    known: pd.DataFrame, rankings: list[pd.DataFrame], rel: float
+) -> pd.DataFrame:
+    """Return the documents that rankings show and the relevant ones, numbered query by query.
+
+    Judged ones come first, then the others in the order in which rankings have them. Most judged
+    documents are neither relevant nor in a ranking: they are left out.
+    """
+    relevant = known[known["grade"] >= rel]
+    shown = pd.concat([relevant, *(rows[[*_KEY, "grade"]] for rows in rankings)])
+    shown = shown.drop_duplicates(_KEY)
+    judged = known.merge(shown[_KEY], on=_KEY)
+    every = pd.concat([judged, shown]).drop_duplicates(_KEY)
+    return every.assign(number=every.groupby("query").cumcount())
+
+
+def _packed_ranking(rows: pd.DataFrame, every: pd.DataFrame, n_queries: int) -> dict[str, Any]:
+    """Return the documents of a ranking by their numbers, and steps from one rank to the next."""
+    rows = rows.merge(every[[*_KEY, "number"]], on=_KEY, how="left")
+    step = rows.groupby("query")["rank"].diff().fillna(rows["rank"]).astype(np.int64)
+    rows = rows.assign(step=step)
+    return {"doc": _by_query(rows, "number", n_queries), "step": _by_query(rows, "step", n_queries)}
+
+
+def _highest_first(rankings: list[pd.DataFrame], every: pd.DataFrame, rel: float) -> list[str]:
+    """Return the ids of documents by their best rank, then of relevant ones in no ranking."""
+    best = pd.concat(rankings).groupby("doc_id", sort=False)["rank"].min()
+    best = best.sort_values(kind="stable")
+    relevant = every.loc[every["grade"] >= rel, "doc_id"]
+    return list(dict.fromkeys([*best.index, *relevant]))
+
+
 def packed_text(text: str) -> str:
     """Return a text compressed (deflate) and in base64, as the page's script unpacks it.
 
-    >>> packed_text("a" * 1000)
-    'eNpLTBwFo2AUDHcAAIQVezg='
+    >>> from base64 import b64decode
+    >>> zlib.decompress(b64decode(packed_text("text")))
+    b'text'
     """
     return b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
 
 
-def _by_query(rows: pl.DataFrame, column: str, queries: int) -> list[list[Any]]:
-    """The values of a column, a list per query, in order."""
-    lists = dict(rows.group_by("query", maintain_order=True).agg(column).iter_rows())
-    return [lists.get(query, []) for query in range(queries)]
+def _by_query(rows: pd.DataFrame, column: str, n_queries: int) -> list[list[Any]]:
+    """Return the values of a column, a list per query, in order; None for missing ones."""
+    lists: list[list[Any]] = [[] for _ in range(n_queries)]
+    values = rows[column].astype(object).where(rows[column].notna(), None)
+    for query, value in zip(rows["query"].tolist(), values.tolist(), strict=True):
+        lists[query].append(value)
+    return lists
 
 
 def _criterion(
