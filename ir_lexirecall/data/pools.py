@@ -244,10 +244,10 @@ def _ranked_in_python(judgments: Judgments, name: str, run: RunLike | AlignedRun
     [keys] = judgments.order.keys(np.array(query, dtype=np.int64), np.array(scores, dtype=float))
     order = sorted(range(len(doc_ids)), key=doc_ids.__getitem__, reverse=True)
     order.sort(key=keys.tolist().__getitem__)
-    queries = np.array(query, dtype=np.int32)[np.array(order, dtype=np.int64)]
+    queries = np.array(query, dtype=np.int64)[np.array(order, dtype=np.int64)]
     return pl.DataFrame(
         {
-            "query": queries,
+            "query": queries.astype(np.int32),
             "doc_id": pl.Series([doc_ids[row] for row in order], dtype=pl.String),
             "rank": (position_in_segment(queries) + 1).astype(np.int32),
         }
