@@ -25,13 +25,14 @@ nDCG@10 and a reverse pool are controls. Relevance is grade 1 or more. ::
 
     python examples/papers/missing_labels.py
     python examples/papers/missing_labels.py DATA --full --plots out
-    python examples/papers/missing_labels.py --confirm FOLDER --groups TEAMS.csv
+    python examples/papers/missing_labels.py --confirm FOLDER FOLDER FOLDER
 
 DATA is a folder with some of robust2003, clef-ehealth-2016 and movielens-small; without it, recorded
-numbers are shown. ``--confirm`` tests the declared contrasts on a folder of your own, with
-``qrels.txt.gz`` and ``runs/NAME.gz`` for each run, or ``runs.gz`` with all runs, told apart by their
-tag. TEAMS.csv has the columns ``run`` and ``group``; without it, every run is a group of its own, and
-the contrast about runs that are left out of the pool is not tested.
+numbers are shown. ``--confirm`` tests the second declaration (``second_round.py``): five contrasts on the number of runs
+that formed the pool, the number of relevant documents, and labels missing at random. It takes folders
+of your own, each with ``qrels.txt.gz`` and ``runs/NAME.gz`` for each run, or ``runs.gz`` with all runs,
+told apart by their tag, and ``groups.csv`` with the columns ``run`` and ``group``. Without it, or
+``--groups``, every run is a team of its own.
 """
 
 from __future__ import annotations
@@ -47,10 +48,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from label_loss import MEASURES, OUTCOMES, POLICIES, Estimate, Lost, Systems, simultaneous, study_of
+import second_round
+from label_loss import MEASURES, OUTCOMES, POLICIES, Estimate, Systems, simultaneous, study_of
 from printed import drawn, new_figure, save
 from recommenders import plain
 from scipy import stats
+from second_round import LEAST_MISSING, QUERY_DRAWS
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.data.alignment import align
@@ -87,45 +90,11 @@ class Declared:
     than: tuple[str, int] | None = None
     teams: bool = False
 
-    @property
-    def places(self) -> list[tuple[str, int]]:
-        """Policies and depths that are needed."""
-        return [(self.policy, self.depth), *([self.than] if self.than else [])]
-
     def __str__(self) -> str:
         what = f"lexirecall - {self.minus}" if self.minus else "lexirecall"
         than = f"with {self.than[0]} of depth {self.than[1]}" if self.than else "0"
         less = "less" if self.direction < 0 else "more"
         return f"{OUTCOMES[self.outcome]}, {self.policy} of depth {self.depth}: {what} is {less} than {than}, by {self.least:g} at least"
-
-    def skipped(self, lost: Lost) -> str:
-        """Return why it cannot be tested: shallow runs, no missing label, or no teams; else ""."""
-        if self.teams and len(set(lost.systems.groups.values())) == len(lost.systems.runs):
-            return "every run is a group; name the teams with --groups"
-        for policy, depth in self.places:
-            if depth in lost.skipped:
-                return f"the runs are not deeper than {depth}"
-            if (policy, depth) in lost.nothing:
-                return f"nothing is missing: {policy}, depth {depth}"
-        return ""
-
-    def values(self, lost: Lost) -> Floats:
-        """The contrast in all resamples."""
-        value, *others = (
-            lost.values(self.outcome, *place, "lexirecall", self.minus) for place in self.places
-        )
-        return value - others[0] if others else value
-
-    def error(self, lost: Lost) -> float:
-        """Standard error of the contrast that is due to the draws of labels, which two policies or depths make apart."""
-        errors = [
-            lost.error(self.outcome, *place, "lexirecall", self.minus) for place in self.places
-        ]
-        return float(np.hypot.reduce(errors))
-
-    def too_small(self, found: Estimate) -> bool:
-        """Whether the effect is there, in the declared direction, and surely below the smallest one that would matter."""
-        return found.side == self.direction and self.verdict(found) == "fails"
 
     def verdict(self, found: Estimate) -> str:
         """Return the declared verdict: holds, fails, or cannot tell.
@@ -155,7 +124,7 @@ CONFIRMED = [
     Declared("lost", "random", 10, -1, 0.05),
     Declared("lost", "pool", 10, 1, 0.1, than=("random", 10)),
 ]
-SEVERE = 0.2  # least share of missing labels from which "fails" says something about a measure
+SEVERE = LEAST_MISSING  # share of missing labels from which "fails" says something about a measure
 
 
 # -- collections -----------------------------------------------------------------------------------
@@ -537,7 +506,7 @@ LIMITS = """  exploratory: these collections had been looked at; five sets of la
 # -- the confirmation ------------------------------------------------------------------------------
 
 
-NOTES = """  relevance is grade 1 or more; where every run is a group, nothing is said of runs left out of the pool
+NOTES = """  relevance is grade 1 or more
   TREC DL 2021 passage was looked at while the script was tested: it cannot confirm"""
 WITHDRAWN = "withdrawn: its groups were runs, those of the exploration were teams"
 
@@ -629,40 +598,6 @@ def tell_pools_by_runs(rows: list[dict[str, Any]]) -> None:
     print(table[columns].to_string(index=False))
 
 
-def confirm(lost: Lost) -> list[dict[str, Any]]:
-    """Each declared contrast, with its simultaneous interval over those that can be tested."""
-    there = [contrast for contrast in CONFIRMED if not contrast.skipped(lost)]
-    values = [contrast.values(lost) for contrast in there]
-    estimates = dict(zip(there, simultaneous(values, lost.units) if there else [], strict=True))
-    rows = []
-    for contrast in CONFIRMED:
-        if contrast not in there:
-            rows.append(
-                {"contrast": str(contrast), "verdict": "skipped", "why": contrast.skipped(lost)}
-            )
-            continue
-        found, error = estimates[contrast], contrast.error(lost)
-        rows.append(
-            {"contrast": str(contrast), "verdict": contrast.verdict(found), **vars(found)}
-            | {"too_small": contrast.too_small(found)}
-            | {"error": error, "depends_on_draws": found.depends_on_draws(contrast.verdict, error)}
-        )
-    return rows
-
-
-def tell_confirmed(found: dict[str, Any]) -> None:
-    """Print each contrast: whether it holds, fails or cannot be told, and how many labels are missing."""
-    print(f"\n{found['told']}; {of_sizes(found['sizes'])}")
-    for row in found["rows"]:
-        print(f"  {row['verdict']:11}  {row['contrast']}: {told_of_row(row, found)}")
-    print(f"  {', '.join(f'{n} {verdict}' for verdict, n in counted([found['rows']]).items())}")
-    if "teams" in found:
-        teams = found["teams"]
-        print(
-            f"  With {teams['groups']} teams as groups: {count_sentence(counted([teams['rows']]))}"
-        )
-
-
 def tell_recorded(confirmed: dict[str, Any]) -> None:
     """Print the verdicts on the declared contrasts, a row per contrast and a column per collection."""
     table = pd.DataFrame(index=pd.RangeIndex(1, len(CONFIRMED) + 1, name="contrast"))
@@ -673,9 +608,9 @@ def tell_recorded(confirmed: dict[str, Any]) -> None:
         table[f"{name}: missing"] = ["" if x is None else f"{x:.2f}" for x in shares]
     print("\nVerdicts on the declared contrasts, by number, and the share of labels missing\n")
     print(table.to_string())
-    print(
-        "  s: beyond 0, but surely too small; *: two standard errors of the draws could change it"
-    )
+    print("  small: beyond 0, but surely below the least effect")
+    print("  °: beyond 0, but the interval reaches below the least effect")
+    print("  *: two standard errors of the draws could change it")
     print(f"  contrast 6 is {WITHDRAWN}")
 
 
@@ -690,29 +625,11 @@ def verdict_of(row: dict[str, Any]) -> str:
     """Return the verdict on a contrast, marked if the effect is small or the draws could change it."""
     if row["verdict"] == "skipped":
         return "skipped"
-    marks = (", small" if row["too_small"] else "") + ("*" if row["depends_on_draws"] else "")
-    return f"{row['verdict']}{marks}"
-
-
-def told_of_row(row: dict[str, Any], found: dict[str, Any]) -> str:
-    """Return the estimate of a contrast and what weakens its verdict."""
-    if row["verdict"] == "skipped":
-        return str(row["why"])
     estimate = Estimate(row["value"], row["low"], row["high"])
-    contrast = contrast_of(row)
-    remarks = [str(estimate)]
-    if row["verdict"] == "holds" and not contrast.is_shown(estimate):
-        remarks.append(f"an effect of at least {contrast.least:g} is not shown")
-    if row["too_small"]:
-        remarks.append("too small")
-    if row["depends_on_draws"]:
-        remarks.append("two standard errors of the draws could change the verdict")
-    share = share_missing(row, found)
-    if share is not None:
-        remarks.append(f"{share:.0%} of the labels missing")
-    if is_withdrawn(row, found):
-        remarks.append(WITHDRAWN)
-    return "; ".join(remarks)
+    size = ", small" if row["too_small"] else ""
+    if row["verdict"] == "holds" and not contrast_of(row).is_shown(estimate):
+        size = "°"
+    return f"{row['verdict']}{size}{'*' if row['depends_on_draws'] else ''}"
 
 
 def of_sizes(sizes: dict[str, int]) -> str:
@@ -754,82 +671,94 @@ def figure(several: dict[str, dict[str, Any]], plots: Path | None, ending: str =
 
 
 def main(arguments: list[str] | None = None) -> None:
+    """Run the command line."""
+    options = parsed_options(arguments)
+    record = read_record()
+    if options.confirm:
+        confirm_folders(options, record)
+    elif options.data:
+        record |= explored_collections(options)
+    if options.record:
+        RECORDED.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    if not options.confirm:
+        tell_everything(record, options)
+
+
+def parsed_options(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}"
-    )
-    parser.add_argument(
-        "--confirm", type=Path, metavar="FOLDER", help="test the declared contrasts on these runs"
-    )
-    parser.add_argument(
-        "--groups",
+    add = parser.add_argument
+    add("data", type=Path, nargs="?", help=f"folder with some of {', '.join(COLLECTIONS)}")
+    add(
+        "--confirm",
         type=Path,
-        metavar="CSV",
-        help="with --confirm: the team of each run (run, group)",
+        nargs="+",
+        metavar="FOLDER",
+        help="test the second declaration on these collections",
     )
-    parser.add_argument(
-        "--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)"
+    add("--groups", type=Path, metavar="CSV", help="with one FOLDER: the team of each run")
+    add("--samples", type=int, help="draws of labels (default: 3; 20 with --confirm)")
+    add(
+        "--resamples",
+        type=int,
+        help=f"of the bootstrap (default: 300; 10,000 with --confirm, {QUERY_DRAWS} a draw of teams)",
     )
-    parser.add_argument(
-        "--resamples", type=int, help="of the bootstrap (default: 300; 10,000 with --confirm)"
-    )
-    parser.add_argument("--full", action="store_true", help="20 draws of labels, 2,000 resamples")
-    parser.add_argument(
-        "--record", action="store_true", help="keep what comes out beside the script"
-    )
-    parser.add_argument(
-        "--plots", type=Path, metavar="FOLDER", help="draw the figure into this folder"
-    )
+    add("--full", action="store_true", help="20 draws of labels, 2,000 resamples")
+    add("--record", action="store_true", help="keep what comes out beside the script")
+    add("--plots", type=Path, metavar="FOLDER", help="draw the figure into this folder")
     options = parser.parse_args(arguments)
-    default = (
-        {"samples": 20, "n_resamples": 10_000}
-        if options.confirm
-        else {"samples": 3, "n_resamples": 300}
-    )
-    asked = {"samples": options.samples, "n_resamples": options.resamples}
-    sizes = (
-        {"samples": 20, "n_resamples": 2000}
-        if options.full
-        else {k: asked[k] or default[k] for k in default}
-    )
-    record = (
-        json.loads(RECORDED.read_text(encoding="utf-8"))
-        if RECORDED.exists()
-        else {"explored": {}, "confirmed": {}, "by_runs": []}
-    )
-    if options.confirm:
+    if options.groups and len(options.confirm or []) != 1:
+        parser.error("--groups needs --confirm with one folder; others read FOLDER/groups.csv")
+    return options
+
+
+def read_record() -> dict[str, Any]:
+    """Return what was recorded beside the script."""
+    empty: dict[str, Any] = {"explored": {}, "confirmed": {}, "by_runs": []}
+    if not RECORDED.exists():
+        return empty
+    recorded: dict[str, Any] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    return recorded
+
+
+def confirm_folders(options: argparse.Namespace, record: dict[str, Any]) -> None:
+    """Test the second declaration on each folder, print verdicts, and put them into the record."""
+    samples = options.samples or 20
+    blocks = max(1, (options.resamples or 10_000) // QUERY_DRAWS)
+    several = record.setdefault("second", {})
+    for folder in options.confirm:
+        teams = options.groups
+        if teams is None and (folder / "groups.csv").is_file():
+            teams = folder / "groups.csv"
         try:
-            systems = own(options.confirm, options.groups)
+            systems = own(folder, teams)
         except ValueError as error:
             raise SystemExit(str(error)) from None
         except (OSError, EOFError) as error:  # no gzip, or part of one
-            raise SystemExit(f"{options.confirm}: {error}") from None
-        places = dict.fromkeys(place for contrast in CONFIRMED for place in contrast.places)
-        measures = dict.fromkeys(
-            ["lexirecall", *(contrast.minus for contrast in CONFIRMED if contrast.minus)]
-        )
-        lost = study_of(systems, places=places, measures=list(measures), **sizes)
-        found = {"told": systems.told(), "sizes": sizes, "rows": rounded(confirm(lost))}
-        found["missing"] = {
-            str(depth): removed
-            for (policy, depth), removed in lost.removed.items()
-            if policy == "pool"
-        }
-        tell_confirmed(found)
-        record["confirmed"][systems.name] = found
-    elif options.data:
-        there = {name: make for name, make in COLLECTIONS.items() if (options.data / name).is_dir()}
-        several = {}
-        for name, make in there.items():
+            raise SystemExit(f"{folder}: {error}") from None
+        found = rounded(second_round.confirm(systems, samples=samples, blocks=blocks))
+        second_round.tell(found)
+        several[systems.name] = found
+    second_round.tell_combined(several)
+
+
+def explored_collections(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the exploratory study of the collections that the folder has."""
+    sizes = {"samples": options.samples or 3, "n_resamples": options.resamples or 300}
+    if options.full:
+        sizes = {"samples": 20, "n_resamples": 2000}
+    several = {}
+    for name, make in COLLECTIONS.items():
+        if (options.data / name).is_dir():
             for systems in make(options.data / name):
                 several[systems.name] = explored(systems, **sizes)
-        record |= {"explored": rounded(several), "sizes": sizes}
-    if options.record:
-        RECORDED.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    if options.confirm:
-        return
+    return {"explored": rounded(several), "sizes": sizes}
+
+
+def tell_everything(record: dict[str, Any], options: argparse.Namespace) -> None:
+    """Print the exploratory study, the confirmation, and what is declared for further collections."""
     print("Policies: which labels are missing, at a depth")
     for name, text in POLICIES.items():
         print(f"  {name}: {text}")
@@ -842,7 +771,7 @@ def main(arguments: list[str] | None = None) -> None:
     for sentence in sentences(several):
         print(f"  {sentence}")
     print(f"Limits\n{LIMITS}")
-    print("\nDeclared for --confirm, before any further collection was looked at")
+    print("\nDeclared before the collections of the confirmation were looked at")
     for contrast in CONFIRMED:
         print(f"  {contrast}")
     print(NOTES)
@@ -851,10 +780,16 @@ def main(arguments: list[str] | None = None) -> None:
         print("\nWhat the confirmation says")
         for sentence in confirmation_sentences(record):
             print(f"  {sentence}")
-    else:
-        print("  Not run yet on any collection.")
     if record.get("by_runs"):
         tell_pools_by_runs(record["by_runs"])
+    print("\nDeclared for --confirm, before any further collection is looked at")
+    second_round.tell_declared()
+    if record.get("second"):
+        for found in record["second"].values():
+            second_round.tell(found)
+        second_round.tell_combined(record["second"])
+    else:
+        print("  Not tested yet on any collection.")
     if drawn(options.plots):
         figure(several, options.plots)
 

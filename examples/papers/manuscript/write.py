@@ -12,6 +12,7 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from missing_labels import (  # noqa: E402
     share_missing,
     verdict_of,
 )
+from second_round import FEW, LEAST_COLLECTIONS, SECOND, combined  # noqa: E402
 
 from ir_lexirecall.present.tables import Column, Shown  # noqa: E402
 
@@ -168,6 +170,7 @@ def confirmation_numbers(record: dict[str, Any]) -> dict[str, str]:
     """Return the macros of the confirmation: what depends on its outcome is a sentence of its own."""
     counts = counted(found["rows"] for found in record["confirmed"].values())
     macros = {"ConfirmedOutcome": outcome_of(counts), "SevereShare": percent(SEVERE)}
+    macros |= second_numbers(record)
     if not record["confirmed"]:
         untested = "The declared contrasts have not been tested yet."
         return macros | dict.fromkeys(
@@ -265,6 +268,23 @@ def threat_sentences(record: dict[str, Any]) -> list[str]:
             "depth: a contrast that fails there shows that little was taken away."
         )
     return sentences
+
+
+def second_numbers(record: dict[str, Any]) -> dict[str, str]:
+    """Return the macros of the second declaration, its rules and its outcome."""
+    second = record.get("second", {})
+    if not second:
+        outcome = "They have not been tested yet."
+    else:
+        verdicts = Counter(row["verdict"] for row in combined(second))
+        parts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        outcome = f"Over {len(second)} collections: {parts}."
+    return {
+        "NumSecond": str(len(SECOND)),
+        "FewRuns": str(FEW),
+        "LeastCollections": str(LEAST_COLLECTIONS),
+        "SecondOutcome": outcome,
+    }
 
 
 def replicated_sentence(record: dict[str, Any]) -> str:
@@ -382,7 +402,22 @@ def confirmation_tables(record: dict[str, Any]) -> list[str]:
         parts.append(small_table(verdict_table(confirmed, order), "tab:confirmed"))
     if record.get("by_runs"):
         parts.append(small_table(runs_table(record["by_runs"]), "tab:runs"))
+    parts.append(small_table(second_table(record.get("second", {})), "tab:second"))
     return parts
+
+
+def second_table(second: dict[str, Any]) -> Shown:
+    """Return the contrasts of the second declaration, and what they come to over collections."""
+    order = [str(number) for number in range(1, len(SECOND) + 1)]
+    columns = [Column("", order, True), Column("contrast", list(map(str, SECOND)))]
+    if second:
+        rows = combined(second)
+        estimates = ["" if "value" not in row else estimate_of(row) for row in rows]
+        columns += [
+            Column("verdict", [row["verdict"] for row in rows]),
+            Column("", estimates, True),
+        ]
+    return Shown(columns, "The second declaration, for collections that are still held back.")
 
 
 def verdict_table(confirmed: dict[str, Any], order: list[str]) -> Shown:
@@ -401,8 +436,9 @@ def verdict_table(confirmed: dict[str, Any], order: list[str]) -> Shown:
         "of labels missing, and the verdicts with teams as groups."
     )
     notes = [
-        "Small: beyond 0, and surely below the smallest effect that would matter. *: two standard "
-        "errors of the draws of labels could change the verdict. Contrast 6 is withdrawn where every "
+        "Small: beyond 0, and surely below the smallest effect that would matter. °: beyond 0, but the "
+        "interval reaches below that effect. *: two standard errors of the draws of labels could "
+        "change the verdict. Contrast 6 is withdrawn where every "
         "run is a group: in the exploration, groups were teams."
     ]
     return Shown(columns, title, notes)
