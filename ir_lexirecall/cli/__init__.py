@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -27,6 +28,9 @@ _OPTIONS = {
     "say so: query=": "say so: --query-column ",
     "which it is: query=": "which it is: --query-column ",
     "leave query= out": "leave --query-column out",
+    "a run (run=)": "a run (--run-column)",
+    "a repeat (where=)": "a repeat (--where)",
+    "name two, baseline= and candidate=": "name two, --baseline and --candidate",
     "cluster=True": "--cluster",
     "pass groups=": "give --groups",
     "allow_empty=True (--allow-empty)": "--allow-empty",
@@ -35,6 +39,7 @@ _OPTIONS = {
     "leave out values= and": "omit --values and",
 }
 """Arguments in Python that messages name, and what they are here."""
+_WHERE = re.compile(r"where=\{'([^']*)': '([^']*)'\}")
 _COMMANDS = {
     "eval": "eval",
     "compare": "compare",
@@ -96,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 said = str(error) or type(error).__name__
                 for argument, option in _OPTIONS.items():
                     said = said.replace(argument, option)
+                said = _WHERE.sub(r"--where \1=\2", said)
             else:
                 asked = f"please report it ({_TRACEBACK}=1 in the environment shows where it comes from)"
                 said = f"unexpected {type(error).__name__}: {error}; {asked}"

@@ -355,7 +355,7 @@ def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
     names = [name for name in table.columns if name != INDEX]
     message = (
         f"{table.name} has no column that names queries, such as query_id: "
-        f"it has {shown_names(names)}"
+        f"it has {shown_names(names)}{_further_roles(table, candidates)}"
     )
     choices = [name for name in candidates if name not in (INDEX, "")]
     if choices:
@@ -366,6 +366,24 @@ def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
     if "" in table.columns:
         return f"{message}; name the column without a name, if it does, or add one"
     return f"{message}; add one, or say which it is: query='NAME'"
+
+
+def _further_roles(table: Table, candidates: Sequence[str]) -> str:
+    """Return what columns could hold besides ids of queries, for a message; empty for none."""
+    roles: dict[str, list[str]] = {"a run (run=)": [], "a repeat (where=)": [], "values": []}
+    for name in table.columns:
+        kind, n_ids = table.kind(name), len(table.ids(name))
+        repeats = 2 * n_ids <= len(table)
+        if name in (INDEX, "") or name in candidates:
+            continue
+        if name.lower() in REPEAT_NAMES or (kind is Kind.INTEGER and repeats and n_ids > 2):
+            roles["a repeat (where=)"].append(name)
+        elif kind in (Kind.NUMBER, Kind.FLAG, Kind.INTEGER):
+            roles["values"].append(name)
+        elif kind is Kind.TEXT and repeats:
+            roles["a run (run=)"].append(name)
+    shown_roles = [f"{role}: {shown_names(cs, 5)}" for role, cs in roles.items() if cs]
+    return f" (could be {'; '.join(shown_roles)})" if shown_roles else ""
 
 
 # -- rows that repeat a query ----------------------------------------------------------------------
@@ -416,7 +434,7 @@ def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
         values = list(dict.fromkeys(columns[name]))
         choice = (
             f"the rows differ in {name} ({shown_names(values, 3)}): keep those of one, "
-            f"such as {name} == {values[0]!r}"
+            f"such as where={{{name!r}: {values[0]!r}}}"
         )
         if name.lower() in TASK_NAMES:
             return f"{choice}, or give them to benchmark as several collections"

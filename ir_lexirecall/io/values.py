@@ -590,8 +590,8 @@ def parts_of_files(paths: Sequence[str | os.PathLike[str]], columns: NamedColumn
     for name, content in zip(names_of_runs(paths, contents), contents, strict=True):
         names = content.columns if is_of_one_run(content) else ()
         has_shared = sum(n_tables[column] > 1 for column in names) > 1
-        is_one_run = isinstance(content, Table) and content.run is not None
-        parts.append(Part(content, file_run=name, one_run=is_one_run or has_shared or None))
+        has_measures = is_of_one_run(content) and bool(content.measures)
+        parts.append(Part(content, file_run=name, one_run=has_measures or has_shared or None))
     return parts
 
 

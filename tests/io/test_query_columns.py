@@ -118,8 +118,8 @@ def test_two_columns_that_could_be_ids_are_refused(
     parts = {"a": form(a, tmp_path / "a"), "b": form(turned(a), tmp_path / "b")}
     with pytest.raises(
         ValueError,
-        match="no column that names queries, such as query_id: it has problem, acc, answer; "
-        "if one of problem, answer does, say so: query='problem'",
+        match=r"no column that names queries, such as query_id: it has problem, acc, answer "
+        r"\(could be values: acc\); if one of problem, answer does, say so: query='problem'",
     ):
         read_values(parts)
 
@@ -198,10 +198,10 @@ def test_texts_that_repeat_are_no_rows() -> None:
 
 
 REPEATS = {
-    "filter": (["strict", "flexible"], "keep those of one, such as filter == 'strict'$"),
-    "epoch": ([1, 2], "keep those of one, such as epoch == '1', or average over epoch"),
+    "filter": (["strict", "flexible"], r"keep those of one, such as where={'filter': 'strict'}$"),
+    "epoch": ([1, 2], "such as where={'epoch': '1'}, or average over epoch"),
     "seed": ([13, 14], "or average over seed"),
-    "prompt_style": (["plain", "chain"], "keep those of one, such as prompt_style == 'plain'"),
+    "prompt_style": (["plain", "chain"], "such as where={'prompt_style': 'plain'}"),
     "dataset": (["x", "y"], "or give them to benchmark as several collections"),
 }
 

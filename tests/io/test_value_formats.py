@@ -1,0 +1,458 @@
+"""Values in files of evaluation programs: the values that the programs say, and what failed, is missing or cut off."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import exit_code
+
+import ir_lexirecall as irl
+from ir_lexirecall.io.value_formats import FORMATS
+from ir_lexirecall.io.values import ValueTable, read_values
+
+FILES = Path(__file__).parents[1] / "files" / "coming_from"
+LOGS = [FILES / "main.eval", FILES / "branch.eval"]
+
+
+def means(table: ValueTable) -> dict[str, list[float]]:
+    return {name: x.mean(axis=1).round(4).tolist() for name, x in table.values.items()}
+
+
+def written(path: Path, content: Any) -> Path:
+    path.write_text(json.dumps(content))
+    return path
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+# -- inspect_ai ------------------------------------------------------------------------------------
+
+
+def sample(item: Any, value: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
+    return {"id": item, "epoch": epoch, "scores": {"match": {"value": value}}, **more}
+
+
+def log(*samples: dict[str, Any], model: str = "m", **more: Any) -> dict[str, Any]:
+    return {
+        "status": "success",
+        "eval": {"model": model, "task": "t"},
+        "samples": [*samples],
+        **more,
+    }
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_logs_of_inspect_have_the_accuracy_that_they_say(epoch: int) -> None:
+    pytest.importorskip("backports.zstd")
+    table = read_values([str(path) for path in LOGS], where={"epoch": epoch})
+    assert table.runs == ["main", "branch"]  # one model: the files name the runs
+    assert means(table) == {"match": [0.875, 0.625], "includes": [0.875, 0.625]}
+    assert any("C 1, P 0.5, I 0, N 0" in note for note in table.notes)
+    assert not table.cut
+
+
+def test_epochs_are_repeats_that_are_not_averaged_unasked() -> None:
+    pytest.importorskip("backports.zstd")
+    with pytest.raises(ValueError, match=r"given twice .* the rows differ in epoch \(1, 2\)"):
+        read_values(str(LOGS[0]))
+
+
+SCORES: list[tuple[Any, float]] = [
+    *(("C", 1.0), ("I", 0.0), ("P", 0.5), ("N", 0.0), (True, 1.0), (False, 0.0)),
+    *(("yes", 1.0), ("No", 0.0), ("true", 1.0), ("0.25", 0.25), (3, 3.0)),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), SCORES)
+def test_scores_of_inspect_count_as_its_reducers_have_them(
+    value: Any, expected: float, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "a.json", log(sample("x", value), sample("y", 0.5)))
+    assert read_values(path).values["match"].tolist() == [[expected, 0.5]]
+
+
+def test_a_scorer_with_several_scores_has_a_column_for_each(tmp_path: Path) -> None:
+    value = {"precision": 0.5, "recall": "C"}
+    table = read_values(written(tmp_path / "a.json", log(sample("x", value))))
+    assert means(table) == {"match.precision": [0.5], "match.recall": [1.0]}
+
+
+def test_a_score_that_is_a_text_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", log(sample("x", "Paris"), sample("y", 1)))
+    with pytest.raises(ValueError, match="sample_id 'x': match is 'Paris', not a number"):
+        read_values(path)
+
+
+def test_samples_that_failed_are_missing_and_counted_beside_the_means(tmp_path: Path) -> None:
+    failed = sample("y", "C", error={"message": "no container"})
+    good = log(sample("x", "C"), sample("y", "C"), sample("z", "I"), model="good")
+    poor = log(sample("x", "C"), failed, sample("z", "C"), model="poor")
+    paths = [str(written(tmp_path / f"{i}.json", one)) for i, one in enumerate((good, poor))]
+    with pytest.raises(ValueError, match="the match of run 'poor' for query 'y' is missing"):
+        read_values(paths)
+    table = read_values(paths, missing="skip")
+    assert (table.runs, table.skipped) == (["good", "poor"], ("y",))
+    assert table.missing_of_run == {"poor": 1}
+    assert exit_code("compare", "--values", *paths, "--missing", "skip") == 0
+
+
+def test_items_that_one_model_lacks_are_named(tmp_path: Path) -> None:
+    paths = [
+        written(tmp_path / "a.json", log(sample("x", "C"), sample("y", "C"), model="a")),
+        written(tmp_path / "b.json", log(sample("x", "C"), model="b")),
+    ]
+    with pytest.raises(ValueError, match="match of run 'b' for query 'y' is missing"):
+        read_values(list(map(str, paths)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"eval": {"model": "m"}, "status": "success"}, "a log of inspect_ai without samples"),
+        (log({"id": 1, "epoch": 1, "scores": {}}), "none of its 1 items has a score"),
+        (log({"epoch": 1, "scores": {}}), "looks like a file of inspect_ai, but .*KeyError: 'id'"),
+        (log(sample(1, "C"), sample(1, "I")), "sample_id '1', .*given twice"),
+    ],
+)
+def test_logs_without_values_say_so(content: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_values(written(tmp_path / "a.json", content))
+
+
+# -- files that are cut off, or damaged -----------------------------------------------------------
+
+
+def test_a_run_that_did_not_finish_is_compared_only_if_asked(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spec = {"model": "b", "dataset": {"samples": 5}, "config": {"epochs": 1}}
+    cut = {"status": "cancelled", "eval": spec, "samples": [sample(f"q{i}", "C") for i in range(3)]}
+    whole = log(*[sample(f"q{i}", "I") for i in range(5)], model="a")
+    paths = [str(written(tmp_path / f"{i}.json", one)) for i, one in enumerate((whole, cut))]
+    with pytest.raises(ValueError, match=r"3 of 5 samples are in it; the status .* 'cancelled'"):
+        read_values(paths)
+    assert exit_code("compare", "--values", *paths) == 1
+    assert exit_code("compare", "--values", *paths, "--missing", "skip") == 5
+    assert "3 of 5 samples are in it" in capfd.readouterr().out
+    assert exit_code("gate", "--values", *paths, "--missing", "skip") == 5
+    assert exit_code("gate", "--values", *reversed(paths), "--missing", "skip", "--margin=0") in (
+        3,
+        5,
+    )
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.97])
+def test_an_archive_that_is_cut_off_gives_what_is_whole(
+    compression: int, share: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        start = {"version": 2, "eval": {"model": "m", "dataset": {"samples": 40}}}
+        archive.writestr("_journal/start.json", json.dumps(start))
+        for i in range(40):
+            archive.writestr(f"samples/{i}_epoch_1.json", json.dumps(sample(i, "C")))
+    data = path.read_bytes()
+    whole = read_values(path, missing="skip")  # a crash: no header.json
+    assert len(whole.query_ids) == 40
+    path.write_bytes(data[: int(share * len(data))])
+    table = read_values(path, missing="skip")
+    assert 0 < len(table.query_ids) <= 40
+    assert f"{len(table.query_ids)} of 40 samples are in it" in table.cut[0]
+    with pytest.raises(
+        ValueError, match=r"the status of the run is 'started'\. Give missing='skip'"
+    ):
+        read_values(path)
+
+
+@pytest.mark.parametrize("size", [4, 20, 60])
+def test_an_archive_without_anything_whole_is_named(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(LOGS[0].read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"log\.eval: the archive is cut off, and nothing"):
+        read_values(path)
+
+
+def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(log()))
+        archive.writestr("samples/1.json", json.dumps(sample(1, "C")))
+    data = bytearray(path.read_bytes())
+    data[60] ^= 255
+    path.write_bytes(bytes(data))
+    with pytest.raises(ValueError, match=r"log\.eval: the archive is damaged"):
+        read_values(path)
+
+
+def test_an_archive_of_another_program_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "files.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "query_id,a\nq,1\n")
+    with pytest.raises(
+        ValueError, match="a zip archive that is not a log of inspect_ai; unpack it"
+    ):
+        read_values(path)
+
+
+def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", [{"id": i, "acc": 1} for i in range(4)])
+    path.write_text(path.read_text()[:-6])
+    with pytest.raises(ValueError, match=r"line 4 is cut off: 3 lines are whole\. Give missing"):
+        read_values(path)
+    table = read_values(path, missing="skip")
+    assert table.query_ids == ["0", "1", "2"]
+    assert table.cut
+    path.write_text('{"id": 1, "acc": 1}\n{"id": 2, "ac\n{"id": 3, "acc": 1}\n')
+    with pytest.raises(ValueError, match="line 2: taken for JSON"):
+        read_values(path, missing="skip")
+
+
+# -- the other programs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "expected"),
+    [
+        (
+            ["samples_gsm8k_main.jsonl", "samples_gsm8k_branch.jsonl"],
+            {"where": {"filter": "strict-match"}},
+            {"exact_match": [0.9333, 0.6]},
+        ),
+        (
+            ["samples_gsm8k_main.jsonl", "samples_gsm8k_branch.jsonl"],
+            {"where": {"filter": "flexible-extract"}},
+            {"exact_match": [1.0, 1.0]},
+        ),
+        (["swe_main.json", "swe_branch.json"], {}, {"resolved": [0.9, 0.5667]}),
+        (["promptfoo.json"], {"measures": "score"}, {"score": [0.9333, 0.6]}),
+        (
+            ["evaluation_results.json"],
+            {},
+            {"Precision@5": [0.76, 0.56], "NDCG@5": [0.6733, 0.54]},
+        ),
+        (
+            ["assignments.jsonl"],
+            {},
+            {
+                "strict_vital_score": [0.9333, 0.6],
+                "strict_all_score": [0.4667, 0.3],
+                "vital_score": [0.9333, 0.6],
+                "all_score": [0.7167, 0.55],
+            },
+        ),
+        (
+            ["test_run_main.json", "test_run_branch.json"],
+            {"missing": "skip"},
+            {"Exact": [0.8571, 0.5714]},
+        ),
+        (["ragas_main.csv", "ragas_branch.csv"], {}, {"faithfulness": [0.95, 0.7]}),
+        (["mteb"], {"runs": ["org__main", "org__branch"]}, {"main_score": [0.625, 0.5775]}),
+    ],
+)
+def test_values_of_other_programs(
+    files: list[str], options: dict[str, Any], expected: Mapping[str, list[float]]
+) -> None:
+    paths = [str(FILES / name) for name in files]
+    table = read_values(paths[0] if len(paths) == 1 else paths, **options)
+    order = sorted(range(2), key=lambda i: "branch" in table.runs[i])
+    assert {name: [row[i] for i in order] for name, row in means(table).items()} == expected
+
+
+def test_two_filters_of_lm_eval_need_a_choice() -> None:
+    path = FILES / "samples_gsm8k_main.jsonl"
+    with pytest.raises(
+        ValueError, match=r"rows differ in filter .* where=\{'filter': 'strict-match'\}"
+    ):
+        read_values(path)
+    with pytest.raises(
+        ValueError, match=r"no row has filter == 'strict'; there are strict-match, flex"
+    ):
+        read_values(path, where={"filter": "strict"})
+    with pytest.raises(ValueError, match=r"has no column 'fliter': it has .*did you mean 'filter'"):
+        read_values(path, where={"fliter": "strict"})
+
+
+def test_where_needs_a_table() -> None:
+    path = FILES.parent / "values" / "bm25.trec_eval"
+    with pytest.raises(ValueError, match="there is no table with a column 'filter'"):
+        read_values(path, where={"filter": "x"})
+
+
+def test_models_of_lm_eval_are_those_of_the_results_beside_the_samples(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        folder = tmp_path / model
+        folder.mkdir()
+        shutil.copy(
+            FILES / "samples_gsm8k_main.jsonl", folder / "samples_x_2026-01-21T03-44-18.4.jsonl"
+        )
+        written(folder / "results_2026-01-21T03-44-18.4.json", {"model_name": f"org/{model}"})
+    paths = sorted(map(str, tmp_path.rglob("samples*")))
+    assert read_values(paths, where={"filter": "strict-match"}).runs == ["org/a", "org/b"]
+
+
+def test_helm_takes_the_quality_of_answers_and_others_by_name() -> None:
+    paths = sorted(map(str, FILES.glob("helm/*/per_instance_stats.json")))
+    table = read_values(paths)
+    assert table.runs == ["openai_branch", "openai_main"]
+    assert means(table) == {"exact_match": [0.6, 0.9333]}
+    assert means(read_values(paths, measures="num_references")) == {"num_references": [4.0, 4.0]}
+
+
+def test_perturbations_of_helm_are_told_apart(tmp_path: Path) -> None:
+    stats = [{"name": {"name": "f1"}, "mean": 0.5}]
+    record = {"instance_id": "i", "train_trial_index": 0, "stats": stats}
+    path = written(tmp_path / "s.json", [record, record | {"perturbation": {"name": "typos"}}])
+    with pytest.raises(ValueError, match="rows differ in perturbation"):
+        read_values(path)
+    for value in (None, "typos"):
+        assert read_values(path, where={"perturbation": value}).query_ids == ["i"]
+
+
+def test_swe_bench_counts_errors_as_not_resolved_and_says_so(tmp_path: Path) -> None:
+    table = read_values(FILES / "swe_main.json")
+    assert "1 error of 30 instances count 0" in table.notes[0]
+    report = json.loads((FILES / "swe_main.json").read_text())
+    report["incomplete_ids"] = ["django__django-9"]
+    path = written(tmp_path / "r.json", report)
+    with pytest.raises(ValueError, match="query 'django__django-9' is missing"):
+        read_values(path)
+
+
+def test_swe_bench_without_what_was_run_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.json", {"resolved": ["a__a-1"], "no_generation": []})
+    with pytest.raises(ValueError, match="lists what was resolved, not what was run and was not"):
+        read_values(path)
+
+
+def test_details_of_swe_bench_per_instance(tmp_path: Path) -> None:
+    details = {f"a__a-{i}": {"resolved": i > 1, "tests_status": {"x": []}} for i in range(4)}
+    assert means(read_values(written(tmp_path / "r.json", details))) == {"resolved": [0.5]}
+
+
+def test_test_cases_of_deepeval_are_known_by_their_names_or_inputs(tmp_path: Path) -> None:
+    def run(*names: str) -> dict[str, Any]:
+        cases = [
+            {
+                "name": name,
+                "input": f"input of {name}",
+                "metricsData": [{"name": "F", "score": 0.5}],
+            }
+            for name in names
+        ]
+        return {"testCases": cases}
+
+    named = read_values(written(tmp_path / "a.json", run("capital", "river")))
+    assert named.query_ids == ["capital", "river"]
+    numbered = read_values(written(tmp_path / "b.json", run("test_case_0", "test_case_1")))
+    assert numbered.query_ids == ["input of test_case_0", "input of test_case_1"]
+
+
+def test_promptfoo_parts_prompts_and_leaves_errors_out(tmp_path: Path) -> None:
+    def result(prompt: str, variable: int, **more: Any) -> dict[str, Any]:
+        return {
+            "provider": {"id": "p"},
+            "prompt": {"label": prompt},
+            "vars": {"x": variable},
+            "success": True,
+            "score": 1,
+            **more,
+        }
+
+    failed = result("new", 2, error="timeout", score=0, success=False, failureReason=2)
+    content = {
+        "results": {"results": [*(result("old", i) for i in (1, 2)), result("new", 1), failed]}
+    }
+    path = written(tmp_path / "r.json", content)
+    with pytest.raises(ValueError, match=r"score of run 'p, new' for query .* is missing"):
+        read_values(path)
+    assert read_values(path, missing="skip").missing_of_run == {"p, new": 1}
+
+
+def test_a_part_of_the_results_of_opensearch_is_incomplete(tmp_path: Path) -> None:
+    content = json.loads((FILES / "evaluation_results.json").read_text())
+    content["hits"]["total"]["value"] = 100
+    with pytest.raises(ValueError, match=r"60 of 100 results are in it; ask for more \(size\)"):
+        read_values(written(tmp_path / "r.json", content))
+
+
+def test_nuggets_of_another_scale_are_named(tmp_path: Path) -> None:
+    nugget = {"text": "a", "importance": "vital", "assignment": "maybe"}
+    path = lines(tmp_path / "a.jsonl", [{"qid": "1", "nuggets": [nugget]}] * 2)
+    with pytest.raises(
+        ValueError, match="importance 'vital' and assignment 'maybe'; expected vital"
+    ):
+        read_values(path)
+
+
+def test_two_models_of_one_name_keep_the_names_of_their_files(tmp_path: Path) -> None:
+    paths = [
+        str(written(tmp_path / f"{name}.json", log(sample("x", "C"), sample("y", "I"))))
+        for name in ("before", "after")
+    ]
+    assert read_values(paths).runs == ["before", "after"]
+
+
+# -- files of no known program ----------------------------------------------------------------------
+
+
+def test_an_unknown_table_says_what_each_column_could_be(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    rows = [f"p{i},{llm},{seed},{i % 2}\n" for i in range(6) for llm in "ab" for seed in (1, 2, 3)]
+    path.write_text("problem,llm,seed,correct\n" + "".join(rows))
+    with pytest.raises(
+        ValueError,
+        match=r"it has problem, llm, seed, correct \(could be a run \(run=\): problem, llm; "
+        r"a repeat \(where=\): seed; values: correct\)",
+    ):
+        read_values(path)
+    table = read_values(path, query="problem", run="llm", where={"seed": 1})
+    assert (table.runs, len(table.query_ids)) == (["a", "b"], 6)
+
+
+def test_the_column_of_runs_may_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text("id,run,arm,acc\n1,7,old,1\n2,7,old,0\n1,8,new,1\n2,8,new,1\n")
+    assert read_values(path).runs == ["7", "8"]
+    assert read_values(path, run="arm").runs == ["old", "new"]
+    with pytest.raises(ValueError, match=r"has no column 'amr' to name runs: .*did you mean 'arm'"):
+        read_values(path, run="amr")
+
+
+def test_words_of_the_command_line_settle_an_unknown_table(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results.csv"
+    rows = [f"p{i},{llm},{seed},{i % 2}\n" for i in range(6) for llm in "ab" for seed in (1, 2, 3)]
+    path.write_text("problem,llm,seed,correct\n" + "".join(rows))
+    assert exit_code("compare", "--values", str(path)) == 1
+    assert "a run (--run-column)" in capfd.readouterr().err
+    options = ["--query-column", "problem", "--run-column", "llm"]
+    assert exit_code("compare", "--values", str(path), *options) == 1
+    assert "such as --where seed=1" in capfd.readouterr().err
+    assert exit_code("compare", "--values", str(path), *options, "--where", "seed=1") == 0
+
+
+def test_compare_and_benchmark_take_the_same_arguments() -> None:
+    files = [str(FILES / f"samples_gsm8k_{name}.jsonl") for name in ("main", "branch")]
+    options: dict[str, Any] = {"where": {"filter": "strict-match"}}
+    result = irl.compare(values=files, **options)
+    assert result.table()["wins"].tolist() == [10]
+    suite = irl.benchmark(values={"gsm8k": files}, **options)
+    assert suite["gsm8k"].table()["wins"].tolist() == [10]
+
+
+def test_each_format_has_an_example_here() -> None:
+    assert [one.program for one in FORMATS] == [
+        *("inspect_ai", "lm-eval", "HELM", "OpenSearch", "SWE-bench", "DeepEval", "promptfoo"),
+        "nuggetizer",
+    ]
