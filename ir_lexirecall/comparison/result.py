@@ -100,6 +100,9 @@ class Comparison(PooledRuns):
         Where smaller values are better by a criterion, or larger ones are only assumed to be, a
         column ``direction`` says so.
 
+        Where values that another program computed lack some, such as those of rows that failed, a
+        column ``missing`` has the share of the queries without a value of the run.
+
         Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the
         studentised bootstrap. RR, Success and columns of 0 and 1 take the t interval with the two
         ends of their range added as values, as do all measures where the bootstrap has no end. Of a
@@ -113,7 +116,10 @@ class Comparison(PooledRuns):
         0   nDCG@10  bm25  0.578   0.456    0.700
         1   nDCG@10    ql  0.565   0.448    0.683
         """
-        return self._stacked(by, lambda name: [self.means_of(name)])
+        table = self._stacked(by, lambda name: [self.means_of(name)])
+        if self.given is not None and self.given.missing_of_run:
+            table["missing"] = [self.given.missing_share(run) for run in table["run"]]
+        return table
 
     @entry
     def ranking(self, by: str | None = None) -> pd.DataFrame:

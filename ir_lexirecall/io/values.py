@@ -134,6 +134,11 @@ class ValueTable:
         """Names of measures, in the order of the source."""
         return list(self.values)
 
+    def missing_share(self, run: str) -> float:
+        """Return the share of the queries for which a run lacks a value."""
+        n_queries = len(self.query_ids) + len(self.skipped)
+        return self.missing_of_run.get(run, 0) / max(1, n_queries)
+
     def is_cost(self, measure: str) -> bool | None:
         """Return whether the smaller value of a measure is better.
 

@@ -194,7 +194,9 @@ def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
         yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
     if table.missing_of_run:
         n_all = len(table.query_ids) + len(table.skipped)
-        shares = [f"{run} {n} ({n / n_all:.1%})" for run, n in table.missing_of_run.items()]
+        shares = [
+            f"{run} {n} ({table.missing_share(run):.1%})" for run, n in table.missing_of_run.items()
+        ]
         plural = "queries" if unit == "query" else "tasks"
         yield Note(f"Of {n_all} {plural}, without a value: {listed(shares, 5)}.", DOUBTFUL)
     for sentence in table.cut:
