@@ -186,7 +186,9 @@ class PairDeviations(Statistic):
             variance[constant] = 0.0
             error = np.sqrt(variance, out=variance)
             least_error = self._least_errors[j, j + 1 :]
-            pair, sample = np.nonzero(error < least_error[:, None])
+            rows = np.flatnonzero(error.min(axis=1) < least_error)
+            pair, sample = np.nonzero(error[rows] < least_error[rows, None])
+            pair = rows[pair]
             with np.errstate(divide="ignore", invalid="ignore"):
                 at_least = difference[pair, sample] / least_error[pair]
                 t = np.divide(difference, error, out=error)
@@ -194,10 +196,13 @@ class PairDeviations(Statistic):
                 difference = difference[constant]
                 differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
                 t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
-            np.maximum(above[j], t.max(axis=0), out=above[j])
-            np.maximum(above[j + 1 :], np.negative(t), out=above[j + 1 :])
-            t[pair, sample] = at_least
-            np.maximum(furthest, np.maximum(t.max(axis=0), -t.min(axis=0)), out=furthest)
+            highest = t.max(axis=0)
+            np.maximum(above[j], highest, out=above[j])
+            np.maximum(above[j + 1 :], np.negative(t, out=t), out=above[j + 1 :])
+            if len(pair):
+                t[pair, sample] = -at_least
+                highest = -t.min(axis=0)
+            np.maximum(furthest, np.maximum(highest, t.max(axis=0)), out=furthest)
 
     @cached_property
     def _precision(self) -> type:
