@@ -21,6 +21,9 @@ What keeps the level:
   look, which spends alpha of its own.
 - Jobs that run at once lock the file while they number their looks.
 - A line that a crash broke off counts as a look, unless it is the outcome of a look above it.
+- If the ledgers of two branches are merged, a number may be there twice. Both looks have spent their
+  level, so the next look has the first number that leaves what they have spent within alpha. If no
+  number does, the summary says that more than alpha is used.
 """
 
 from __future__ import annotations
@@ -34,11 +37,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
+from itertools import count, islice
 from typing import IO, Any
 
 from ir_lexirecall._util.errors import is_integer, is_number, shown
 
 _MOST_BYTES = 2**27  # of a ledger: about 200,000 looks
+_MOST_LOOKS = 10**6
+_ROUNDING = 1e-9
+_MERGE_MARKS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _FIRST_WORDS = '{"look": '  # of every line
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -68,6 +76,7 @@ class Look:
         alpha: level of all looks together.
         again: whether the same data were looked at before.
         data: what is looked at: digests of the values, margins, and the test.
+        spent_before: level of the other looks in the ledger when this one was first taken.
     """
 
     ledger: str
@@ -75,6 +84,7 @@ class Look:
     alpha: float
     again: bool
     data: Mapping[str, Any]
+    spent_before: float
 
     @property
     def spent(self) -> float:
@@ -84,7 +94,7 @@ class Look:
     @property
     def spent_in_all(self) -> float:
         """Sum of the levels of the looks up to this one."""
-        return sum(spent_at(n, self.alpha) for n in range(1, self.number + 1))
+        return self.spent_before + self.spent
 
     @staticmethod
     def claim(path: str | os.PathLike[str], data: Mapping[str, Any], alpha: float) -> Look:
@@ -98,9 +108,11 @@ class Look:
             entries = _Entries.read(file, name)
             entries.check_alpha(alpha)
             earlier = entries.number_of(data)
+            spent_before = entries.spent_before(data, alpha)
             if earlier is not None:
-                return Look(name, earlier, alpha, True, data)
-            look = Look(name, entries.n_looks + 1, alpha, False, data)
+                return Look(name, earlier, alpha, True, data, spent_before)
+            number = entries.next_number(alpha)
+            look = Look(name, number, alpha, False, data, spent_before)
             claim = {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent}
             _append(file, claim)
         return look
@@ -113,10 +125,10 @@ class Look:
 
     def __str__(self) -> str:
         repeated = ", repeated on the same data" if self.again else ""
-        return (
-            f"Look {self.number} of {self.ledger}{repeated}: level {self.spent:.2g}; "
-            f"{self.spent_in_all:.2g} of {self.alpha:g} used."
-        )
+        used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
+        if self.spent_in_all > self.alpha * (1 + _ROUNDING):
+            used += ", more than all looks may use together: begin a new ledger"
+        return f"Look {self.number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
 
 
 @dataclass(frozen=True)
@@ -153,10 +165,42 @@ class _Entries:
                 claims.append(entry)
         return cls(name, claims, outcomes, n_broken)
 
-    @property
-    def n_looks(self) -> int:
-        """Number of the last look."""
-        return len(self.claims) + self.n_broken
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Number of the look at each data, in the order of the file.
+
+        The same data in two branches are one look, at the larger level of the two.
+        """
+        numbers: dict[str, int] = {}
+        for claim in self.claims:
+            key = json.dumps(claim["data"], sort_keys=True)
+            numbers[key] = min(int(claim["look"]), numbers.get(key, int(claim["look"])))
+        return numbers
+
+    def spent_before(self, data: Any, alpha: float) -> float:
+        """Return the level of all looks before the one at these data, or of all if there is none."""
+        key = json.dumps(data, sort_keys=True)
+        keys = list(self.numbers)
+        before = keys[: keys.index(key)] if key in self.numbers else keys
+        last = self.numbers.get(key, _MOST_LOOKS)
+        spent = sum(spent_at(self.numbers[other], alpha) for other in before)
+        return spent + sum(spent_at(n, alpha) for n in self._broken_numbers() if n < last)
+
+    def _broken_numbers(self) -> list[int]:
+        """Return the numbers of looks that a crash broke off: the first ones that no other has."""
+        taken, numbers = set(self.numbers.values()), count(1)
+        return list(islice((n for n in numbers if n not in taken), self.n_broken))
+
+    def next_number(self, alpha: float) -> int:
+        """Return the number of a new look, which leaves all looks together within alpha if it can."""
+        number = max([len(self.claims) + self.n_broken, *self.numbers.values()]) + 1
+        spent = self.spent_before(None, alpha)
+        within = sum(spent_at(n, alpha) for n in range(1, number))
+        for later in range(number, _MOST_LOOKS):
+            if spent <= within * (1 + _ROUNDING):
+                return later
+            within += spent_at(later, alpha)
+        return number
 
     def check_alpha(self, alpha: float) -> None:
         """Raise if the ledger was begun with another alpha."""
@@ -170,7 +214,7 @@ class _Entries:
 
     def number_of(self, data: Any) -> int | None:
         """Return the number of the look at these data; None if there is none."""
-        return next((int(claim["look"]) for claim in self.claims if claim["data"] == data), None)
+        return self.numbers.get(json.dumps(data, sort_keys=True))
 
     def has_outcome(self, data: Any) -> bool:
         """Return whether the outcome of the look at these data is written down."""
@@ -191,6 +235,11 @@ def _entry(text: str, number: int, name: str) -> dict[str, Any] | None:
         entry = None
     except (RecursionError, ValueError):  # nested too deeply, or a number with too many digits
         entry = None
+    if text.startswith(_MERGE_MARKS):
+        raise ValueError(
+            f"line {number} of the ledger {shown(name)} is a mark of a merge, {shown(text[:40])}; "
+            "take these marks out and keep the lines of both sides"
+        )
     if not isinstance(entry, dict) or not {"look", "data"} <= entry.keys():
         if number == 1:
             raise ValueError(

@@ -52,6 +52,64 @@ def test_the_same_data_are_looked_at_once(tmp_path: Path) -> None:
     assert len(ledger.read_text().splitlines()) == 4
 
 
+def claimed(path: Path, *data: Any) -> list[Look]:
+    return [Look.claim(path, {"runs": one}, 0.05) for one in data]
+
+
+@pytest.mark.parametrize(("shared", "ours", "theirs"), [(3, 1, 1), (2, 2, 1), (4, 3, 5), (1, 0, 2)])
+def test_branches_that_are_merged_stay_within_alpha(
+    shared: int, ours: int, theirs: int, tmp_path: Path
+) -> None:
+    base, other = tmp_path / "ours.jsonl", tmp_path / "theirs.jsonl"
+    claimed(base, *range(shared))
+    other.write_text(base.read_text())
+    claimed(base, *(f"ours {i}" for i in range(ours)))
+    claimed(other, *(f"theirs {i}" for i in range(theirs)))
+    added = other.read_text().splitlines(keepends=True)[shared:]
+    base.write_text(base.read_text() + "".join(added))  # as git's merge=union has it
+    spent = [spent_at(json.loads(line)["look"], 0.05) for line in base.read_text().splitlines()]
+    (look,) = claimed(base, "new")
+    assert look.spent_before == pytest.approx(sum(spent))
+    numbers = [json.loads(line)["look"] for line in base.read_text().splitlines()]
+    assert look.number > max(numbers[:-1])
+    later = 0.05 - sum(spent_at(n, 0.05) for n in range(1, look.number))  # of it and all after it
+    assert sum(spent) + later <= 0.05 + 1e-12
+    if ours == 0:  # theirs only: as if there were no branch
+        assert look.number == shared + theirs + 1
+
+
+def test_looks_that_spent_more_than_alpha_say_so(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    claimed(ledger, "ours")
+    ledger.write_text(ledger.read_text() + ledger.read_text().replace("ours", "theirs"))
+    (look,) = claimed(ledger, "new")
+    assert look.number == 3
+    assert "0.064 of 0.05 used, more than all looks may use together: begin a new" in str(look)
+
+
+def test_the_same_data_in_two_branches_are_one_look(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    claimed(ledger, "a", "b")
+    first, second = ledger.read_text().splitlines(keepends=True)
+    ledger.write_text(first + second + second.replace('"look": 2', '"look": 3'))
+    (look,) = claimed(ledger, "b")
+    assert (look.number, look.again) == (2, True)
+    (new,) = claimed(ledger, "c")
+    assert new.number == 4
+    assert new.spent_before == pytest.approx(spent_at(1, 0.05) + spent_at(2, 0.05))
+
+
+def test_marks_of_a_merge_are_named(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    claimed(ledger, "a")
+    line = ledger.read_text()
+    ledger.write_text(f"{line}<<<<<<< HEAD\n{line}=======\n{line}>>>>>>> branch\n")
+    with pytest.raises(
+        ValueError, match=r"line 2 of the ledger .* is a mark of a merge, '<<<<<<< HEAD'"
+    ):
+        claimed(ledger, "b")
+
+
 def test_a_line_that_a_crash_broke_off_is_a_look(tmp_path: Path) -> None:
     ledger = tmp_path / "gate.jsonl"
     Look.claim(ledger, {"runs": 1}, 0.05)
