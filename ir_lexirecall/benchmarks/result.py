@@ -45,6 +45,9 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
 _ENDS = ("_low", "_high")
+_LEAST_ERROR = 0.35  # of the observed standard error, what that of a resample is at least
+_ENOUGH = 25  # queries in all for that; with fewer, such intervals would hold too seldom
+_MANY = 10  # queries of each collection from which none differs much more than those seen
 _ROWS = 500  # of values that are resampled at once
 
 
@@ -208,9 +211,9 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         one criterion; ``p_corrected_all``: over all criteria, where there are several) and the
         ``verdict``. Ranks and verdicts know of which measures the smaller value is better;
         differences are those of the values. Of a single collection means, differences and tests are
-        those of its comparison. Over collections also the random-effects mean of the differences,
-        ``effect``, in which collections weigh the same, with its interval; ``next_low``,
-        ``next_high``, where the difference on one more collection like these may lie; ``tau2``
+        those of its comparison. Over collections, intervals and p are by t with one degree of
+        freedom less than collections (random effects in which collections weigh the same), so
+        that ``effect`` is the difference again. Beside it stand ``next_low``, ``next_high``, where the difference on one more collection like these may lie; ``tau2``
         (variance of the true differences between collections), ``i2`` (share of the variance not
         explained by sampling queries) and ``p_heterogeneity``, of Welch's test that the true
         differences are all alike.
@@ -323,12 +326,16 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return arrays
 
     def _units(self, by: str, arrays: list[Floats]) -> list[Floats]:
-        """What is resampled of values or differences per query: these, or groups of them."""
-        tests = [result.test_of(by) for result in self.results.values()]
-        return [
-            x if test.groups is None else group_units(x, test.groups)
-            for x, test in zip(arrays, tests, strict=True)
-        ]
+        """Return what is resampled of values or differences per query: these, or groups of them.
+
+        Collections are in the order of their names, so that no number depends on the order in
+        which they were given.
+        """
+        units = []
+        for name, x in sorted(zip(self.results, arrays, strict=True), key=lambda one: one[0]):
+            groups = self.results[name].test_of(by).groups
+            units.append(x if groups is None else group_units(x, groups))
+        return units
 
     def _withheld(self, by: str, arrays_of: Callable[[str], list[Floats]]) -> Bools:
         """Of which rows no interval is given, as sizes of groups may go with what they hold on a collection."""
@@ -362,8 +369,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         over: str,
     ) -> pd.DataFrame:
         alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
-        mean, error = inference.macro_means(values), inference.macro_error(values, over)
-        low, high, _ = inference.studentised_interval(mean, error, both[:size], alpha)
+        mean = inference.macro_means(values)
+        low, high, _ = _macro_interval(values, both[:size], over, alpha)
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
         low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
@@ -396,8 +403,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         # No exchange of the signs of so few differing queries gives a smaller p.
         differing = np.sum([differing_queries(x) for x in differences], axis=0)
         bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
-        error = inference.macro_error(differences, over)
-        low, high, p = inference.studentised_interval(mean, error, both[size:], alpha)
+        low, high, p = _macro_interval(differences, both[size:], over, alpha)
         p = np.maximum(p, least_two_sided_p(differing))
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
@@ -411,14 +417,15 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "verdict": two_sided(reject, sign * mean),
         }
         if over == "collections":
-            means = np.stack([x.mean(axis=1) for x in differences], axis=1)
-            variance = np.stack(
-                [inference.macro_error([x], "queries") ** 2 for x in differences], axis=1
-            )
-            combined = inference.random_effects(means, variance, alpha)
+            combined = inference.random_effects(*_collection_means(differences), alpha)
             columns |= {
-                name: np.clip(x, *bounds) if name.endswith(_ENDS) else x
-                for name, x in vars(combined).items()
+                "effect": mean,
+                "effect_low": tested.low,
+                "effect_high": tested.high,
+                "next_low": np.clip(combined.next_low, *bounds),
+                "next_high": np.clip(combined.next_high, *bounds),
+                "tau2": combined.tau2,
+                "i2": combined.i2,
             }
             columns["p_heterogeneity"] = heterogeneity(differences, self.test.seed)[1]
         unknown, ends = (
@@ -626,3 +633,37 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             ValueError: unknown kind.
         """
         return plots.picture(Benchmark, kind)(self, *args, **options)
+
+
+def _macro_interval(
+    values: list[Floats], resamples: inference.Resamples, over: str, alpha: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the interval of macro means, and p that they are 0.
+
+    Over queries it is that of the resamples, whose errors are at least a share of the observed
+    ones, and goes no further than the largest values of the collections. Over collections it is that of random effects, by t: of 3 to 5 collections a bootstrap
+    rejects in .007 of samples for .05.
+    """
+    if over == "queries":
+        mean, error = inference.macro_means(values), inference.macro_error(values, over)
+        sizes = [x.shape[1] for x in values]
+        share = _LEAST_ERROR if sum(sizes) >= _ENOUGH else 0.0
+        low, high, p = inference.studentised_interval(mean, error, resamples, alpha, share)
+        if min(sizes) >= _MANY:
+            most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
+            low, high = np.maximum(low, -most), np.minimum(high, most)
+        return low, high, p
+    means, variance = _collection_means(values)
+    # One query tells nothing of its noise; the spread of the collections does.
+    combined = inference.random_effects(means, np.where(np.isinf(variance), 0.0, variance), alpha)
+    # Without any spread, only the signs of the collections tell.
+    p_of_signs = np.where(means.mean(axis=1) == 0, 1.0, min(1.0, 2.0 ** (1 - means.shape[1])))
+    p = np.where(np.isnan(combined.p), p_of_signs, combined.p)
+    return combined.effect_low, combined.effect_high, p
+
+
+def _collection_means(values: list[Floats]) -> tuple[Floats, Floats]:
+    """Return the mean on each collection and its sampling variance, shape ``(P, D)`` each."""
+    means = np.stack([x.mean(axis=1) for x in values], axis=1)
+    errors = np.stack([inference.macro_error([x], "queries") for x in values], axis=1)
+    return means, errors**2

@@ -70,7 +70,7 @@ def add_benchmark(commands: Any) -> None:
     )
     parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
-    over = "within each collection; over collections, differences are tested by a bootstrap"
+    over = "within each collection; over collections, differences are tested by t (random effects)"
     tests = f"{', '.join(TESTS)} (default: t for measures, sign for preferences)"
     parser.add("margin")
     parser.add("test", help=f"significance test {over}: {tests}")

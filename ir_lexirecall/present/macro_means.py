@@ -46,10 +46,11 @@ from ir_lexirecall.present.text import count, gathered, listed
 
 
 def _resampled(result: Benchmark, over: str) -> str:
-    """How means over all collections were resampled, in a few words."""
+    """Return how means over all collections were judged, in a few words."""
     if over == "queries":
         return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
-    return f"two-level bootstrap over collections{' and groups of their queries' if result.cluster else ''}"
+    groups = ", the noise of groups of queries as a floor" if result.cluster else ""
+    return f"t over collections (random effects{groups}), ranks by a two-level bootstrap"
 
 
 def benchmark_caveats(result: Benchmark) -> list[Note]:
@@ -316,9 +317,6 @@ def benchmark_table(
             Column("p corrected", [texts.format_p(float(p)) for p in table["p_corrected"]], True)
         )
     if "effect" in table:
-        columns.append(
-            Column("random effects", intervals("effect", "effect_low", "effect_high"), True)
-        )
         ends = zip(table["next_low"], table["next_high"], strict=True)
         columns.append(Column("next collection", [texts.interval(*both) for both in ends], True))
         columns.append(

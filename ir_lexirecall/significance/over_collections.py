@@ -191,9 +191,9 @@ def mean_interval(
 
 
 def studentised_interval(
-    mean: Floats, error: Floats, resamples: Resamples, alpha: float
+    mean: Floats, error: Floats, resamples: Resamples, alpha: float, least_error: float = 0.0
 ) -> tuple[Floats, ...]:
-    """Symmetric bootstrap-t intervals of means, and the p-values of the same resamples that they are 0: ``(S,)`` each.
+    """Return symmetric bootstrap-t intervals of means, and the p-values that the means are 0.
 
     t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t
     at least as far from 0 as mean / error) / (1 + B); the interval is mean -/+ q error, q the k-th
@@ -201,13 +201,24 @@ def studentised_interval(
     Where it has no ends (too few resamples or queries; so many resamples without any spread that q
     is infinite; no spread at all), it cannot be estimated: NaN.
 
-    ``mean`` and ``error`` are those observed, shape ``(S,)``. Gives low and high ends, and p.
+    Args:
+        mean: the observed means, shape ``(S,)``, with their standard errors ``error``.
+        error: infinite where too little is known of the spread.
+        resamples: of the same means.
+        alpha: 1 - confidence.
+        least_error: share of the observed error that the error of a resample is at least. Without
+            it, a difference that one query carries has an interval some thousand times as wide as
+            its error, as a third of the resamples lack that query.
+
+    Returns:
+        Low and high ends, and p, shape ``(S,)`` each.
     """
     shifted = resamples.mean - mean[:, None]
     scale = np.abs(mean)[:, None] + np.abs(shifted).max(axis=1, initial=0.0, keepdims=True)
     shifted = settled(shifted, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(shifted == 0, 0.0, np.abs(shifted) / resamples.error)
+        errors = np.maximum(resamples.error, least_error * error[:, None])
+        t = np.where(shifted == 0, 0.0, np.abs(shifted) / errors)
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
     t *= 1 + SUM  # the last bits must not separate equal ones
     count = resamples.mean.shape[1]
@@ -265,6 +276,7 @@ class RandomEffects:
     effect: Floats  # mean over all tasks like these, and its interval
     effect_low: Floats
     effect_high: Floats
+    p: Floats  # that it is 0: at most alpha where the interval leaves out 0
     next_low: Floats  # of the difference on one more collection like these
     next_high: Floats
     tau2: Floats  # variance of the true differences between collections
@@ -305,7 +317,7 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     (array([0.05]), array([-0.025]), array([0.125]), array([-0.099]))
     """
     collections = effect.shape[1]
-    numbers = np.full((7, len(effect)), np.nan)
+    numbers = np.full((8, len(effect)), np.nan)
     chance = variance.mean(axis=1)
     known = np.isfinite(chance) & (collections > 1)
     if not known.any():
@@ -324,8 +336,11 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
         a = (z**3).mean(axis=1) / spread / (3 * np.sqrt(collections))
         skewed = (np.abs(a) > SUM) & (collections > 3)
         ends = [np.where(skewed, (np.cbrt(1 + 3 * a * (c - a / 2)) - 1) / a, c) for c in (t, -t)]
+        m = mean / error
+        at_zero = np.where(skewed, ((1 + a * m) ** 3 - 1) / (3 * a) + a / 2, m)
+    p = np.where(mean == 0, 1.0, 2 * special.stdtr(collections - 1, -np.abs(at_zero)))
     low, high = (mean - end * error for end in ends)
-    numbers[:, known] = [mean, low, high, mean - further, mean + further, tau2, tau2 / total]
+    numbers[:, known] = [mean, low, high, p, mean - further, mean + further, tau2, tau2 / total]
     return RandomEffects(*numbers)
 
 

@@ -188,6 +188,20 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
     assert combined.i2[0] == combined.tau2[0] == 0
 
 
+@pytest.mark.parametrize("collections", [2, 3, 5, 9])
+def test_the_p_of_random_effects_goes_with_their_interval(collections: int) -> None:
+    rng = np.random.default_rng(collections)
+    y = rng.gamma(0.5, 0.1, (40, collections)) - 0.03
+    variance = np.full(y.shape, 1e-5)
+    found = inference.random_effects(y, variance)
+    is_left_out = (found.effect_low > 0) | (found.effect_high < 0)
+    np.testing.assert_array_equal(found.p <= 0.05, is_left_out)
+    if collections <= 3:  # no correction for skewness: Student's t of the collections
+        expected = stats.ttest_1samp(y, 0, axis=1).pvalue
+        has_spread = y.var(axis=1, ddof=1) > 1e-5
+        np.testing.assert_allclose(found.p[has_spread], expected[has_spread])
+
+
 def test_what_cannot_be_estimated_is_not_a_number() -> None:
     """16 queries, one of which changed: a third of the resamples have no spread."""
     x = np.zeros((1, 16))

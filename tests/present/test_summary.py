@@ -303,7 +303,9 @@ def test_suite_says_who_may_be_first(tmp_path: Path) -> None:
         f"Against the baseline fair ({how}): by AP, 1 better (best), 1 not significantly different (other)."
         in text
     )
-    assert "two-level bootstrap over collections" in result.summary("collections")
+    assert "t over collections (random effects), ranks by a two-level bootstrap" in result.summary(
+        "collections"
+    )
     with pytest.raises(ValueError, match="over"):
         result.summary("all")
     assert repr(result).startswith("<Benchmark of 3 runs on 2 collections by AP")
