@@ -14,7 +14,7 @@ from subprocess import CalledProcessError
 from typing import Any
 
 from ir_lexirecall import __version__
-from ir_lexirecall._util.errors import called
+from ir_lexirecall._util.errors import PLEASE_REPORT, called
 from ir_lexirecall._util.lazy import LazyModule
 
 output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: an error needs little
@@ -103,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     said = said.replace(argument, option)
                 said = _WHERE.sub(r"--where \1=\2", said)
             else:
-                asked = f"please report it ({_TRACEBACK}=1 in the environment shows where it comes from)"
+                asked = (
+                    f"{PLEASE_REPORT} ({_TRACEBACK}=1 in the environment shows where it comes from)"
+                )
                 said = f"unexpected {type(error).__name__}: {error}; {asked}"
             _say(said)
             if os.environ.get(_TRACEBACK):

@@ -14,7 +14,7 @@ from typing import Any
 
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall._util.errors import check_integer, did_you_mean, entry
+from ir_lexirecall._util.errors import PLEASE_REPORT, check_integer, did_you_mean, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
@@ -61,7 +61,7 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
     if unknown or lost:
         raise ValueError(
             f"ir_datasets' {name} has the fields {', '.join(fields)}: it is not known what {(unknown + lost)[0]!r} means; "
-            "please report this together with the version of ir_datasets"
+            f"{PLEASE_REPORT}, together with the version of ir_datasets"
         )
     return mapping
 

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ir_lexirecall.io.spreadsheets import escaped
+
 if TYPE_CHECKING:
     from ir_lexirecall.significance import SignificanceTest
 
@@ -27,7 +29,6 @@ _LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "†
 _MARKDOWN_SPECIAL = re.compile(
     r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])"
 )  # `_` within a word is only itself
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
 _VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's head
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
@@ -176,12 +177,14 @@ def escape_markdown(text: str) -> str:
 
 
 def escape_csv(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula: it gets an apostrophe before it.
+    """Return a text for a cell of CSV, which no spreadsheet takes for a formula: see ``escaped``.
 
-    >>> escape_csv("=cmd()"), escape_csv("bm25")
-    ("'=cmd()", 'bm25')
+    >>> escape_csv("=cmd()"), escape_csv("'=cmd()"), escape_csv("bm25")
+    ("'=cmd()", "''=cmd()", 'bm25')
     """
-    return "'" + printable(text) if text.startswith(_FORMULA) else printable(text)
+    shown = printable(text)
+    # What is shown in place of a control character is no formula, but the character itself was one.
+    return f"'{shown}" if escaped(text) != text else str(escaped(shown))
 
 
 # -- width -----------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
   const NUMBER = /^−?[0-9.]+(e[+−]?[0-9]+)?$/;
   const plain = (text) => (text === "–" ? "" : NUMBER.test(text) ? text.replaceAll("−", "-") : text); // as programs read it
   const quoted = (text) => {
-    const safe = /^[=+\-@\t\r]/.test(text) && isNaN(text) ? "'" + text : text; // spreadsheets take these for formulas
+    const safe = /^'*[=+\-@\t\r]/.test(text) && isNaN(text) ? "'" + text : text; // spreadsheets take these for formulas
     return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
   };
   const csv = (table) => {
