@@ -9,13 +9,20 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+_DELAY = 2.0  # seconds before a bar appears: what is faster shows none
+
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
-    """tqdm's bar over ``items`` (or of a ``total`` of steps); ``progress``: whether to show it, None: where a person looks.
+    """Return tqdm's bar over ``items``, or of a ``total`` of steps, which appears after two seconds.
 
-    That is on a terminal, and in a notebook, where the bar is tqdm's widget if ipywidgets is
-    installed. Where none is shown, tqdm is left alone: it has a lock that a process which is forked
-    at the wrong moment would wait for.
+    Where no bar is shown, tqdm is left alone: it has a lock that a process which is forked at the
+    wrong moment would wait for.
+
+    Args:
+        progress: whether to show a bar; by default on a terminal, and in a notebook, where it is
+            tqdm's widget if ipywidgets is installed.
+        items: what to go through.
+        options: of tqdm, such as ``total`` and ``desc``.
 
     >>> list(progress_bar(False, "ab", desc="letters"))
     ['a', 'b']
@@ -27,7 +34,7 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there are no widgets: the bar is text then
         bar = importlib.import_module("tqdm.auto" if in_notebook else "tqdm").tqdm
-    return bar(items, leave=False, **options)
+    return bar(items, leave=False, delay=_DELAY, **options)
 
 
 def _is_notebook() -> bool:

@@ -592,9 +592,15 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return [*present.benchmark_caveats(self)]
 
     @entry
-    def summary(self, over: str | None = None) -> str:
-        """The result in a few sentences: what was evaluated on which collections, who leads over all of them, what differs."""
-        return str(present.benchmark_finding(self, over))
+    def summary(self, over: str | None = None, full: bool = False) -> str:
+        """Return the result at a glance, as ``print`` shows it.
+
+        Args:
+            over: what is a sample, as in ``overall``.
+            full: show every run, column and caveat, and how the result was made.
+        """
+        glance = present.benchmark_glance(self, over)
+        return str(present.full_text(glance, self.provenance) if full else glance)
 
     def __str__(self) -> str:
         return self.summary()
@@ -604,16 +610,34 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return f"<Benchmark of {what}; print() shows what it says>"
 
     @entry
-    def to_markdown(self, over: str | None = None, places: int = 4) -> str:
-        """``overall`` in Markdown, the best mean of a criterion bold, marked by the verdicts."""
-        return str(present.benchmark_table(self, over, places).markdown())
+    def to_markdown(
+        self, over: str | None = None, places: int = 4, *, columns: str | None = None
+    ) -> str:
+        """Return ``overall`` in Markdown; arguments as in ``to_latex``, by default every number."""
+        return str(present.benchmark_table(self, over, places, columns=columns).markdown())
 
     @entry
     def to_latex(
-        self, over: str | None = None, places: int = 4, *, label: str = "tab:benchmark"
+        self,
+        over: str | None = None,
+        places: int = 4,
+        *,
+        label: str = "tab:benchmark",
+        columns: str = "means",
+        caption: str | None = None,
     ) -> str:
-        """``overall`` as a LaTeX ``table`` with caption, label and notes."""
-        return str(present.benchmark_table(self, over, places).latex(label=label))
+        """Return ``overall`` as a LaTeX ``table`` with caption, label and notes.
+
+        Args:
+            over: what is a sample, as in ``overall``.
+            places: decimal places.
+            label: of the table.
+            columns: ``"means"``: macro mean with its interval, rank, difference to the baseline;
+                ``"differences"``: difference with its interval, and p.
+            caption: the first sentence of the caption; by default what was evaluated.
+        """
+        table = present.benchmark_table(self, over, places, columns=columns, caption=caption)
+        return str(table.latex(label=label))
 
     def _repr_html_(self) -> str:
         return str(plots.notebook(self))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
@@ -13,7 +13,7 @@ from ir_lexirecall.benchmarks import Benchmark, benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.sources import Source, read_source
 from ir_lexirecall.cli.arguments import TEST, Options, Parser, parse_margin, reading_of
-from ir_lexirecall.cli.output import Page, add_output
+from ir_lexirecall.cli.output import Page, add_glance, add_output
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.files import merged
@@ -75,6 +75,12 @@ def add_benchmark(commands: Any) -> None:
     parser.add("margin")
     parser.add("test", help=f"significance test {over}: {tests}")
     parser.add(*TEST[1:])
+    parser.add_argument(
+        "--pairs",
+        action="store_true",
+        help="add a table for each criterion: intervals, ranks, differences, random effects",
+    )
+    add_glance(parser)
     add_output(parser)
 
 
@@ -146,7 +152,9 @@ def _arguments(options: Options, source: Source, predicted: Mapping[str, str]) -
 def _show(page: Page, result: Benchmark, over: str | None) -> None:
     """Add what holds over all collections, for people, papers or programs."""
     if page.options.format in ("markdown", "latex"):
-        page.add_shown(present.benchmark_table(result, over, page.places))
+        columns = "means" if page.options.format == "latex" else None
+        table = present.benchmark_table(result, over, page.places, columns=columns)
+        page.add_shown(table)
     elif page.for_people:
         _show_to_people(page, result, over)
     else:
@@ -154,34 +162,20 @@ def _show(page: Page, result: Benchmark, over: str | None) -> None:
 
 
 def _show_to_people(page: Page, result: Benchmark, over: str | None) -> None:
-    """Add the finding, a table for each criterion, and what its marks mean."""
-    page.add_finding(present.benchmark_finding(result, over), ranking=False)
+    """Add the result at a glance and, if they were asked for, every number of each criterion."""
+    options = page.options
+    places = 3 if options.places is None else options.places
+    glance = present.benchmark_glance(result, over, places)
+    page.add_glance(glance, provenance_line(result.provenance))
+    if not options.pairs:
+        return
     for name in result.quantities:
         criterion, *columns = present.benchmark_table(result, over, page.places, name).columns
-        page.add_sentences(f"{criterion.cells[0]}:")
+        page.add_sentences("", f"{criterion.cells[0]}:")
         page.add_shown(Shown(columns))
-        page.parts.append("")
-    page.add_sentences("; ".join(_legend(result)))
     if result.grouped:
-        page.add_sentences("Pairs in groups of queries:")
+        page.add_sentences("", "Pairs in groups of queries:")
         page.add_table(result.group_table())
-    page.add_sentences(provenance_line(result.provenance))
-
-
-def _legend(result: Benchmark) -> Iterator[str]:
-    """Yield what the marks and numbers of the tables mean."""
-    yield (
-        "* best of its criterion; intervals of means and differences are of one run, "
-        "those of ranks hold for all runs at once"
-    )
-    if result.rivals:
-        yield f"+ better, - worse than {result.baseline} by the corrected p"
-    if all(result.criterion(name).is_measure for name in result.quantities):
-        return
-    of_preferences = "the mean of a preference is over all other runs"
-    if result.rivals:
-        of_preferences += f", its difference is head to head with {result.baseline}"
-    yield of_preferences
 
 
 def _inputs_of_report(

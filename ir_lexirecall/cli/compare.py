@@ -22,7 +22,14 @@ from ir_lexirecall.cli.arguments import (
     Parser,
     parse_margin,
 )
-from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
+from ir_lexirecall.cli.output import (
+    Page,
+    add_glance,
+    add_output,
+    emit,
+    save_picture,
+    terminal_width,
+)
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design
 from ir_lexirecall.comparison.comparing import (
@@ -35,6 +42,7 @@ from ir_lexirecall.comparison.gating import Gate, gate
 from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.plots import KINDS
+from ir_lexirecall.present.glance import WIDTH
 from ir_lexirecall.present.text import provenance_line, top_words
 from ir_lexirecall.reports import report
 
@@ -67,12 +75,17 @@ def add_compare(commands: Any) -> None:
         metavar=("A", "B"),
         help="print instead, query by query, what decided between runs A and B",
     )
+    parser.add_argument(
+        "--pairs", action="store_true", help="add a table of all pairs (--wide: with every column)"
+    )
+    add_glance(parser)
     parser.add(*BOUNDS)
     parser.add_argument(
         "--holds",
         action="store_true",
-        help="mark the significant differences that unjudged documents might undo, down to the "
-        "criterion's cutoff, else the top 100 (columns holds, depth; a dagger in LaTeX and Markdown)",
+        help="add columns holds and depth to the pairs: whether unjudged documents, down to the "
+        "criterion's cutoff, else the top 100, might undo a significant difference (a dagger in LaTeX "
+        "and Markdown)",
     )
     kinds = list(KINDS[Comparison])
     parser.add_argument("--plot", metavar="FILE", help="draw a picture into FILE (see --kind)")
@@ -82,6 +95,13 @@ def add_compare(commands: Any) -> None:
         metavar="NAME",
         help=f"picture that --plot draws: {', '.join(kinds)} (default: heatmap; with --explain: pair)",
     )
+    parser.add_argument(
+        "--columns",
+        choices=["means", "differences"],
+        default="means",
+        help="what a table in LaTeX or Markdown shows (default: means)",
+    )
+    parser.add_argument("--caption", metavar="TEXT", help="first sentence of a caption in LaTeX")
     add_output(parser)
 
 
@@ -116,12 +136,12 @@ _PAIR = (
 )
 _TESTED = (
     "difference",
+    "p_corrected",
+    "verdict",
     "ci_low",
     "ci_high",
     "bound_low",
     "bound_high",
-    "p_corrected",
-    "verdict",
     "holds",
     "rho",
     "n_effective",
@@ -135,28 +155,38 @@ def run_compare(options: Options) -> int:
     default = [] if inputs is None else ["lexirecall"]
     result = compared(options, options.criteria(preferences=default), inputs)
     page = Page(options)
-    notes: list[str] = []
     if options.bounds:
-        table = result.bounds(**bounds)
-        page.add_table(table)
-        page.add_sentences(_about_bounds(table))
-        page.add_sentences(*(f"{note}." for note in table.attrs["notes"]))
+        _add_bounds(page, result, bounds)
     elif options.explain:
         _explain(page, result, *options.explain)
-        notes = result.diagnostics if page.for_people else []
+        page.add_sentences("", *(result.diagnostics if page.for_people else []))
     elif options.format in ("latex", "markdown"):
-        page.add_shown(present.comparison_table(result, page.places, holds=options.holds))
+        table = present.comparison_table(
+            result,
+            page.places,
+            holds=options.holds,
+            columns=options.columns,
+            caption=options.caption,
+        )
+        page.add_shown(table)
     elif page.for_people:
         _show_to_people(page, result, holds=options.holds)
     else:
         page.add_table(_table_for_programs(result, holds=options.holds))
-    page.add_sentences("", provenance_line(result.provenance), *notes)
     if options.plot:
         kind = options.kind or ("pair" if options.explain else "heatmap")
         runs = options.explain if kind == "pair" else []
         save_picture(result.plot(kind, *runs), options.plot)
     page.finish()
     return code_of(result)
+
+
+def _add_bounds(page: Page, result: Comparison, bounds: dict[str, Any]) -> None:
+    """Add the table of ``--bounds``, and what it bounds."""
+    table = result.bounds(**bounds)
+    page.add_table(table)
+    page.add_sentences(_about_bounds(table))
+    page.add_sentences(*(f"{note}." for note in table.attrs["notes"]))
 
 
 def _check_compare(options: Options, inputs: Inputs | None) -> None:
@@ -182,15 +212,36 @@ def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
 
 
 def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
-    """Add the finding, and the tables of pairs with what matters most first."""
-    page.add_finding(present.comparison_finding(result))  # with the notes
+    """Add the result at a glance and, if they were asked for, the tables of pairs."""
+    options = page.options
+    places = 3 if options.places is None else options.places
+    glance = present.comparison_glance(result, places)
+    page.add_glance(glance, provenance_line(result.provenance))
+    if not (options.pairs or holds):
+        return
     tables = {"Pairs:": _pair_table(result, holds=holds)}
     if result.grouped:
         tables["Pairs in groups of queries:"] = result.group_table()
     for title, table in tables.items():
-        page.add_sentences(title)
-        first = [name for name in (*_PAIR, *_TESTED) if name in table]
-        page.add_table(table[[*first, *(name for name in table.columns if name not in first)]])
+        page.add_sentences("", title)
+        columns = _ordered(table) if options.wide else _without_repeats(table, result)
+        page.add_table(table[columns])
+
+
+def _ordered(table: pd.DataFrame) -> list[str]:
+    """Return all columns, those that matter most first."""
+    first = [name for name in (*_PAIR, *_TESTED) if name in table]
+    return [*first, *(name for name in table.columns if name not in first)]
+
+
+def _without_repeats(table: pd.DataFrame, result: Comparison) -> list[str]:
+    """Return the columns that decide, without a baseline named in each row, or a number twice."""
+    columns = [name for name in (*_PAIR, *_TESTED) if name in table]
+    if result.baseline is not None:
+        columns.remove("run_b")
+    if len(result.criteria) == 1:
+        columns.remove("criterion")
+    return columns
 
 
 def _table_for_programs(result: Comparison, *, holds: bool) -> pd.DataFrame:
@@ -343,13 +394,13 @@ def add_gate(commands: Any) -> None:
     parser.add("rel", "allow_empty", "predicted", "groups", "cluster", *ONE_CRITERION_TEST)
     parser.add_argument(
         "--format",
-        choices=["markdown", "json"],
-        default="markdown",
-        help="output format (default: markdown)",
+        choices=["text", "markdown", "json"],
+        help="output format (default: text on a terminal, else markdown)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the summary into a file instead"
     )
+    parser.set_defaults(wide=False)
 
 
 def run_gate(options: Options) -> int:
@@ -368,10 +419,13 @@ def run_gate(options: Options) -> int:
     found = (
         gate_of_runs(options, asked) if options.values is None else gate_of_values(options, asked)
     )
-    write = present.gate_json if options.format == "json" else present.gate_text
+    if options.format == "json":
+        shown = present.gate_json(found, options.queries)
+    else:
+        shown = _gate_for_people(found, options)
     code = found.exit_code or code_of(found.comparison)
     options.found = code  # which stands although nobody reads the summary to its end
-    emit(f"{write(found, options.queries)}\n", options.output)
+    emit(f"{shown}\n", options.output)
     return code
 
 
@@ -428,3 +482,12 @@ def gate_of_values(options: Options, asked: Mapping[str, Any]) -> Gate:
         **reading_of_values(options),
         **asked,
     )
+
+
+def _gate_for_people(found: Gate, options: Options) -> str:
+    """Return the summary as text for a terminal, else in Markdown."""
+    width = terminal_width(options)
+    if options.format == "markdown" or (options.format is None and width is None):
+        return str(present.gate_text(found, options.queries))
+    glance = present.gate_glance(found, options.queries)
+    return str(present.glance_text(glance, width or WIDTH, all_notes=True, options=True))

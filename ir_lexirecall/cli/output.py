@@ -17,7 +17,7 @@ from typing import Any
 
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.glance import WIDTH, Glance, glance_text
 from ir_lexirecall.present.tables import PLACES, Marks, Shown, Table, columns_of, is_p, plain
 from ir_lexirecall.present.text import confidence_words
 
@@ -53,6 +53,17 @@ def add_page(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         help="write to FILE (nothing is written if the command fails)",
+    )
+
+
+def add_glance(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that show more of a result at a glance."""
+    parser.add_argument("--all", action="store_true", help="show every run, not only the best ten")
+    parser.add_argument(
+        "--caveats", action="store_true", help="show every caveat, not only the gravest three"
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="add a line with settings, seed and versions"
     )
 
 
@@ -153,22 +164,18 @@ class Page:
         if self.for_people:
             self.parts += map(texts.printable, lines)
 
-    def add_finding(self, finding: Finding, *, ranking: bool = True) -> None:
-        """Add what a result says to people: sentences, the caveats, and the ranking unless left out."""
-        if self._shortens:
-            self._short |= texts.short_names(finding.names)
-            finding = finding.in_short()
-        self.add_sentences(" ".join(finding.sentences))
-        if finding.notes:
-            self.parts += ["", "Caveats:"]
-            self.add_items(
-                *(finding.notes if self.options.wide else finding.shown_notes("--wide shows all"))
-            )
-        self.parts.append("")
-        if ranking and finding.ranking is not None:
-            self.add_sentences(finding.title)
-            self.add_shown(finding.shown_ranking(self.places))
-            self.parts.append("")
+    def add_glance(self, glance: Glance, provenance: str = "") -> None:
+        """Add a result at a glance; ``--all``, ``--caveats`` and ``--verbose`` show more of it."""
+        options = self.options
+        shown = glance_text(
+            glance,
+            None if options.wide else terminal_width(options) or WIDTH,
+            all_rows=options.wide or options.all,
+            all_notes=options.wide or options.caveats,
+            options=True,
+            provenance=provenance if options.wide or options.verbose else "",
+        )
+        self.parts.append(shown)
 
     def add_items(self, *items: str) -> None:
         """Add items of a list, to tables for people only."""

@@ -482,25 +482,50 @@ class Comparison(PooledRuns):
         return [*present.comparison_caveats(self)]
 
     @entry
-    def summary(self) -> str:
-        """The result in a few sentences: who leads, who may lead as well, what differs, what to be careful about."""
-        return str(present.comparison_finding(self))
+    def summary(self, full: bool = False) -> str:
+        """Return the result at a glance, as ``print`` shows it.
+
+        Args:
+            full: show every run, column and caveat, and how the result was made.
+        """
+        glance = present.comparison_glance(self)
+        return str(present.full_text(glance, self.provenance) if full else glance)
 
     @entry
-    def to_markdown(self, places: int = 4, *, holds: bool = False) -> str:
-        """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test.
-
-        ``holds``: mark by a dagger the verdicts that unjudged documents might undo; see
-        ``verdicts``.
-        """
-        return str(present.comparison_table(self, places, holds=holds).markdown())
+    def to_markdown(self, places: int = 4, *, holds: bool = False, columns: str = "means") -> str:
+        """Return a table for a paper in Markdown; arguments as in ``to_latex``."""
+        table = present.comparison_table(self, places, holds=holds, columns=columns)
+        return str(table.markdown())
 
     @entry
     def to_latex(
-        self, places: int = 4, *, label: str = "tab:comparison", holds: bool = False
+        self,
+        places: int = 4,
+        *,
+        label: str = "tab:comparison",
+        holds: bool = False,
+        columns: str = "means",
+        caption: str | None = None,
     ) -> str:
-        """Means as a LaTeX ``table`` with caption, label and a note on the test; rows, and ``holds``, as in ``to_markdown``."""
-        return str(present.comparison_table(self, places, holds=holds).latex(label=label))
+        r"""Return a table for a paper, as a LaTeX ``table`` with caption, label and notes.
+
+        Args:
+            places: decimal places.
+            label: of the table.
+            holds: mark with a dagger what unjudged documents might undo; see ``verdicts``.
+            columns: ``"means"``: a row per run, best first, the best bold, marked by the verdicts;
+                ``"differences"``: a row per criterion and pair, with difference, interval and p.
+            caption: the first sentence of the caption; by default what was compared.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> result = compare("lexirecall/demo", demo.runs(), "AP", baseline="ql")
+        >>> print(result.to_latex(3, columns="differences", caption="Against ql.").splitlines()[9])
+        bm25        &   $+$0.014 & $-$0.002 to 0.030 & 0.26 \\
+        """
+        table = present.comparison_table(
+            self, places, holds=holds, columns=columns, caption=caption
+        )
+        return str(table.latex(label=label))
 
     def _repr_html_(self) -> str:
         return str(plots.notebook(self))

@@ -23,6 +23,7 @@ from ir_lexirecall.data.reading import Reading
 from ir_lexirecall.io.downloads import downloading
 
 DEMO = "lexirecall/demo"
+PREFIX = "irds:"  # of ids in PyTerrier, which may stand before any id of ir_datasets
 
 _SELF_MATCHES = re.compile(r"(^|/)(arguana|quora|cqadupstack)(/|$)")
 _EXCLUDED_GRADES = ((re.compile(r"(^|/)bright(/|$)"), (-100.0,)),)
@@ -290,6 +291,7 @@ def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Colle
     Raises:
         ValueError: no such data set, one without qrels, or qrels with an unknown field.
     """
+    dataset_id = dataset_id.removeprefix(PREFIX)
     if dataset_id == DEMO:
         known = SimpleNamespace(qrels_defs=lambda: demo.GRADES, has_queries=lambda: True)
         return _Demo(DEMO, ASPECTS["DemoQrel"], True, known, reading)
@@ -312,9 +314,10 @@ def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Colle
 def is_data_set(name: str) -> bool:
     """Whether a name is the id of a data set that is known without looking at patterns of ids.
 
-    >>> is_data_set("lexirecall/demo"), is_data_set("qrels.txt")
-    (True, False)
+    >>> is_data_set("lexirecall/demo"), is_data_set("irds:lexirecall/demo"), is_data_set("qrels.txt")
+    (True, True, False)
     """
+    name = name.removeprefix(PREFIX)
     if name == DEMO:
         return True
     import ir_datasets

@@ -28,9 +28,9 @@ from ir_lexirecall.plots.marks import (
     group_marks,
     mean_marks,
 )
-from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.findings import html
-from ir_lexirecall.present.macro_means import benchmark_finding, wilcoxon_words
+from ir_lexirecall.present.comparisons import comparison_glance
+from ir_lexirecall.present.glance import glance_html
+from ir_lexirecall.present.macro_means import benchmark_glance, wilcoxon_words
 from ir_lexirecall.present.standings import MacroStanding, Standing, defined
 from ir_lexirecall.present.text import confidence_words, escape_html, provenance_line
 
@@ -451,34 +451,41 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
 
 
 def notebook(result: Comparison | Benchmark) -> str:
-    """A result as HTML; a benchmark of a single collection as its comparison.
+    """Return a result as HTML; a benchmark of a single collection as its comparison.
 
-    Drawn without a display and without pyplot.
+    The picture is drawn without a display and without pyplot.
     """
     if isinstance(result, Benchmark) and len(result) == 1:
         result = next(iter(result.values()))
-    draw: Any
     if isinstance(result, Benchmark):
-        said, draw, size = (
-            benchmark_finding(result),
-            rank_intervals,
-            (7.0, 1.5 + 0.32 * len(result.runs)),
-        )
-        by = result.quantities[:1] if said.ranking is not None and len(result.runs) > 1 else []
+        glance = benchmark_glance(result)
+        by = result.quantities[:1] if glance.rows and len(result.runs) > 1 else []
     else:
-        said, draw, size = comparison_finding(result), means, means_size(len(result.runs))
+        glance = comparison_glance(result)
         by = list(defined(result))[:1]
     picture = ""
     if by and len(result.runs) <= _MOST_DRAWN and find_spec("matplotlib") is not None:
-        from matplotlib.figure import Figure
+        picture = _embedded_picture(result, by[0], glance.title)
+    provenance = provenance_line(result.provenance)
+    return glance_html(glance, picture=picture, provenance=provenance)
 
-        figure = Figure(figsize=size, layout="constrained")
-        draw(result, *by, ax=figure.subplots())
-        stream = io.BytesIO()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing")
-            figure.savefig(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
-        data, width = b64encode(stream.getvalue()).decode("ascii"), round(size[0] * 96)
-        picture = f'<img alt="{escape_html(said.title)}" style="max-width:100%" width="{width}" '
-        picture += f'src="data:image/png;base64,{data}">'
-    return html(said, picture, provenance_line(result.provenance))
+
+def _embedded_picture(result: Comparison | Benchmark, by: str, title: str) -> str:
+    """Return the picture of means, or of ranks over collections, as an element of a page."""
+    from matplotlib.figure import Figure
+
+    draw: Any = means
+    size = means_size(len(result.runs))
+    if isinstance(result, Benchmark):
+        draw, size = rank_intervals, (7.0, 1.5 + 0.32 * len(result.runs))
+    figure = Figure(figsize=size, layout="constrained")
+    draw(result, by, ax=figure.subplots())
+    stream = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        figure.savefig(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
+    data, width = b64encode(stream.getvalue()).decode("ascii"), round(size[0] * 96)
+    return (
+        f'<img alt="{escape_html(title)}" style="max-width:100%" width="{width}" '
+        f'src="data:image/png;base64,{data}">'
+    )

@@ -1,15 +1,17 @@
-"""What results say, for people: sentences, caveats, and one renderer of tables."""
+"""Results for people: at a glance, as tables for papers, and what to be careful about."""
 
 from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.lazy import exports
 
 _NAMES = {
-    "macro_means": "benchmark_caveats benchmark_finding benchmark_table",
+    "macro_means": "benchmark_caveats benchmark_glance benchmark_table",
     "caveats": "comparison_caveats",
-    "comparisons": "comparison_finding comparison_table marks_of",
+    "comparisons": "comparison_glance",
     "findings": "collection_finding run_caveats",
-    "gates": "gate_json gate_text",
+    "gates": "gate_glance gate_json gate_text",
+    "glance": "full_text glance_html glance_markdown glance_text",
+    "paper_tables": "comparison_table marks_of",
     "standings": "how_compared",
 }
 if not TYPE_CHECKING:

@@ -48,6 +48,7 @@ from ir_lexirecall.significance import (
     unseen_share,
 )
 
+MIGHT_BE_UNDONE = "Significant by"  # beginning of the kind of notes that a mark shows, too
 _MOST_CELLS = 3  # that a note names
 _TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 _FEW_FOR_T = 10  # queries below which a one-sided t-test, corrected for skewness, has a caveat
@@ -296,7 +297,7 @@ def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[No
                 top = top_words({name: left.depth})
                 grades = f"{where}depending on their grades the difference is {ends} ({top})"
                 sentence = f"{name}, {a} and {b}: significant, but {doubt}: {grades}."
-                kind = f"Significant by {name}, but {doubt} ({top})"
+                kind = f"{MIGHT_BE_UNDONE} {name}, but {doubt} ({top})"
                 yield Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b))
 
 

@@ -1,276 +1,449 @@
-"""What a comparison says in sentences: who leads, who may be the best as well, what differs.
-
-All of it reads the verdicts.
-"""
+"""A comparison at a glance: who is ahead, whether that is significant, and what could change it."""
 
 from __future__ import annotations
 
-import itertools
-import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import (
-    BETTER,
-    NOT_BOUNDED,
-    NOT_WORSE,
-    UNDECIDED,
-    WITHIN,
-    WORSE,
-)
+from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.preferences.functions import PAIRWISE
+from ir_lexirecall.preferences.naming import parse_preference
+from ir_lexirecall.present import glance as marks
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import comparison_caveats, shared_words
-from ir_lexirecall.present.findings import Finding, grouped
+from ir_lexirecall.present.caveats import MIGHT_BE_UNDONE, comparison_caveats, shared_words
+from ir_lexirecall.present.findings import grouped
+from ir_lexirecall.present.glance import Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
-    MAY_BE_BEST,
-    SIGNS,
     VERDICTS,
     Standing,
-    against_words,
     bound_words,
-    criteria_captions,
-    defined,
-    direction_words,
     directions,
     families_words,
     how_compared,
+    loss_words,
     standings_of,
+    verdict_words,
 )
-from ir_lexirecall.present.tables import (
-    BEST,
-    DAGGER,
-    PLACES,
-    Column,
-    Shown,
-    best_marks,
-    dagger_note,
-)
-from ir_lexirecall.present.text import FEW_NAMES, MOST_NAMES, count, gathered, listed
+from ir_lexirecall.present.text import FEW_NAMES, count, gathered, listed
 from ir_lexirecall.significance import least_two_sided_p, unseen_share
 
+PLACES = 3  # decimal places of a glance
+_POWER = 0.8  # with which a difference is found
+_SIGNS = {BETTER: marks.BETTER, WORSE: marks.WORSE}
 
-def comparison_finding(result: Comparison) -> Finding:
-    head = f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), result.unit)}"
-    head += f" of {result.source}" if result.source else ""
-    head += f" {result.provenance['rules']}" if result.provenance["rules"] else ""
-    shared = shared_words(result)
-    head += f", by {listed(result.criteria)}{f'; {shared}' if shared else ''}"
-    sentences = [f"{head}.{directions(result.by)}"]
-    notes, standings = grouped(comparison_caveats(result)), standings_of(result)
-    names = [standing.name for standing in standings]
-    left_out = listed(
-        [name for name in result.measures if name not in names and result.by[name].query_ids]
-    )
+
+def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
+    """Return a comparison at a glance: two runs as sentences, more as a table."""
+    standings = standings_of(result)
+    whole = Glance(_title(result), notes=_notes(result), names=result.criteria)
+    missing = _left_out(result, standings)
     if not standings:
-        nothing = "No query has a relevant document" if result.query_ids else "There are no queries"
-        why = (
-            f"Not every value is a finite number: {left_out}."
-            if left_out
-            else f"{nothing}: nothing can be compared."
-        )
-        return Finding([*sentences, why], notes, names=result.criteria)
-    if left_out:
-        sentences.append(f"Left out, as not every value is a finite number: {left_out}.")
-    sentences += _leading(result, standings)
-    sentences += _predicted(result, names)
-    sentences += filter(None, [families_words(result)])
-    sentences += [*_in_groups(result, standings), *_unjudged(result, standings)]
-    first, *others = standings
-    ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore")
-    ranking = ranking.rename(columns={"mean": first.name})
-    for other in others:
-        means = other.ranking.set_index("run")["mean"].reindex(ranking["run"])
-        ranking[other.name + direction_words(other.criterion)] = means.to_numpy()
-    ranking.attrs.update(result.provenance)
-    if result.baseline is not None:
-        marks = [SIGNS.get(first.verdicts.on(run, result.baseline) or "", "") for run in first.runs]
-        signs = f"+ better, - worse than {result.baseline}"
-    else:
-        others_best = (
-            {*first.may_be_best} - {*first.leaders}
-            if len(first.runs) > 2 and not first.all_alike
-            else {}
-        )
-        marks = [MAY_BE_BEST if run in others_best else "" for run in first.runs]
-        signs = f"{MAY_BE_BEST} may be the best as well"
-    title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{f' ({signs})' if any(marks) else ''}:"
-    return Finding(sentences, notes, ranking, marks, title, result.criteria)
-
-
-def _predicted(result: Comparison, names: Sequence[str]) -> Iterator[str]:
-    """Yield what predicted judgments add: how many queries they are worth, of measures only.
-
-    Intervals of preferences are no narrower with them, so nothing is said of their precision.
-    """
-    if result.predicted is None:
-        return
-    human = len(result.query_ids)
-    more = {}
-    for name in names:
-        if result.by[name].is_measure:
-            gain = float(np.median(result.powered(name).n_effective)) - human
-            more[name] = f"{gain:.0f}" if gain >= 0.5 else "no"
-    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
-    worth = ""
-    if more:
-        numbers = [f"{number} more for {name}" for name, number in more.items()]
-        if len(names) == 1:
-            numbers = [f"{number} more" for number in more.values()]
-        worth = f" are worth {listed(numbers)}{pairs}"
-    judged = f"the {count(human, 'query')} that people judged"
-    predictions = f"the predicted judgments of {len(result.predicted.query_ids):,} queries"
-    yield (
-        f"Differences are prediction-powered: beside {judged}, {predictions}"
-        f"{worth or ' count'}. That holds only if people's queries were drawn at random. Means are "
-        "those of the queries that people judged."
+        return replace(whole, remarks=missing)
+    whole = replace(whole, unjudged=[*_unjudged(result, standings)], steps=_steps(result))
+    remarks = [*missing, *_predicted(result, standings), *_in_groups(result, standings)]
+    if len(result.runs) == 2:
+        facts = [(display_name(x.name, result), _fact(x, places)) for x in standings]
+        legend = [*_how(result, standings), *_would_decide(result, standings)]
+        return replace(whole, facts=facts, legend=legend, remarks=remarks)
+    rows = _row_order(standings[0])
+    groups = [
+        _group(standing, rows, places, is_first=not number)
+        for number, standing in enumerate(standings)
+    ]
+    return replace(
+        whole,
+        rows=rows,
+        groups=groups,
+        legend=[*_legend(result, standings, groups)],
+        remarks=[*remarks, *_disagreeing(result, standings)],
+        kept=[result.baseline] if result.baseline else [],
+        is_numbered=result.baseline is None and len(rows) > 2,
     )
 
 
-def _leading(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """Sentences on who leads, who may be the best as well, and what differs."""
-    first, single = standings[0], len(standings) == 1
-    if len(result.runs) == 1:
-        yield f"{first.runs[0]}: {_mean(first)}."
-        return
-    names = [standing.name for standing in standings]
-    how = how_compared(result, names)
-    if len(result.runs) == 2:
-        yield from (
-            _two(standing, "" if single else f"By {standing.name}, ") for standing in standings
-        )
-        yield f"({how}.)"
-        return
-    groups = gathered((() if s.all_alike else tuple(s.leaders), s.name) for s in standings)
-    if len(groups) == 1:
-        by = f"({_mean(first)})" if single else f"by {listed(names)}"
-        verb = "leads" if len(first.leaders) == 1 else "lead"
-        yield (
-            f"All runs are level {by}."
-            if first.all_alike
-            else f"{listed(first.leaders)} {verb} {by}."
-        )
-    else:
-        parts = [
-            f"by {listed(by)}, {listed(who) if who else 'all are level'}"
-            for who, by in groups.items()
-        ]
-        yield f"Who leads depends on the criterion: {'; '.join(parts)}."
+def display_name(name: str, result: Comparison) -> str:
+    """Return a criterion's name, told apart from the measure of the same name."""
+    if name.partition("@")[0] != "lexirecall":
+        return name
+    measures = [str(other).lower() for other in result.measures]
+    if any(other.startswith(("lexirecall", "lr")) for other in measures):
+        return f"{name} (exact)"
+    return name
+
+
+def _title(result: Comparison) -> str:
+    """Return what was compared: runs, queries, collection, baseline."""
+    runs = list(result.runs)
+    what = listed(runs) if len(runs) == 2 else count(len(runs), "run")
+    title = f"{what}, {count(len(result.query_ids), result.unit)}"
+    if result.source:
+        title += f" of {result.source}"
+    if result.provenance["rules"]:
+        title += f" {result.provenance['rules']}"
     if result.baseline is not None:
-        said = [
-            ("" if single else f"by {standing.name}, ") + against_words(standing)
-            for standing in standings
-        ]
-        yield f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."
-        yield from _margin_legend(result, standings)
-        return
-    some = [standing for standing in standings if not standing.all_alike]
-    if some:
-        yield from _best(standings, some)
-    for standing in some:
-        best = standing.runs[0]
-        if beaten_by := [
-            run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER
-        ]:
-            better = f"{'is' if len(beaten_by) == 1 else 'are'} significantly better than"
-            leader = "it" if single else f"{best} by {standing.name}"
-            yield f"But {listed(beaten_by)} {better} {leader}, pair by pair."
-    if single:
-        yield f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly ({how})."
+        title += f", against {result.baseline}"
+    elif len(runs) > 2:
+        title += ", all pairs"
+    shared = shared_words(result)
+    return f"{title}; {shared}" if shared else title
+
+
+def _notes(result: Comparison) -> list[str]:
+    """Return the caveats, without those that a mark shows."""
+    notes = comparison_caveats(result)
+    return list(grouped(note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)))
+
+
+def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+    """Return which criteria are left out, or why nothing can be compared."""
+    shown = [standing.name for standing in standings]
+    names = [name for name in result.measures if name not in shown and result.by[name].query_ids]
+    if names and standings:
+        return [f"Left out, as not every value is a finite number: {listed(names)}."]
+    if names:
+        return [f"Not every value is a finite number: {listed(names)}."]
+    if standings:
+        return []
+    empty = "No query has a relevant document" if result.query_ids else "There are no queries"
+    return [f"{empty}: nothing can be compared."]
+
+
+def _steps(result: Comparison) -> list[Step]:
+    """Return how to see more."""
+    if len(result.runs) < 2:
+        return []
+    a, b = list(result.runs)[:2] if len(result.runs) == 2 else ("A", "B")
+    quoted = f"'{a}', '{b}'" if len(result.runs) == 2 else "a, b"
+    steps = [Step("--pairs", ".table()"), Step(f"--explain {a} {b}", f".explain({quoted})")]
+    if result.scored is not None:
+        steps.append(Step("--bounds", ".bounds()"))
+    return [*steps, Step("report -o FILE", "report(result, path)")]
+
+
+# -- a table of runs -------------------------------------------------------------------------------
+
+
+def _row_order(standing: Standing) -> list[str]:
+    """Return the runs, best first: by a preference with a baseline, by how they do against it."""
+    baseline = standing.result.baseline
+    if baseline is None or standing.criterion.is_measure:
+        return standing.runs
+    net = dict(zip(standing.against["run"], standing.against["difference"], strict=True))
+    return sorted(standing.runs, key=lambda run: -float(net.get(run, 0.0)))
+
+
+def _group(standing: Standing, rows: Sequence[str], places: int, *, is_first: bool) -> Group:
+    """Return the columns of a criterion."""
+    if standing.result.baseline is not None and len(rows) > 1:
+        return _group_against(standing, rows, places)
+    table = standing.ranking.set_index("run").loc[list(rows)]
+    means = [texts.format_number(float(x), places) for x in table["mean"]]
+    ends = list(zip(table["ci_low"], table["ci_high"], strict=True))
+    intervals = [texts.interval(low, high, places) for low, high in ends]
+    level = texts.confidence_words(standing.ranking.attrs)
+    parts = [
+        Part(_mean_head(standing), means),
+        Part(f"{level} interval", intervals, 1 if is_first else 2),
+    ]
+    spans = [
+        (float(low), float(x), float(high))
+        for (low, high), x in zip(ends, table["mean"], strict=True)
+    ]
+    return Group(_head(standing), parts, _best_marks(standing, rows), spans)
+
+
+def _head(standing: Standing) -> str:
+    """Return the name above the columns of a criterion."""
+    return display_name(standing.name, standing.result)
+
+
+def _mean_head(standing: Standing) -> str:
+    """Return what the means of a criterion are called above their column."""
+    if standing.criterion.is_measure:
+        return "mean"
+    preference = parse_preference(standing.name)
+    return "mean" if preference is not None and preference.NAME in PAIRWISE else "net"
+
+
+def _best_marks(standing: Standing, rows: Sequence[str]) -> list[str]:
+    """Return the marks of the best mean and of runs that may be the best as well."""
+    if standing.all_alike or len(rows) < 2:
+        return []
+    shown = []
+    for run in rows:
+        if run in standing.leaders:
+            shown.append(marks.BEST)
+        else:
+            shown.append(marks.MAY_BE_BEST if run in standing.may_be_best else "")
+    return shown
+
+
+def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Group:
+    """Return the columns of a criterion with a baseline: means or wins, and the difference to it."""
+    result = standing.result
+    against = {str(row["run"]): row for _, row in standing.against.iterrows()}
+    means = standing.ranking.set_index("run")["mean"]
+    level = texts.confidence_words(standing.ranking.attrs)
+    columns: dict[str, list[str]] = {
+        name: [] for name in ("first", "diff", "interval", "p", "verdict")
+    }
+    shown_marks = []
+    for run in rows:
+        row = against.get(run)
+        mean = texts.format_number(float(means[run]), places)
+        if row is None:
+            columns["first"].append(mean if standing.criterion.is_measure else "baseline")
+            for name in ("diff", "interval", "p", "verdict"):
+                columns[name].append("")
+            shown_marks.append("")
+            continue
+        score = f"{row['wins']}:{row['losses']}"
+        columns["first"].append(mean if standing.criterion.is_measure else score)
+        columns["diff"].append(signed(float(row["difference"]), places))
+        columns["interval"].append(texts.interval(row["ci_low"], row["ci_high"], places))
+        columns["p"].append(texts.format_p(float(row["p_corrected"])))
+        columns["verdict"].append(_verdict_cell(standing, row))
+        is_unsure = {run, result.baseline} in (standing.unsure or [])
+        sign = "" if result.margins is not None else _SIGNS.get(row["verdict"], "")
+        shown_marks.append(sign + marks.UNSURE * is_unsure)
+    first = "mean" if standing.criterion.is_measure else "won:lost"
+    parts = [Part(first, columns["first"]), Part(_difference_head(standing), columns["diff"])]
+    if standing.estimate == "mean difference":
+        parts.append(Part(f"{level} interval", columns["interval"], 2))
+    if result.margins is None:
+        parts.append(Part("p", columns["p"], 1))
     else:
-        differ = ", ".join(
-            f"{standing.name} {standing.verdicts.decided:,}" for standing in standings
+        parts.append(Part("verdict", columns["verdict"], numeric=False))
+    return Group(_head(standing), parts, shown_marks)
+
+
+def _difference_head(standing: Standing) -> str:
+    """Return what the column of differences to the baseline is called."""
+    return "diff." if standing.criterion.is_measure else _mean_head(standing)
+
+
+def _verdict_cell(standing: Standing, row: pd.Series) -> str:
+    """Return the verdict on a run, with the bound that decides it where there is a margin."""
+    if standing.result.margins is None or row["verdict"] == BETTER:
+        return str(row["verdict"])
+    return f"{row['verdict']}: {loss_words(standing, row)}"
+
+
+def signed(value: float, places: int) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(0.0175, 3), signed(-0.5, 1), signed(0.0, 2)
+    ('+0.018', '-0.5', '0.00')
+    """
+    text = texts.format_number(value, places)
+    return f"+{text}" if value > 0 else text
+
+
+# -- the legend ------------------------------------------------------------------------------------
+
+
+def _legend(
+    result: Comparison, standings: Sequence[Standing], groups: Sequence[Group]
+) -> Iterator[str]:
+    """Yield what the marks mean, how differences were tested, and what else a reader must know."""
+    if len(result.runs) < 2:
+        return
+    used = {mark for group in groups for cell in group.marks for mark in cell}
+    how = _how_tested(result, standings)
+    if result.baseline is None:
+        level = texts.confidence_words(result.provenance)
+        words = [f"{marks.BEST} best mean"] if marks.BEST in used else ["all runs are level"]
+        if marks.MAY_BE_BEST in used:
+            words.append(
+                f"{marks.MAY_BE_BEST} may be the best as well ({level} for each criterion)"
+            )
+        yield ", ".join(words)
+        yield _differing_pairs(result, standings, how)
+    elif result.margins is not None:
+        yield f"verdicts against {result.baseline}: {how}"
+        yield from _margin_legend(result, standings)
+    elif used & {marks.BETTER, marks.WORSE}:
+        yield f"+ better, - worse than {result.baseline} ({how})"
+    else:
+        yield f"no run differs significantly from {result.baseline} ({how})"
+    yield from filter(None, [families_words(result)])
+    if result.baseline is not None:
+        yield from _would_decide(result, standings)
+    yield from _about_preferences(result, standings)
+    if words_on_direction := directions(result.by).strip():
+        yield words_on_direction
+
+
+def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
+    """Return how differences were tested; the next line of the legend is about the criteria."""
+    how = how_compared(result, [standing.name for standing in standings])
+    return how.removesuffix(", each criterion by itself") if families_words(result) else how
+
+
+def _about_preferences(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield what the numbers of preferences are."""
+    others = "against all other runs" if result.baseline is None else f"against {result.baseline}"
+    heads = {_mean_head(x): x.name for x in standings if not x.criterion.is_measure}
+    if "net" in heads:
+        yield f"net: (won - lost) / queries, {others}"
+    if "mean" in heads:
+        yield f"{heads['mean']}: mean preference from -1 to 1, {others}"
+
+
+def _differing_pairs(result: Comparison, standings: Sequence[Standing], how: str) -> str:
+    """Return how many pairs differ significantly, by each criterion."""
+    n_pairs = len(result.pairs)
+    if len(standings) == 1:
+        return (
+            f"{standings[0].verdicts.decided:,} of {n_pairs:,} pairs differ significantly ({how})"
         )
-        yield f"Significantly different pairs, of {len(result.pairs):,} ({how}): {differ}."
+    numbers = [f"{x.verdicts.decided:,} by {display_name(x.name, result)}" for x in standings]
+    return f"significantly different pairs of {n_pairs:,}: {', '.join(numbers)} ({how})"
+
+
+def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield how the difference of two runs was tested."""
+    level = texts.confidence_words(result.provenance)
+    has_interval = any(
+        result.test_of(x.name).procedure.of != "signs" and not x.all_alike for x in standings
+    )
+    lead = f"intervals: {level}; " if has_interval else ""
+    yield f"({lead}{_how_tested(result, standings)})"
+    yield from filter(None, [families_words(result)])
+    if words_on_direction := directions(result.by).strip():
+        yield words_on_direction
 
 
 def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what *undecided* and the bounds mean, where verdicts know a margin."""
-    if result.margins is None:
-        return
     verdicts = {word for standing in standings for word in standing.verdicts.pairs.values()}
     if UNDECIDED in verdicts:
-        yield "Undecided: neither worse, nor better, nor shown to be non-inferior."
-    if {WITHIN, NOT_WORSE} & verdicts:
-        yield f"Bounds: one-sided {texts.confidence_words(result.provenance)}."
+        yield "undecided: neither worse, nor better, nor shown to be non-inferior"
+    if {WITHIN, NOT_WORSE, UNDECIDED} & verdicts:
+        yield f"bounds: one-sided {texts.confidence_words(result.provenance)}"
 
 
-def _mean(standing: Standing) -> str:
-    """The mean of the first run with its interval."""
-    row = standing.ranking.iloc[0]
-    within = texts.interval(row["ci_low"], row["ci_high"])
-    within = (
-        ""
-        if within == "-"
-        else f", {texts.confidence_words(standing.ranking.attrs)} interval {within}"
-    )
-    return f"{standing.quantity} {texts.format_number(float(row['mean']), 4)}{within}"
+def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield what would decide the pairs that are not decided: how many queries, or how much."""
+    if result.predicted is not None or result.test.cluster or result.unit != "query":
+        return
+    facts = []
+    for standing in standings:
+        is_open = [standing.verdicts.on(a, b) == UNDECIDED for a, b in result.pairs]
+        is_plannable = standing.criterion.is_measure and len(standing.criterion.query_ids) > 1
+        if not any(is_open) or not is_plannable:
+            continue
+        fact = _planned_fact(result, standing, np.array(is_open))
+        if fact:
+            facts.append(fact)
+    if not facts:
+        return
+    if result.margins is not None:
+        yield f"to decide, if there is no loss: about {listed(facts)} (power {_POWER:g})"
+        return
+    n_queries = count(len(result.query_ids), result.unit)
+    yield f"with {n_queries} a t-test finds a difference of at least {listed(facts)} (power {_POWER:g})"
 
 
-def _two(standing: Standing, by: str) -> str:
-    """Return which of two runs is better, as tested."""
-    (first, second), row = standing.runs, standing.result.table(standing.name).iloc[0]
-    if standing.result.margins is not None:
-        sentence = _two_with_margin(standing, row)
-        if sentence is not None:
-            return by + sentence
-        p = texts.p_words(float(row["better_p" if row["verdict"] == BETTER else "worse_p"]))
-    else:
-        p = texts.p_words(float(row["p_corrected"]))
-    verdict = standing.verdicts.on(first, second)
+def _planned_fact(result: Comparison, standing: Standing, is_open: np.ndarray) -> str:
+    """Return the queries that a margin needs, or the difference that these queries reveal."""
+    by = f" by {standing.name}" if len(result.criteria) > 1 else ""
+    if result.margins is not None:
+        margin = result.margins[standing.name]
+        if not margin > 0:
+            return ""
+        queries = result.queries_for_margin(margin, _POWER, standing.name)["queries"][is_open]
+        most = float(queries.max())
+        return f"{most:,.0f} queries{by}" if np.isfinite(most) else ""
+    stricter = replace(result.test, alpha=result.test.alpha / max(len(result.pairs), 1))
+    planned = result.with_test(stricter).detectable(_POWER, standing.name)
+    difference = float(planned["difference"][is_open].max())
+    if not np.isfinite(difference) or difference == 0:
+        return ""
+    return f"{texts.format_bound(difference)}{by}"
+
+
+# -- two runs --------------------------------------------------------------------------------------
+
+
+def _fact(standing: Standing, places: int) -> str:
+    """Return which of two runs is better, as tested, in a sentence."""
+    result, row = standing.result, standing.result.table(standing.name).iloc[0]
+    verdict = row["verdict"]
+    if row["wins"] == row["losses"] == 0 and verdict == UNDECIDED:
+        return _identical(standing, row)
+    if result.margins is not None and verdict not in (BETTER, WORSE):
+        return _fact_with_margin(standing, row, places)
+    a, b = str(row["run_a"]), str(row["run_b"])
     if verdict in (BETTER, WORSE):
-        better, worse = (first, second) if verdict == BETTER else (second, first)
+        subject = a if verdict == BETTER else b
+        lead = f"{subject} is better: "
+    else:
+        subject = result.runs[0] if result.baseline else standing.runs[0]
+        subject = a if result.baseline else subject
+        lead = f"no significant difference: {subject} "
+    reference = b if subject == a else a
+    shown = standing.seen_from(reference).iloc[0]
+    p_column = "p_corrected"
+    if result.margins is not None:
+        p_column = "better_p" if verdict == BETTER else "worse_p"
+    p = texts.p_words(float(row[p_column]))
+    sentence = lead + _numbers(standing, shown, p, places)
+    if verdict not in (BETTER, WORSE):
+        return sentence + _unresolvable(standing, row)
+    if standing.runs[0] != subject and not standing.all_alike:
         higher = "lower" if standing.criterion.smaller_is_better else "higher"
-        agrees = verdict == BETTER or standing.all_alike
-        counter = "" if agrees else f", although {first} has the {higher} mean"
-        return f"{by}{better} is significantly better than {worse} ({p}){counter}."
-    p += unresolvable_words(standing, row)
-    if not standing.all_alike:
-        return f"{by}{first} has the better mean, but the two do not differ significantly ({p})."
-    alike = (
-        "are level on every query"
-        if row["wins"] == row["losses"] == 0
-        else f"have the same mean ({p})"
+        sentence += f", although {reference} has the {higher} mean"
+    return sentence
+
+
+def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
+    """Return by how much a run differs from the other: wins and losses, or what the test estimates."""
+    if standing.result.test_of(standing.name).procedure.of == "signs":
+        return f"wins {row['wins']}, loses {row['losses']} ({p})"
+    label = "" if standing.estimate == "mean difference" else f"{standing.estimate} "
+    interval = texts.interval(row["ci_low"], row["ci_high"], places)
+    within = "" if interval == "-" else f"{interval}, "
+    return f"{label}{signed(float(row['estimate']), places)} ({within}{p})"
+
+
+def _identical(standing: Standing, row: pd.Series) -> str:
+    """Return that two runs are level on every query."""
+    queries, unit = len(standing.criterion.query_ids), standing.result.unit
+    if standing.result.margins is None:
+        return f"level on {count(queries, unit) if queries == 1 else f'all {count(queries, unit)}'}"
+    share = f"{unseen_share(queries):.0%}"
+    return (
+        f"undecided: the two are identical on all {count(queries, unit)}, which does not show "
+        f"equivalence: up to {share} of such {count(2, unit)[2:]} may differ (95%)"
     )
-    return f"{by}{'the' if by else 'The'} two {alike}."
 
 
-def _two_with_margin(standing: Standing, row: pd.Series) -> str | None:
-    """Return what a margin lets one say of two runs; None where one is better."""
-    run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
+def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
+    """Return what a margin lets one say of two runs, of which neither is better."""
     assert standing.result.margins is not None
     margin = f"margin {standing.result.margins[standing.name]:.3g}"
+    run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
+    bound = bound_words(standing, row)
     if verdict == WITHIN:
         p = texts.p_words(float(row["within_p"]))
-        bound = bound_words(standing, row)
-        return f"{run} and {baseline} are equivalent ({margin}, {p}). {run} {bound}."
+        return f"{run} and {baseline} are equivalent ({margin}, {p}): {run} {bound}"
     not_worse = texts.p_words(float(row["not_worse_p"]))
     if verdict == NOT_WORSE:
-        bound = bound_words(standing, row)
-        return f"{run} is non-inferior to {baseline} ({margin}, {not_worse}). Not worse: {bound}."
-    if verdict != UNDECIDED:
-        return None
-    queries = len(standing.criterion.query_ids)
-    if row["ties"] == queries:
-        share = f"{unseen_share(queries):.0%}"
-        return (
-            f"{run} and {baseline}: the two are identical on all "
-            f"{count(queries, standing.result.unit)}, which does not show equivalence: "
-            f"up to {share} of such {count(2, standing.result.unit)[2:]} may differ (95%); "
-            f"undecided ({margin}, {not_worse})."
-        )
+        return f"{run} is non-inferior to {baseline} ({margin}, {not_worse}): {bound}"
     p = texts.p_words(float(min(row["better_p"], row["worse_p"])))
-    p += unresolvable_words(standing, row)
-    lead = "" if standing.all_alike else f"{standing.runs[0]} has the better mean, but "
     return (
-        f"{lead}{run} is undecided: neither better nor worse ({p}), nor is {run} shown to be "
-        f"non-inferior ({margin}, {not_worse}). It {bound_words(standing, row)}."
+        f"undecided: {run} is neither better nor worse ({p}{_unresolvable(standing, row)}), nor "
+        f"shown to be non-inferior ({margin}, {not_worse}); it {bound}"
     )
 
 
-def unresolvable_words(standing: Standing, row: pd.Series) -> str:
+def _unresolvable(standing: Standing, row: pd.Series) -> str:
     """Return that too few queries differ for any verdict; empty where there are enough."""
     differing = int(row["wins"] + row["losses"])
     test = standing.result.test_of(standing.name)
@@ -282,84 +455,139 @@ def unresolvable_words(standing: Standing, row: pd.Series) -> str:
     return f"; unresolvable: only {count(differing, standing.result.unit)} {verb}"
 
 
-def _best(standings: Sequence[Standing], some: Sequence[Standing]) -> Iterator[str]:
-    """Which runs may be the best, with the confidence of that, by ``some`` criteria: those by which not all runs are level."""
-    single = len(standings) == 1
-    none, every, most = "no other run", "every other run", FEW_NAMES
-    if single:
-        none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
-        every, most = "Every other run", MOST_NAMES
-    who = {}
-    for standing in some:
-        others = [run for run in standing.may_be_best if run not in standing.leaders]
-        is_every = len(others) == len(standing.runs) - len(standing.leaders)
-        who[standing.name] = none if not others else every if is_every else listed(others, most)
-    confidence = texts.confidence_words(some[0].ranking.attrs)
-    if single:
-        (said,) = who.values()
-        yield f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence)."
-    else:
-        parts = texts.once((said, name) for name, said in who.items())
-        sentence = f"May be the best as well ({confidence} confidence for each criterion): {parts}."
-        if len({tuple(standing.leaders) for standing in standings}) > 1:
-            everywhere = [
-                run
-                for run in standings[0].runs
-                if all(run in standing.may_be_best for standing in some)
-            ]
-            sentence += f" {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
-        yield sentence
-    omitted = ((x, run) for x in some for run in x.runs if run not in x.may_be_best)
-    if any(
-        standing.verdicts.on(standing.leaders[0], run) == UNDECIDED for standing, run in omitted
-    ):
-        asked = "who may be the best asks only whether some run is better, which takes fewer comparisons than all pairs"
-        yield f"Some run is left out that is not significantly different from the leader: {asked}."
+# -- what a table cannot say -------------------------------------------------------------------------
+
+
+def _predicted(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield how many queries predicted judgments are worth, of measures only.
+
+    Intervals of preferences are no narrower with them, so nothing is said of their precision.
+    """
+    if result.predicted is None:
+        return
+    human = len(result.query_ids)
+    worth = {}
+    for standing in standings:
+        if standing.criterion.is_measure:
+            effective = result.powered(standing.name).n_effective
+            gain = float(np.median(effective)) - human
+            worth[standing.name] = f"{gain:.0f}" if gain >= 0.5 else "no"
+    judged = f"the {count(human, 'query')} that people judged"
+    predictions = f"the predicted judgments of {len(result.predicted.query_ids):,} queries"
+    yield (
+        f"Differences are prediction-powered: besides {judged}, {predictions}"
+        f"{_worth_words(result, worth, len(standings))}. That holds only if people's queries were "
+        "drawn at random. Means are those of the queries that people judged."
+    )
+
+
+def _worth_words(result: Comparison, worth: Mapping[str, str], n_criteria: int) -> str:
+    """Return how many more queries predicted judgments are worth."""
+    if not worth:
+        return " count"
+    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
+    numbers = [f"{number} more for {name}" for name, number in worth.items()]
+    if n_criteria == 1:
+        numbers = [f"{number} more" for number in worth.values()]
+    return f" are worth {listed(numbers)}{pairs}"
 
 
 def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """What differs in which group of queries, in a sentence for each criterion."""
+    """Yield what differs in which group of queries, in a sentence for each criterion."""
     if result.groups is None or not result.grouped or len(result.runs) < 2:
         return
     sizes = result.groups.sizes
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
-    beside = "" if result.baseline is None else f", against {result.baseline}"
-    for standing in standings:
-        facts = []
-        for group, rows in result.group_table(standing.name).groupby("group", sort=False):
-            if result.baseline is None:
-                number = int(rows["verdict"].isin([BETTER, WORSE]).sum())
-                said = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
-            else:
-                runs = gathered(zip(rows["verdict"], rows["run_a"], strict=True))
-                decided = [
-                    verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED
-                ]
-                said = ", ".join(
-                    f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided
-                )
-            facts.append(
-                (
-                    said or "no significant differences",
-                    f"{group} ({count(sizes[str(group)], 'query')})",
-                )
-            )
+    baseline = "" if result.baseline is None else f", against {result.baseline}"
+    for number, standing in enumerate(standings):
+        facts = [
+            (_in_group(result, rows), f"{group} ({count(sizes[str(group)], 'query')})")
+            for group, rows in result.group_table(standing.name).groupby("group", sort=False)
+        ]
         by = f"by {standing.name}: " if len(standings) > 1 else ""
-        head = f"By query group{beside} ({how}): {by}" if standing is standings[0] else f"B{by[1:]}"
+        head = f"B{by[1:]}" if number else f"By query group{baseline} ({how}): {by}"
         yield f"{head}{texts.once(facts, 'in')}."
 
 
-def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """Yield what unjudged documents could change.
+def _in_group(result: Comparison, rows: pd.DataFrame) -> str:
+    """Return what differs in a group of queries."""
+    if result.baseline is None:
+        number = int(rows["verdict"].isin([BETTER, WORSE]).sum())
+        fact = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
+    else:
+        runs = gathered(zip(rows["verdict"], rows["run_a"], strict=True))
+        decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
+        fact = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
+    return fact or "no significant differences"
 
-    First, on how many queries they could change the winner of the two best runs, or of the best
-    run and the baseline. Then, how many significant differences keep their sign whatever grades
-    they would get.
-    """
+
+def _disagreeing(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield where criteria, or the mean and the pairwise tests, point to different runs."""
+    several = [standing for standing in standings if not standing.all_alike]
+    if result.baseline is None:
+        yield from _best_by_all(several)
+        for standing in several:
+            yield from _better_than_the_leader(standing, is_single=len(standings) == 1)
+        if any(map(_leaves_out_undecided, several)):
+            yield "A run without a mark need not be significantly worse than the leader."
+    if len(several) == 2:
+        yield from _opposite_pairs(result, *several)
+
+
+def _best_by_all(standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield which runs may be the best by every criterion, if criteria have different leaders."""
+    if len({tuple(standing.leaders) for standing in standings}) < 2:
+        return
+    runs = standings[0].runs
+    everywhere = [run for run in runs if all(run in x.may_be_best for x in standings)]
+    number = "both criteria" if len(standings) == 2 else "every criterion"
+    yield f"{listed(everywhere) if everywhere else 'No run'} may be the best by {number}."
+
+
+def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[str]:
+    """Yield which runs are significantly better than the one with the best mean."""
+    best = standing.runs[0]
+    better = [run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER]
+    if better:
+        verb = "is" if len(better) == 1 else "are"
+        by = "" if is_single else f" by {standing.name}"
+        yield f"{listed(better)} {verb} significantly better than {best}{by}, pair by pair."
+
+
+def _leaves_out_undecided(standing: Standing) -> bool:
+    """Return whether a run outside the best set does not differ significantly from the leader."""
+    left_out = [run for run in standing.runs if run not in standing.may_be_best]
+    leader = standing.leaders[0]
+    return any(standing.verdicts.on(leader, run) == UNDECIDED for run in left_out)
+
+
+def _opposite_pairs(result: Comparison, first: Standing, second: Standing) -> Iterator[str]:
+    """Yield how many pairs two criteria order differently."""
+    signs = []
+    for standing in (first, second):
+        differences = standing.criterion.mean_differences(*result.places)
+        is_level = same(differences, 0.0, 1.0)
+        signs.append(np.where(is_level, 0, standing.criterion.sign * np.sign(differences)))
+    n_opposite = int(np.count_nonzero(signs[0] * signs[1] < 0))
+    if n_opposite:
+        n_pairs = len(result.pairs)
+        names = [display_name(standing.name, result) for standing in (first, second)]
+        verb = "prefer" if result.baseline is None else "point to"
+        yield f"{listed(names)} {verb} different runs in {n_opposite:,} of {count(n_pairs, 'pair')}."
+
+
+# -- unjudged documents ------------------------------------------------------------------------------
+
+
+def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield what unjudged documents could change."""
     if len(result.runs) < 2:
         return
-    yield from _could_change_the_winner(result, standings)
-    yield from _keep_their_sign(result, standings)
+    if len(result.runs) == 2 or not any(x.verdicts.decided for x in standings):
+        yield from _could_change_the_winner(result, standings)
+    if len(result.runs) == 2:
+        yield from _ends_of_two(result, standings)
+    yield from _which_hold(result, standings)
     for standing in standings:
         if standing.verdicts.decided:
             yield from _why_not_bounded(result, standing.name, _by(standing, standings))
@@ -371,9 +599,12 @@ def _by(standing: Standing, standings: Sequence[Standing]) -> str:
 
 
 def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """Yield on how many queries unjudged documents could change the winner of the leading pair."""
-    first, *others = standings[0].runs
-    other = others[0] if result.baseline in (None, first) else str(result.baseline)
+    """Yield on how many queries unjudged documents could change the winner of the leading pair.
+
+    These are the two best runs, or the best run and the baseline.
+    """
+    first, second = standings[0].runs[:2]
+    other = second if result.baseline in (None, first) else str(result.baseline)
     pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
     open_on, depth_of = [], {}
     for standing in standings:
@@ -386,34 +617,62 @@ def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) 
         depth_of[standing.name] = left.depth
     if open_on:
         who = f" between {first} and {other}" if len(result.runs) > 2 else ""
-        documents = f"the unjudged documents of {texts.top_words(depth_of)}"
-        yield f"Judging {documents} could change the winner{who} {listed(open_on)}."
+        documents = f"Unjudged documents of {texts.top_words(depth_of)}"
+        yield f"{documents} could change the winner{who} {listed(open_on)}."
 
 
-def _keep_their_sign(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """Yield how many significant differences keep their sign, whatever grades documents get."""
-    kept, decided, depth_of = {}, {}, {}
+def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield the ends of a significant difference that unjudged documents might undo."""
+    for standing in standings:
+        left = result.undecided(standing.name)
+        if left is None or not standing.unsure:
+            continue
+        a, b = result.pairs[0]
+        could = "could" if left.reached[0] else "might"
+        low, high = float(left.low[0]), float(left.high[0])
+        subject, other = (b, a) if standing.verdicts.on(a, b) == WORSE else (a, b)
+        if subject == b:
+            low, high = -high, -low
+        ends = f"{texts.format_number(low, 4)} to {texts.format_number(high, 4)}"
+        yield (
+            f"They {could} undo the difference{_by(standing, standings)}: {subject} less {other} is "
+            f"{ends}, depending on their grades."
+        )
+
+
+def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
+    """Yield how many significant differences unjudged documents might undo."""
+    unsure, decided, depth_of = {}, {}, {}
     for standing in standings:
         left, name = result.undecided(standing.name), standing.name
         if standing.verdicts.decided and left is not None and standing.unsure is not None:
             decided[name] = standing.verdicts.decided
-            kept[name] = decided[name] - len(standing.unsure)
+            unsure[name] = len(standing.unsure)
             depth_of[name] = left.depth
-    if not kept:
+    if not decided:
         return
-    total, verb = sum(decided.values()), "keep their"
-    by = "" if len(kept) == len(standings) else f" by {listed([*kept])}"
-    if kept != decided:
-        by_name = {name: f" by {name}" if len(standings) > 1 else "" for name in kept}
-        differences = "significant differences"
-        facts = [f"{kept[n]:,} of {decided[n]:,} {differences}{by_name[n]}" for n in kept]
-        subject = listed(facts)
-    elif total == 1:
-        subject, verb = f"The significant difference{by}", "keeps its"
+    by_of = {standing.name: _by(standing, standings) for standing in standings}
+    total, n_unsure = sum(decided.values()), sum(unsure.values())
+    if not n_unsure:
+        by = "" if len(decided) == len(standings) else f" by {listed([*decided])}"
+        subject = f"All {total:,} significant differences{by} keep"
+        if total == 1:
+            subject = f"The significant difference{by} keeps"
+        its = "its" if total == 1 else "their"
+        documents = f"unjudged documents of {texts.top_words(depth_of)}"
+        yield f"{subject} {its} sign whatever grades the {documents} would get."
+        return
+    if len(result.runs) == 2:
+        return  # the ends say it
+    differences = "significant differences"
+    shares = [
+        f"{n} of {decided[name]:,} {differences}{by_of[name]}" for name, n in unsure.items() if n
+    ]
+    tops = texts.top_words({name: depth_of[name] for name, n in unsure.items() if n})
+    if result.baseline is not None:
+        yield f"{marks.UNSURE} unjudged documents of {tops} might undo it ({listed(shares)})"
     else:
-        subject = f"All {total:,} significant differences{by}"
-    documents = f"the unjudged documents of {texts.top_words(depth_of)}"
-    yield f"{subject} {verb} sign whatever grades {documents} would get."
+        yield f"unjudged documents of {tops} might undo {listed(shares)}"
 
 
 def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
@@ -427,83 +686,7 @@ def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
         yield f"What unjudged documents could change{by} was not looked at: {long}."
 
 
-# -- tables ----------------------------------------------------------------------------------------
-
-
-def marks_of(result: Comparison) -> dict[str, list[str]]:
-    """Marks beside the means of each criterion, in the order of the runs: ``*`` the best, ``+`` and ``-`` by the verdicts."""
-    marks, tested = {}, defined(result)
-    for name, criterion in result.by.items():
-        marks[name] = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
-        if result.baseline is not None and name in tested:
-            verdicts = [result.verdicts_by(name).on(run, result.baseline) for run in result.runs]
-            marks[name] = [
-                top + SIGNS.get(word or "", "")
-                for top, word in zip(marks[name], verdicts, strict=True)
-            ]
-    return marks
-
-
-def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = False) -> Shown:
-    """Means for a paper: a row per run, best first by the first criterion, a column per criterion, marked by the verdicts.
-
-    With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is
-    significantly better than. With ``holds``, a dagger follows the differences that unjudged
-    documents might undo.
-    """
-    standings = {standing.name: standing for standing in standings_of(result)}
-    ranked = map(str, result.ranking(next(iter(standings), None))["run"])
-    places_of = {run: result.runs.index(run) for run in ranked}
-    runs = list(places_of)
-    # a, b, ... z, aa, ab, ...: as spreadsheets name their columns.
-    words = (
-        word
-        for length in itertools.count(1)
-        for word in itertools.product(string.ascii_lowercase, repeat=length)
-    )
-    letters = dict(zip(runs, map("".join, words), strict=False))
-    separator = "" if len(runs) <= 26 else ","
-    lettered = result.baseline is None and len(runs) > 1
-    columns = [*([Column("", list(letters.values()))] if lettered else []), Column("run", runs)]
-    marks, unbounded = marks_of(result), []
-    depth_of: dict[str, int | None] = {}
-    for name, criterion in result.by.items():
-        standing, unsure = standings.get(name), []
-        if holds and standing is not None:
-            depth, held = result.holds(name)
-            unsure = standing.unsure or []
-            if unsure:
-                depth_of[name] = depth
-            if standing.unsure is None and standing.verdicts.decided and NOT_BOUNDED in held:
-                unbounded.append(name)
-        cells, signs = [], []
-        for run, place in places_of.items():
-            cells.append(texts.format_number(float(criterion.means[place]), places))
-            sign = marks[name][place]
-            if lettered and standing is not None:
-                beaten = standing.verdicts.beaten(run, runs)
-                sign += separator.join(
-                    letters[other] + DAGGER * ({run, other} in unsure) for other in beaten
-                )
-            else:
-                sign += DAGGER * ({run, result.baseline} in unsure)
-            signs.append(sign)
-        columns.append(Column(name + direction_words(criterion), cells, numeric=True, marks=signs))
-    notes = (
-        ["Bold: the best of its column."]
-        if any(BEST in sign for of in columns for sign in of.marks)
-        else []
-    )
-    if len(runs) > 1 and standings:
-        raised = "Raised: significantly better than the runs of these letters"
-        if result.baseline is not None:
-            raised = f"+, -: significantly better, worse than {result.baseline}"
-        notes.append(f"{raised} ({how_compared(result, list(standings))}).")
-        notes += filter(None, [families_words(result)])
-    if depth_of:
-        notes.append(dagger_note(depth_of))
-    if unbounded:
-        notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
-    notes += criteria_captions(result.by)
-    where = f" of {result.source}" if result.source else ""
-    return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
+def verdict_cells(result: Comparison, rows: pd.DataFrame) -> list[str]:
+    """Return verdicts in words, for tables of pairs."""
+    has_margin = result.margins is not None
+    return [verdict_words(verdict, has_margin=has_margin) for verdict in rows["verdict"]]

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.caveats import comparison_caveats, shared_words
+from ir_lexirecall.present.caveats import MIGHT_BE_UNDONE, comparison_caveats, shared_words
+from ir_lexirecall.present.comparisons import PLACES, signed
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.standings import loss_words, standings_of
-from ir_lexirecall.present.tables import DAGGER, Shown, dagger_note, plain
+from ir_lexirecall.present.glance import Glance, Group, Part, glance_markdown, glance_text
+from ir_lexirecall.present.standings import largest_loss, standings_of
+from ir_lexirecall.present.tables import Shown, plain
 
 _MOST_LOST = 10
+_POWER = 0.8
+_ABOUT_LEVELS = (
+    "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run "
+    "has it at a smaller rank, or alone (-: not retrieved)."
+)
 _DECIDED = {
     "level": "decided at level",
     "doc_id": "document",
@@ -37,93 +47,75 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
         most: how many lost queries to list, at most.
         markdown: Markdown for a pull request; otherwise plain text for a terminal.
     """
-    page, alpha = _Page(markdown), level_of_all(gate)
-    page.add_title(headline(gate))
-    page.add_table(_criteria(gate, alpha))
-    if gate.release is not None:
-        page.add(f"{page.escape(headline(gate.release))}:")
-        page.add_table(_criteria(gate.release, alpha))
-    if gate.look is not None:
-        page.add(page.escape(str(gate.look)))
-    _add_lost(page, gate, most)
+    glance = gate_glance(gate, most)
+    return glance_markdown(glance) if markdown else glance_text(glance, all_notes=True)
+
+
+def gate_glance(gate: Gate, most: int = _MOST_LOST) -> Glance:
+    """Return a gate at a glance: a row per criterion, the bound that decides, the verdict."""
+    alpha = level_of_all(gate)
     gates = [gate] if gate.release is None else [gate, gate.release]
-    notes = grouped([note for one in gates for note in comparison_caveats(one.comparison)])
-    if notes:
-        page.add("Caveats:")
-        page.add("\n".join(f"- {page.escape(note)}" for note in notes))
-    return str(page)
+    notes = [note for one in gates for note in comparison_caveats(one.comparison)]
+    shown = [note for note in notes if not note.kind.startswith(MIGHT_BE_UNDONE)]
+    details = []
+    if gate.release is not None:
+        details.append((f"{headline(gate.release)}:", _release_table(gate.release, alpha)))
+    lost = _lost(gate, most)
+    return Glance(
+        headline(gate),
+        rows=list(map(str, gate.table["criterion"])),
+        groups=_groups(gate, alpha),
+        legend=[*_legend(gate)],
+        unjudged=[*_unjudged(gate)],
+        remarks=[*_would_decide(gate), *([str(gate.look)] if gate.look is not None else [])],
+        notes=list(grouped(shown)),
+        kept=list(map(str, gate.table["criterion"])),
+        row_head="criterion",
+        details=[*details, *lost],
+    )
 
 
-class _Page:
-    """Blocks of text and tables, in Markdown or plain."""
-
-    def __init__(self, markdown: bool) -> None:
-        self.is_markdown: bool = markdown
-        self.blocks: list[str] = []
-
-    def escape(self, text: str) -> str:
-        """Return a text without characters that Markdown, or the terminal, would take for marks."""
-        return texts.escape_markdown(text) if self.is_markdown else texts.printable(text)
-
-    def add(self, block: str) -> None:
-        """Add a block of text that is escaped already."""
-        self.blocks.append(block)
-
-    def add_title(self, title: str) -> None:
-        """Add a heading."""
-        self.add(f"{'### ' if self.is_markdown else ''}{self.escape(title)}")
-
-    def add_table(self, table: Shown) -> None:
-        """Add a table and its notes."""
-        if self.is_markdown:
-            self.add(table.markdown())
-        else:
-            self.add(table.text()[0])
-            self.blocks += [self.escape(note) for note in table.notes]
-
-    def __str__(self) -> str:
-        return "\n\n".join(self.blocks)
-
-
-def _add_lost(page: _Page, gate: Gate, most: int) -> None:
-    """Add how many queries the candidate loses by the first criterion, and the largest losses."""
+def _lost(gate: Gate, most: int) -> list[tuple[str, Shown]]:
+    """Return how many queries the candidate loses by the first criterion, and the largest losses."""
     lost, first = gate.lost(), gate.comparison.criteria[0]
     if not len(lost):
-        return
+        return []
     queries = texts.count(len(gate.comparison.by[first].query_ids), "query")
     shown = lost.head(most)
-    sentence = (
-        f"By {page.escape(first)}, {page.escape(gate.candidate)} loses {len(lost)} of {queries}"
-    )
+    title = f"By {first}, {gate.candidate} loses {len(lost)} of {queries}"
     if 0 < len(shown) < len(lost):
-        sentence += f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
-    page.add(f"{sentence}{':' if most else '.'}")
+        title += f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)"
     if not most:
-        return
+        return [(f"{title}.", Shown([]))]
     names = {"baseline": gate.baseline, "candidate": gate.candidate}
     columns = {"query": shown["query_id"]}
     for column, head in _DECIDED.items():
         if column in shown:
             columns[head.format(**names)] = shown[column]
-    page.add_table(Shown.from_frame(columns))
-    if "level" in shown:
-        page.add(
-            "Level i is the i-th relevant document that a run retrieves: at the deciding one the "
-            "better run has it at a smaller rank, or alone (-: not retrieved)."
-        )
+    notes = [_ABOUT_LEVELS] if "level" in shown else []
+    return [(f"{title}:", replace(Shown.from_frame(columns), notes=notes))]
 
 
 def headline(gate: Gate) -> str:
     """Return the outcome in a sentence, and that the runs hardly share queries where they do not."""
     shared = shared_words(gate.comparison)
-    return f"{_outcome(gate)}{f'; {shared}' if shared else ''}"
+    gates = [gate] if gate.release is None else [gate, gate.release]
+    code = f"exit {gate.exit_code}"
+    if any(one.failed for one in gates):
+        outcome = "FAILED"
+    elif gate.rule != "drop" and any(one.undecided for one in gates):
+        outcome = "UNDECIDED"
+        code += "" if gate.exit_code else "; 4 with --strict"
+    else:
+        outcome = "PASSED"
+    return f"{outcome}: {_outcome(gate)}{f'; {shared}' if shared else ''} ({code})"
 
 
 def _outcome(gate: Gate) -> str:
     """Return the outcome, never *worse* without evidence: by the rule ``'drop'``, means fell."""
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed and gate.rule == "drop":
-        return f"{candidate} beside {baseline}: {'; '.join(_drops(gate))}"
+        return f"{candidate} against {baseline}: {'; '.join(_drops(gate))}"
     if gate.failed:
         return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
     if gate.release is not None and gate.release.failed:
@@ -131,14 +123,14 @@ def _outcome(gate: Gate) -> str:
     if gate.unchanged:
         queries = texts.count(len(gate.comparison.query_ids), "query")
         return (
-            f"Nothing changed: {candidate} retrieves the same documents as {baseline}, "
+            f"nothing changed: {candidate} retrieves the same documents as {baseline}, "
             f"at the same ranks, on all {queries}"
         )
     if gate.rule == "drop":
-        return f"{candidate} beside {baseline}: no mean fell by more than its margin"
+        return f"{candidate} against {baseline}: no mean fell by more than its margin"
     if gate.undecided:
-        undecided = f"undecided by {texts.listed(gate.undecided)}"
-        return f"{candidate} is not shown to be worse than {baseline}; {undecided}"
+        by = texts.listed(gate.undecided)
+        return f"{candidate} is not shown to be worse than {baseline}; undecided by {by}"
     return f"{candidate} is non-inferior to {baseline} ({_margins(gate)})"
 
 
@@ -174,75 +166,138 @@ def level_of_all(gate: Gate) -> float:
     return gate.comparison.test.alpha * (1 if gate.release is None else 2)
 
 
-def _criteria(gate: Gate, alpha: float) -> Shown:
-    """Return a row per criterion: means, difference, interval, bound, p, margin, verdict.
+def _groups(gate: Gate, alpha: float) -> list[Group]:
+    """Return the columns of the table of criteria.
 
     Args:
         gate: what was decided.
         alpha: 1 - confidence of the intervals; the test may have another level.
     """
-    table, result = gate.table, gate.comparison
-    is_rule = gate.rule == "drop"
-    words = list(table["verdict"])
-    if is_rule:
+    table = gate.table
+    names = table["criterion"].tolist()
+    is_drop = gate.rule == "drop"
+    means = [
+        (
+            column,
+            ["-" if pd.isna(x) else texts.format_number(float(x), PLACES) for x in table[column]],
+        )
+        for column in ("mean_b", "mean_a")
+    ]
+    heads = dict(zip(("mean_b", "mean_a"), (gate.baseline, gate.candidate), strict=True))
+    groups = [Group(heads[column], [Part("", cells)]) for column, cells in means]
+    differences = [signed(float(x), PLACES) for x in table["difference"]]
+    groups.append(Group("difference", [Part("", differences)]))
+    groups.append(Group(*_interval_column(gate, alpha)))
+    if not is_drop:
+        groups.append(Group("loses at most", [Part("", _largest_losses(gate))]))
+    groups.append(Group("margin", [Part("", [f"{x:g}" for x in table["margin"]])]))
+    p_of_worse = [texts.format_p(float(p)) for p in table["worse_p"]]
+    p_of_not_worse = [texts.format_p(float(p)) for p in table["not_worse_p"]]
+    groups.append(Group("worse: p", [Part("", p_of_worse, 1)]))
+    groups.append(Group("not worse: p", [Part("", p_of_not_worse, 1)]))
+    words = list(map(str, table["verdict"]))
+    if is_drop:
         words = ["failed" if fails else "passed" for fails in table["fails"]]
-    unsure = [word in (UNDONE, NOT_BOUNDED) for word in table["holds"]]
-    words = [word + DAGGER * dagger for word, dagger in zip(words, unsure, strict=True)]
-    intervals = table
+    signs = ["?" if name in _unsure(gate) else "" for name in names]
+    groups.append(Group("verdict", [Part("", words, numeric=False)], signs))
+    return groups
+
+
+def _interval_column(gate: Gate, alpha: float) -> tuple[str, list[Part]]:
+    """Return the head and the cells of the intervals of differences."""
+    result = gate.comparison
+    intervals = gate.table
     if alpha != result.test.alpha:
         intervals = result.with_test(replace(result.test, alpha=alpha)).table()
     ends = zip(intervals["ci_low"], intervals["ci_high"], strict=True)
-    columns: dict[str, Any] = {
-        "criterion": table["criterion"].tolist(),
-        gate.baseline: table["mean_b"].tolist(),
-        gate.candidate: table["mean_a"].tolist(),
-        "difference": [f"{value:+.4f}" for value in table["difference"]],
-        f"{texts.confidence_words({'alpha': alpha})} interval": [
-            texts.interval(low, high) for low, high in ends
-        ],
-        "p": [texts.format_p(float(p)) for p in table["p"]],
-        "worse: p": [texts.format_p(float(p)) for p in table["worse_p"]],
-        "not worse: p": [texts.format_p(float(p)) for p in table["not_worse_p"]],
-        "margin": table["margin"].tolist(),
-        "verdict": words,
-    }
-    notes = [_how_tested(gate), *([] if is_rule else _bounds_note(gate))]
-    if any(unsure):
-        notes.append(_about_daggers(gate, table["criterion"][unsure].tolist()))
-    return replace(Shown.from_frame(columns), notes=notes)
+    cells = [texts.interval(low, high, PLACES) for low, high in ends]
+    level = texts.confidence_words({"alpha": alpha})
+    return f"{level} interval", [Part("", cells, 2)]
 
 
-def _about_daggers(gate: Gate, names: list[str]) -> str:
-    """Return what the dagger of these criteria means, and what it does to the verdict."""
-    holds = {name: gate.comparison.holds(name)[0] for name in names}
-    note = dagger_note({name: depth for name, depth in holds.items() if depth is not None})
-    if gate.rule in ("evidence", "strict"):
-        note += " A loss that some grades are known to undo is undecided; any other stays worse."
-    return note
+def _largest_losses(gate: Gate) -> list[str]:
+    """Return the one-sided bound of the loss by each criterion."""
+    losses = {}
+    for standing in standings_of(gate.comparison):
+        for _, row in standing.against.iterrows():
+            losses[standing.name] = largest_loss(standing, row)
+    return [losses.get(name, "-") for name in gate.table["criterion"]]
 
 
-def _how_tested(gate: Gate) -> str:
-    """Return how the criteria were tested, and at which level."""
+def _release_table(release: Gate, alpha: float) -> Shown:
+    """Return the table of criteria of the second baseline."""
+    columns: dict[str, Any] = {"criterion": release.table["criterion"].tolist()}
+    for group in _groups(release, alpha):
+        marks = group.marks or [""] * len(release.table)
+        pairs = zip(group.parts[0].cells, marks, strict=True)
+        columns[group.name] = [f"{cell} {mark}".strip() for cell, mark in pairs]
+    return Shown.from_frame(columns)
+
+
+def _unsure(gate: Gate) -> list[str]:
+    """Return the criteria whose significant difference unjudged documents might undo."""
+    table = gate.table
+    return table["criterion"][table["holds"].isin([UNDONE, NOT_BOUNDED])].tolist()
+
+
+def _legend(gate: Gate) -> Iterator[str]:
+    """Yield how the criteria were tested, and what the bound is."""
+    if gate.rule != "drop":
+        level = texts.confidence_words(gate.comparison.provenance)
+        yield f"loses at most: one-sided {level} bound"
     result = gate.comparison
     tests = {name: result.test_of(name) for name in result.criteria}
     corrected = ""
     if len(tests) > 1 and result.test.counted_correction:
         corrected = f"; worse: corrected over {len(tests):,} criteria"
-    return f"{texts.how_tested(tests, 1)}; worse, not worse: one-sided{corrected}."
+    yield f"{texts.how_tested(tests, 1)}; worse, not worse: one-sided{corrected}"
 
 
-def _bounds_note(gate: Gate) -> list[str]:
-    """Return the one-sided bounds that decided the verdicts, in a sentence; of none, no sentence."""
-    standings = standings_of(gate.comparison)
-    facts = [
-        f"{one.name} {loss_words(one, row)}"
-        for one in standings
-        for _, row in one.against.iterrows()
-    ]
-    if not facts:
-        return []
-    level = texts.confidence_words(gate.comparison.provenance)
-    return [f"Bounds (one-sided {level}): {texts.enumerated(facts)}."]
+def _unjudged(gate: Gate) -> Iterator[str]:
+    """Yield what the question mark of some criteria means, and what it does to the verdict."""
+    names = _unsure(gate)
+    if not names:
+        return
+    holds = {name: gate.comparison.holds(name)[0] for name in names}
+    depth_of = {name: depth for name, depth in holds.items() if depth is not None}
+    documents = "unjudged documents"
+    if depth_of:
+        documents += f" of {texts.top_words(depth_of)}"
+    note = f"? {documents} might undo the difference"
+    if gate.rule in ("evidence", "strict"):
+        note += "; a loss that some grades are known to undo is undecided, any other stays worse"
+    yield note
+
+
+def _would_decide(gate: Gate) -> Iterator[str]:
+    """Yield what would decide the criteria that are undecided: queries, or judgments."""
+    result = gate.comparison
+    for name in gate.undecided:
+        row = gate.table.set_index("criterion").loc[name]
+        if row["holds"] == UNDONE:
+            yield (
+                f"{name}: judge the unjudged documents of both runs to decide "
+                "(ir-lexirecall to-judge lists them)."
+            )
+            continue
+        needed = _queries_needed(gate, name)
+        if needed:
+            yield (
+                f"{name}: about {needed} queries would show a loss of less than "
+                f"{row['margin']:g}, if there is none (power {_POWER:g}); "
+                f"{texts.count(len(result.by[name].query_ids), 'query')} cannot."
+            )
+
+
+def _queries_needed(gate: Gate, name: str) -> str:
+    """Return how many queries would show that a loss is less than the margin; empty if unknown."""
+    result = gate.comparison
+    margin = float(gate.table.set_index("criterion").loc[name, "margin"])
+    is_plannable = result.by[name].is_measure and result.predicted is None
+    if not is_plannable or not margin > 0 or len(result.by[name].query_ids) < 2:
+        return ""
+    queries = float(result.queries_for_margin(margin, _POWER, name)["queries"].iloc[0])
+    return f"{queries:,.0f}" if np.isfinite(queries) else ""
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:

@@ -1,12 +1,14 @@
-"""What a benchmark says: who leads over all collections, who may be the best as well, who differs from the baseline."""
+"""A benchmark at a glance: means, ranks and differences over all collections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.benchmarks import Benchmark
@@ -20,29 +22,31 @@ from ir_lexirecall.present.caveats import (
     notes_on_rows,
     skewness_notes,
 )
-from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.comparisons import PLACES, comparison_glance, signed
 from ir_lexirecall.present.findings import (
     BROKEN,
     DOUBTFUL,
     FEW_QUERIES,
-    Finding,
     Note,
     gravest_first,
     grouped,
 )
+from ir_lexirecall.present.glance import BEST, MAY_BE_BEST, Glance, Group, Part, Step
+from ir_lexirecall.present.paper_tables import TABLES
 from ir_lexirecall.present.standings import (
-    MAY_BE_BEST,
     SIGNS,
     MacroStanding,
-    against_words,
     criteria_captions,
     direction_words,
     directions,
     how_resampled,
     macro_families_words,
 )
-from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
+from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
+from ir_lexirecall.present.tables import Column, Shown, best_marks
 from ir_lexirecall.present.text import count, gathered, listed
+
+MOST_COLLECTIONS = 4  # that a title names
 
 
 def _resampled(result: Benchmark, over: str) -> str:
@@ -169,79 +173,120 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
             yield from skewness_notes(name, test, pairs, parts, "query")
 
 
-def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
-    """What a benchmark says; on a single collection (``over`` queries) what its comparison says."""
+def benchmark_glance(result: Benchmark, over: str | None = None, places: int = PLACES) -> Glance:
+    """Return a benchmark at a glance; on a single collection (``over`` queries) its comparison."""
     over = result.sample(over)
     if len(result) == 1 and over == "queries":
-        return comparison_finding(next(iter(result.values())))
-    notes = grouped(benchmark_caveats(result))
+        return comparison_glance(next(iter(result.values())), places)
+    notes = list(grouped(benchmark_caveats(result)))
     if len(result) == 1:
         missing = "nothing can be said of others, and what is over collections is missing (-)"
         notes.append(Note(f"One collection: {missing}."))
+    whole = Glance(_title(result), notes=notes, names=result.criteria)
+    if not result.runs:
+        return replace(whole, remarks=["No run is common to all collections."])
+    try:
+        result.overall(over)
+    except ValueError as error:
+        reason = str(error).removeprefix("overall: ")
+        return replace(whole, remarks=[f"Nothing can be said over collections: {reason}."])
+    standings = [MacroStanding(result, name, over) for name in result.quantities]
+    rows = standings[0].runs
+    return replace(
+        whole,
+        rows=rows,
+        groups=[_group(standing, rows, places) for standing in standings],
+        legend=[*_legend(result, standings, over)],
+        remarks=[*_remarks(result, standings)],
+        steps=[Step("--pairs", ".overall()"), Step("--report FILE", "report(result, path)")],
+        kept=[result.baseline] if result.baseline else [],
+    )
+
+
+def _title(result: Benchmark) -> str:
+    """Return what was evaluated: runs, collections, queries, baseline."""
     queries = sum(len(comparison.query_ids) for comparison in result.values())
     size = "a value of each" if result.per_task else count(queries, "query")
-    by = {name: result.criterion(name) for name in result.quantities or result.criteria}
-    head = (
-        f"{count(len(result.runs), 'run')} on {count(len(result), 'collection')} ({listed(list(result))}; {size}), "
-        f"by {listed(list(by))}; each collection counts once.{directions(by)}"
-    )
-    if not result.runs:
-        return Finding([head, "No run is common to all collections."], notes)
-    try:
-        overall = result.overall(over)
-    except ValueError as error:
-        return Finding(
-            [
-                head,
-                f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}.",
-            ],
-            notes,
-        )
-    first, *further = standings = [MacroStanding(result, name, over) for name in result.quantities]
-    sentences = [head]
-    by_best = gathered((tuple(s.may_be_best), s.name) for s in standings if len(result.runs) > 1)
-    for best, names in by_best.items():
-        sentences.append(_leader_sentence(best, names, len(result.runs)))
-    confidence = texts.confidence_words(result.provenance)
-    sentences.append(
-        f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)"
+    collections = f"{count(len(result), 'collection')} ({listed(list(result), MOST_COLLECTIONS)})"
+    title = f"{count(len(result.runs), 'run')}, {collections}, {size}, each collection counts once"
+    return f"{title}; against {result.baseline}" if result.baseline is not None else title
+
+
+def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
+    """Return the columns of a criterion: macro means, differences, and intervals of ranks."""
+    table = standing.ranking.set_index("run").loc[list(rows)]
+    level = texts.confidence_words(standing.result.provenance)
+    means = [texts.format_number(float(x), places) for x in table["mean"]]
+    ends = list(zip(table["ci_low"], table["ci_high"], strict=True))
+    parts = [Part("mean", means)]
+    parts.append(Part(f"{level} interval", [texts.interval(*both, places) for both in ends], 2))
+    marks = []
+    for run in rows:
+        is_first = run == standing.runs[0] and not standing.all_alike and len(rows) > 1
+        may_be = run in standing.may_be_best and len(rows) > 1
+        marks.append(BEST if is_first else MAY_BE_BEST if may_be else "")
+    if "difference" in table:
+        parts += _difference_parts(table, places)
+        signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
+        marks = [mark + sign for mark, sign in zip(marks, signs, strict=True)]
+    if len(rows) > 1:
+        parts.append(Part("rank", ranks_of(table), numeric=False))
+    spans = [
+        (float(low), float(x), float(high))
+        for (low, high), x in zip(ends, table["mean"], strict=True)
+    ]
+    return Group(standing.name + direction_words(standing.criterion), parts, marks, spans)
+
+
+def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
+    """Return the columns of differences to the baseline."""
+    differences = ["" if np.isnan(x) else signed(float(x), places) for x in table["difference"]]
+    ends = zip(table["difference_low"], table["difference_high"], strict=True)
+    intervals = [texts.interval(*both, places) for both in ends]
+    p = ["" if np.isnan(x) else texts.format_p(float(x)) for x in table["p_corrected"]]
+    return [Part("diff.", differences), Part("of difference", intervals, 3), Part("p", p, 1)]
+
+
+def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) -> Iterator[str]:
+    """Yield what the marks mean, and how means and differences were tested."""
+    level = texts.confidence_words(result.provenance)
+    yield (
+        f"{BEST} best mean, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
+        f"rank: {level} for all runs at once ({_resampled(result, over)})"
     )
     if result.baseline is not None and result.rivals:
-        said = "; ".join(f"by {standing.name}, {against_words(standing)}" for standing in standings)
-        sentences.append(
-            f"Against the baseline {result.baseline} ({how_resampled(result)}): {said}."
-        )
-        sentences += filter(None, [macro_families_words(result, over)])
-        sentences += _replicated(result)
+        is_any = any(set(x.against["verdict"]) & set(SIGNS) for x in standings)
+        found = f"+ better, - worse than {result.baseline}"
+        if not is_any:
+            least = min(float(x.against["p_corrected"].min()) for x in standings)
+            found = f"no significant difference to {result.baseline}, p >= {texts.format_p(least)}"
+        families = macro_families_words(result, over)
+        how = how_resampled(result)
+        yield f"{found} ({how.removesuffix(', each criterion by itself') if families else how})"
+        yield from filter(None, [macro_families_words(result, over)])
+    by = {name: result.criterion(name) for name in result.quantities}
+    if not all(criterion.is_measure for criterion in by.values()):
+        means = "mean of a preference: over all other runs"
+        if result.rivals:
+            means += f"; its difference: head to head with {result.baseline}"
+        yield means
+    if words := directions(by).strip():
+        yield words
+
+
+def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[str]:
+    """Yield what the table cannot say: different leaders, and single collections."""
+    leaders = gathered((tuple(x.leaders), x.name) for x in standings if len(result.runs) > 1)
+    if len(leaders) > 1:
+        parts = [
+            f"by {listed(names)}, {listed(list(runs)) if runs else 'all are level'}"
+            for runs, names in leaders.items()
+        ]
+        yield f"Who leads depends on the criterion: {'; '.join(parts)}."
+    if result.baseline is not None and result.rivals:
+        yield from _replicated(result)
     elif result.baseline is not None:
-        sentences.append(
-            f"Only the baseline {result.baseline} is left: nothing can be compared with it."
-        )
-    ranking = first.ranking[["run", "mean", "ci_low", "ci_high"]].rename(
-        columns={"mean": first.name}
-    )
-    ranking["rank"] = ranks_of(first.ranking)
-    for standing in further:
-        ranking[standing.name] = (
-            standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
-        )
-    ranking.attrs = dict(overall.attrs)
-    marks = ["", *(MAY_BE_BEST if run in first.may_be_best else "" for run in first.runs[1:])]
-    legend = f" ({MAY_BE_BEST} may be the best as well)" if any(marks) else ""
-    title = f"Ranking by {first.quantity}{direction_words(first.criterion)}, best first{legend}:"
-    return Finding(sentences, notes, ranking, marks, title, result.quantities)
-
-
-def _leader_sentence(best: Sequence[str], names: Sequence[str], runs: int) -> str:
-    """Return a sentence on who leads by some criteria; `best` holds the leader first."""
-    if not best:
-        return f"By {listed(names)}, all runs are level."
-    leader, *others = best
-    if others:
-        return f"By {listed(names)}, {leader} leads; {listed(others)} may be the best as well."
-    if runs == 2:
-        return f"{leader} leads by {listed(names)}."
-    return f"By {listed(names)}, {leader} leads all others."
+        yield f"Only the baseline {result.baseline} is left: nothing can be compared with it."
 
 
 def ranks_of(table: pd.DataFrame) -> list[str]:
@@ -251,26 +296,35 @@ def ranks_of(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _replicated(result: Benchmark) -> list[str]:
-    """On how many collections runs are better than the baseline, at least, in a sentence."""
+def _replicated(result: Benchmark) -> Iterator[str]:
+    """Yield on how many single collections runs are better than the baseline, at least."""
     if len(result) < 2 or len(result.runs) < 2 or result.per_task:
-        return []
-    said_of = {}
-    for name in result.quantities:
-        table = result.replicated(name).sort_values(
-            "better_on_at_least", ascending=False, kind="stable"
+        return
+    confidence = texts.confidence_words(result.provenance)
+    facts_of = {name: _replicated_fact(result, name) for name in result.quantities}
+    if not any(facts_of.values()):
+        yield (
+            f"No run is shown to beat {result.baseline} on any single collection "
+            f"({confidence} confidence for each criterion)."
         )
-        runs = gathered((int(row.better_on_at_least), str(row.run)) for row in table.itertuples())
-        none = runs.pop(0, [])
-        facts = [f"{listed(some)} on at least {least}" for least, some in runs.items()]
-        facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
-        facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
-        said_of[name] = texts.enumerated(facts)
-    said = texts.once((facts, name) for name, facts in said_of.items())
-    confidence = (
-        f"{texts.confidence_words(result.provenance)} confidence for all runs by one criterion"
+        return
+    none = "no run is shown to be on any"
+    facts = texts.once((fact or none, name) for name, fact in facts_of.items())
+    yield (
+        f"Better than {result.baseline} on single collections "
+        f"({confidence} confidence for each criterion): {facts}."
     )
-    return [f"Better than {result.baseline} on single collections ({confidence}): {said}."]
+
+
+def _replicated_fact(result: Benchmark, name: str) -> str:
+    """Return which runs are better than the baseline on at least how many collections."""
+    table = result.replicated(name)
+    table = table.sort_values("better_on_at_least", ascending=False, kind="stable")
+    runs = gathered((int(row.better_on_at_least), str(row.run)) for row in table.itertuples())
+    runs.pop(0, None)
+    facts = [f"{listed(names)} on at least {least}" for least, names in runs.items()]
+    facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
+    return texts.enumerated(facts)
 
 
 def wilcoxon_words(test: Mapping[str, Any]) -> str:
@@ -282,46 +336,89 @@ def wilcoxon_words(test: Mapping[str, Any]) -> str:
 
 
 def benchmark_table(
-    result: Benchmark, over: str | None = None, places: int = PLACES, by: str | None = None
+    result: Benchmark,
+    over: str | None = None,
+    places: int = TABLE_PLACES,
+    by: str | None = None,
+    *,
+    columns: str | None = None,
+    caption: str | None = None,
 ) -> Shown:
-    """``overall`` for a paper, of one criterion or all: numbers with their intervals in one cell, the best mean of a criterion bold."""
+    """Return ``overall`` as a table: numbers with their intervals in one cell.
+
+    Args:
+        result: the benchmark.
+        over: what is a sample, as in ``Benchmark.overall``.
+        places: decimal places.
+        by: a criterion; by default all.
+        columns: ``"means"`` (mean, rank, difference) or ``"differences"`` (difference, interval, p),
+            which fit a page; by default every number.
+        caption: the first sentence of the caption; by default what was evaluated.
+    """
+    if columns is not None:
+        check_choice("columns", columns, TABLES)
     over = result.sample(over)
     result.overall(over)  # raises if nothing can be said
     standings = [MacroStanding(result, name, over) for name in ([by] if by else result.quantities)]
     table = pd.concat([standing.ranking for standing in standings], ignore_index=True)
+    all_columns = _columns_of(result, standings, table, places)
+    wanted: Iterable[str] = all_columns
+    if columns is not None:
+        wanted = _OF_MEANS if columns == "means" else _OF_DIFFERENCES
+    shown = [column for name, column in all_columns.items() if name in wanted]
+    title = caption
+    if title is None:
+        title = f"Macro means over {count(len(result), 'collection')} ({listed(list(result))})."
+    return Shown(shown, title, _notes_of_table(result, over))
 
-    def intervals(value: str, low: str, high: str) -> list[str]:
-        numbers = [texts.format_number(float(number), places) for number in table[value]]
-        ends = [texts.interval(*both, places) for both in zip(table[low], table[high], strict=True)]
-        return [x if end == "-" else f"{x} ({end})" for x, end in zip(numbers, ends, strict=True)]
 
+_OF_MEANS = ("criterion", "run", "mean", "rank", "difference")
+_OF_DIFFERENCES = ("criterion", "run", "difference", "p")
+
+
+def _columns_of(
+    result: Benchmark, standings: Sequence[MacroStanding], table: pd.DataFrame, places: int
+) -> dict[str, Column]:
+    """Return every column of the table, by what it holds."""
     best: list[str] = []
     for standing in standings:
-        best += best_marks(
-            standing.ranking["mean"], smaller_is_better=standing.criterion.smaller_is_better
-        )
-    columns = [
-        Column(
-            "criterion", [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]
-        ),
-        Column("run", list(map(str, table["run"]))),
-        Column("mean (interval)", intervals("mean", "ci_low", "ci_high"), True, best),
-        Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
-        Column("rank", ranks_of(table)),
-    ]
+        smaller = standing.criterion.smaller_is_better
+        best += best_marks(standing.ranking["mean"], smaller_is_better=smaller)
+    names = [x.name + direction_words(x.criterion) for x in standings for _ in x.runs]
+    columns = {
+        "criterion": Column("criterion", names),
+        "run": Column("run", list(map(str, table["run"]))),
+        "mean": Column("mean (interval)", _cells(table, "mean", "ci", places), True, best),
+        "mean rank": Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
+        "rank": Column("rank", ranks_of(table)),
+    }
     if "difference" in table:
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
-        differences = intervals("difference", "difference_low", "difference_high")
-        columns.append(Column(f"difference to {result.baseline}", differences, True, signs))
-        columns.append(
-            Column("p corrected", [texts.format_p(float(p)) for p in table["p_corrected"]], True)
-        )
+        cells = _cells(table, "difference", "difference", places)
+        columns["difference"] = Column(f"difference to {result.baseline}", cells, True, signs)
+        p = [texts.format_p(float(p)) for p in table["p_corrected"]]
+        columns["p"] = Column("p corrected", p, True, is_p=True)
     if "effect" in table:
         ends = zip(table["next_low"], table["next_high"], strict=True)
-        columns.append(Column("next collection", [texts.interval(*both) for both in ends], True))
-        columns.append(
-            Column("I2", [texts.format_number(float(value), 2) for value in table["i2"]], True)
-        )
+        columns["next"] = Column("next collection", [texts.interval(*both) for both in ends], True)
+        i2 = [texts.format_number(float(value), 2) for value in table["i2"]]
+        columns["i2"] = Column("I2", i2, True)
+    return columns
+
+
+def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]:
+    """Return numbers with their intervals, for one column of a table."""
+    cells = []
+    both = zip(table[value], table[f"{ends}_low"], table[f"{ends}_high"], strict=True)
+    for number, low, high in both:
+        interval = texts.interval(low, high, places)
+        cell = texts.format_number(float(number), places)
+        cells.append(cell if interval == "-" else f"{cell} ({interval})")
+    return cells
+
+
+def _notes_of_table(result: Benchmark, over: str) -> list[str]:
+    """Return what intervals, ranks and marks of the table are."""
     confidence = texts.confidence_words(result.provenance)
     notes = [
         f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."
@@ -330,10 +427,6 @@ def benchmark_table(
         notes.append(
             f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)})."
         )
-        notes += filter(None, [macro_families_words(result, over)])
-    notes += criteria_captions(result.quantities)
-    return Shown(
-        columns,
-        f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).",
-        notes,
-    )
+        words = macro_families_words(result, over)
+        notes += [f"{words[0].upper()}{words[1:]}."] if words else []
+    return [*notes, *criteria_captions(result.quantities)]

@@ -27,7 +27,6 @@ from ir_lexirecall.present.findings import captions
 from ir_lexirecall.present.text import (
     confidence_words,
     correction_words,
-    count,
     format_bound,
     format_level,
     gathered,
@@ -143,7 +142,7 @@ def families_words(result: Comparison) -> str:
     if len(result.runs) < 2:
         return ""
     if result.test.correction is None:
-        return "Each criterion is tested by itself, without a correction."
+        return "each criterion tested by itself, without a correction"
     left = {}
     for name in names:
         (columns,) = result.columns_of(name)
@@ -172,7 +171,7 @@ def macro_families_words(result: Benchmark, over: str) -> str:
     if "p_corrected_all" not in overall or result.test.family == "all":
         return ""
     if result.test.correction is None:
-        return "Each criterion is tested by itself, without a correction."
+        return "each criterion tested by itself, without a correction"
     names = overall["criterion"].drop_duplicates().tolist()
     is_left = overall["p_corrected_all"] <= result.test.alpha
     numbers = is_left.groupby(overall["criterion"], sort=False).sum()
@@ -181,13 +180,13 @@ def macro_families_words(result: Benchmark, over: str) -> str:
 
 
 def _families_sentence(names: Sequence[str], left: Mapping[str, int], pairs: int) -> str:
-    """Return that criteria are tested by themselves, and how many differences others would leave."""
+    """Return how many differences a correction over all criteria would leave."""
     kept = [name for name in names if left[name]]
     if pairs > 1:
-        kept = [f"{name} ({left[name]:,} of {count(pairs, 'pair')})" for name in kept]
+        kept = [f"{left[name]:,} of {pairs:,} by {name}" for name in kept]
     words = listed(kept) if kept else "no significant difference"
     number = "both" if len(names) == 2 else f"all {_NUMBERS.get(len(names), len(names))}"
-    return f"Each criterion is tested by itself; corrected over {number}: {words}."
+    return f"each criterion tested by itself; corrected over {number}: {words}"
 
 
 class Standing:
@@ -231,20 +230,26 @@ class Standing:
     @cached_property
     def against(self) -> pd.DataFrame:
         """The rows of ``table`` that compare a run with the reference, turned so that they speak of the others; best first."""
-        return self._against(self.result.table(self.name))
+        return self.seen_from(self.reference)
+
+    def seen_from(self, reference: str) -> pd.DataFrame:
+        """Return the rows of ``table`` that compare a run with a reference, turned like ``against``."""
+        return self._against(self.result.table(self.name), reference)
 
     def in_groups(self) -> dict[str, pd.DataFrame]:
         """``against`` in each group of queries."""
         table = self.result.group_table(self.name)
         return {
-            str(group): self._against(rows) for group, rows in table.groupby("group", sort=False)
+            str(group): self._against(rows, self.reference)
+            for group, rows in table.groupby("group", sort=False)
         }
 
-    def _against(self, table: pd.DataFrame) -> pd.DataFrame:
-        turned = table[table["run_a"] == self.reference].rename(columns=_TURNED)[table.columns]
+    def _against(self, table: pd.DataFrame, reference: str) -> pd.DataFrame:
+        """Return the rows of a table of pairs that compare a run with the reference, best first."""
+        turned = table[table["run_a"] == reference].rename(columns=_TURNED)[table.columns]
         turned[_SIGNED] = -turned[_SIGNED]
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
-        both = pd.concat([turned, table[table["run_b"] == self.reference]]).set_index("run_a")
+        both = pd.concat([turned, table[table["run_b"] == reference]]).set_index("run_a")
         return (
             both.loc[[run for run in self.runs if run in both.index]]
             .rename_axis("run")
@@ -324,26 +329,6 @@ class MacroStanding:
         return [self.runs[0], *(run for run in self.runs[1:] if best[run])]
 
 
-def against_words(standing: Standing | MacroStanding) -> str:
-    """Return the other runs by the verdict on them beside the baseline, best first.
-
-    With a margin, runs that are not worse, or within it, have the bound that decided that.
-    """
-    has_margin = getattr(standing.result, "margins", None) is not None
-    groups: dict[str, list[str]] = {}
-    for _, row in standing.against.iterrows():
-        run = str(row["run"])
-        if isinstance(standing, Standing) and row["verdict"] in (WITHIN, NOT_WORSE):
-            run += f": {loss_words(standing, row)}"
-        groups.setdefault(row["verdict"], []).append(run)
-    decided = [verdict for verdict in VERDICTS if verdict in groups]
-    return ", ".join(
-        f"{len(groups[verdict])} {verdict_words(verdict, has_margin=has_margin)} "
-        f"({listed(groups[verdict])})"
-        for verdict in decided
-    )
-
-
 def loss_words(standing: Standing, row: pd.Series) -> str:
     """Return the one-sided bound of a loss, or of a difference, that decided a verdict."""
     low, high = float(row["bound_low"]), float(row["bound_high"])
@@ -358,6 +343,14 @@ def loss_words(standing: Standing, row: pd.Series) -> str:
     if row["verdict"] == UNDECIDED:
         return f"may lose up to {format_bound(max(-low, 0.0))}"
     return f"loses at most {format_bound(max(-low, 0.0))}"
+
+
+def largest_loss(standing: Standing, row: pd.Series) -> str:
+    """Return the one-sided bound of the loss; ``-`` if it is not known."""
+    end = float(row["bound_low"] if standing.criterion.sign > 0 else row["bound_high"])
+    if not np.isfinite(end):
+        return "-"
+    return format_bound(max(-standing.criterion.sign * end, 0.0))
 
 
 def bound_words(standing: Standing, row: pd.Series) -> str:

@@ -29,6 +29,9 @@ PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
 _PHANTOM = "\\phantom{0}"  # as wide as a digit
+_MINUS = re.compile(r"(?<![\w.{}])-(?=\d)")  # before a number, but not within 1.0e-05 or 2020-01
+_SIGN = re.compile(r"^\+(?=\d)")
+_LEVEL = re.compile(r"p \\textless\{\}= ?([\d.]+\d)")
 _PREAMBLE = "% needs \\usepackage{booktabs}"
 
 
@@ -78,12 +81,12 @@ class Shown:
     | bm25 |       0.2500 |
     | ql   | **0.5000**\\+ |
     >>> print(shown.latex())
-    \\begin{tabular}{lr}
+    \\begin{tabular}{lr@{\\,}l}
     \\toprule
-    run  &                         LR \\\\
+    run  &              LR &       \\\\
     \\midrule
-    bm25 &                     0.2500 \\\\
-    ql   & \\textbf{0.5000}\\rlap{$^{+}$} \\\\
+    bm25 &          0.2500 &       \\\\
+    ql   & \\textbf{0.5000} & $^{+}$ \\\\
     \\bottomrule
     \\end{tabular}
     """
@@ -161,31 +164,43 @@ class Shown:
         return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
 
     def latex(self, label: str | None = None) -> str:
-        """The table in LaTeX (booktabs): a ``tabular``, or with a label a whole ``table`` with caption and notes."""
+        """Return the table in LaTeX (booktabs).
 
-        def escape(cell: str) -> str:
-            return f"${cell[0]}${cell[1:]}" if cell.startswith("< ") else texts.escape_latex(cell)
-
-        def signs(raised: str) -> str:
-            """Marks take no room beyond the number, so that the digits of a column stay below each other."""
-            math = set(raised) <= {*"+-=", DAGGER}
-            raised = raised.replace(DAGGER, "\\dagger" if math else "\\textdagger{}")
-            return "\\rlap{%s}" % (f"$^{{{raised}}}$" if math else f"\\textsuperscript{{{raised}}}")
-
-        drawn = self._drawn(escape, 0, "\\textbf{{{}}}", signs, _PHANTOM)
-        head, *rows = (" & ".join(row) + " \\\\" for row in drawn)
-        ways = "".join("r" if column.numeric else "l" for column in self.columns)
+        It is a ``tabular``, or with a label a whole ``table`` with caption and notes. Marks stand
+        in columns of their own, so that the digits of a column stay below each other.
+        """
+        drawn, ways = self._latex_columns()
+        head, *rows = (" & ".join(row) + " \\\\" for row in zip(*drawn, strict=True))
         lines = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
-        lines = [f"\\begin{{tabular}}{{{ways}}}", *lines, "\\end{tabular}"]
-        if label is not None:
-            caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
-            filled = textwrap.TextWrapper(
-                _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False
-            )
-            whole = filled.fill(f"\\caption{{{caption}}}")
-            above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
-            lines = [*above, *lines, "\\end{table}"]
-        return "\n".join(lines)
+        lines = [f"\\begin{{tabular}}{{{''.join(ways)}}}", *lines, "\\end{tabular}"]
+        if label is None:
+            return "\n".join(lines)
+        sentences = filter(None, [self.title, *self.notes])
+        caption = " ".join(_latex_sentence(sentence) for sentence in sentences)
+        wrapper = textwrap.TextWrapper(_LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
+        whole = wrapper.fill(f"\\caption{{{caption}}}")
+        above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
+        return "\n".join([*above, *lines, "\\end{table}"])
+
+    def _latex_columns(self) -> tuple[list[list[str]], list[str]]:
+        """Return the cells of each column below its head, filled up, and how each is aligned."""
+        columns: list[list[str]] = []
+        ways: list[str] = []
+        for column in self.columns:
+            cells = [_latex_cell(cell) for cell in column.cells]
+            if column.is_p:
+                cells = align_points(cells, _PHANTOM)
+            signs = list(column.marks) or [""] * len(cells)
+            raised = [sign.replace(BEST, "") for sign in signs]
+            for i, sign in enumerate(signs):
+                if BEST in sign:
+                    cells[i] = f"\\textbf{{{cells[i]}}}"
+            columns.append(_filled([_latex_head(column.head), *cells], numeric=column.numeric))
+            ways.append("r" if column.numeric else "l")
+            if any(raised):
+                columns.append(_filled(["", *map(_latex_marks, raised)], numeric=False))
+                ways.append("@{\\,}l")
+        return columns, ways
 
     def html(self, most: int | None = None) -> str:
         """The table as HTML; of many rows the first ``most``, and how many more there are.
@@ -241,6 +256,51 @@ class Shown:
                     cells[i] = more + cell if column.numeric else cell + more
             columns.append(cells)
         return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _filled(cells: Sequence[str], *, numeric: bool) -> list[str]:
+    """Return cells filled up to one width, numbers on the left."""
+    widest = max(map(texts.width, cells))
+    fill = [" " * (widest - texts.width(cell)) for cell in cells]
+    pairs = zip(cells, fill, strict=True)
+    return [more + cell if numeric else cell + more for cell, more in pairs]
+
+
+def _latex_cell(cell: str) -> str:
+    r"""Return a cell in LaTeX, with real minus signs and relations.
+
+    >>> print(_latex_cell("-0.02"), _latex_cell("-0.1 to 1.0e-05"), _latex_cell("< 0.0001"))
+    $-$0.02 $-$0.1 to 1.0e-05 $<$ 0.0001
+    """
+    if cell.startswith("< "):
+        return f"$<${cell[1:]}"
+    return _MINUS.sub("$-$", _SIGN.sub("$+$", texts.escape_latex(cell)))
+
+
+def _latex_head(head: str) -> str:
+    """Return the head of a column in LaTeX."""
+    return "$p$" if head == "p" else texts.escape_latex(head)
+
+
+def _latex_sentence(sentence: str) -> str:
+    r"""Return a sentence of a caption in LaTeX.
+
+    >>> print(_latex_sentence("+, -: better, worse than ql_2 (p <= 0.05)."))
+    $+$, $-$: better, worse than ql\_2 ($p \le 0.05$).
+    """
+    escaped = texts.escape_latex(sentence)
+    escaped = _LEVEL.sub(r"$p \\le \1$", escaped)
+    return re.sub(r"^\+, -:", "$+$, $-$:", escaped)
+
+
+def _latex_marks(raised: str) -> str:
+    """Return raised marks in LaTeX."""
+    if not raised:
+        return ""
+    is_math = set(raised) <= {*"+-=", DAGGER}
+    if is_math:
+        return f"$^{{{raised.replace(DAGGER, chr(92) + 'dagger')}}}$"
+    return f"\\textsuperscript{{{raised.replace(DAGGER, chr(92) + 'textdagger{}')}}}"
 
 
 def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> list[str]:

@@ -55,11 +55,11 @@ def format_p(p: float) -> str:
     """Return a p-value with two significant digits; ``-`` if it is not a number.
 
     >>> [format_p(p) for p in (0.0703125, 0.5, 1.0, 0.00012345, 3e-9, float("nan"))]
-    ['0.070', '0.50', '1.0', '0.00012', '< 1e-4', '-']
+    ['0.070', '0.50', '1.0', '0.00012', '< 0.0001', '-']
     """
     if math.isnan(p):
         return "-"
-    return "< 1e-4" if p < 1e-4 else f"{p:#.2g}"
+    return "< 0.0001" if p < 1e-4 else f"{p:#.2g}"
 
 
 def format_level(alpha: float) -> str:
@@ -288,7 +288,7 @@ def p_words(p: float) -> str:
     """Return a p-value as sentences have it.
 
     >>> p_words(0.0113), p_words(1e-9)
-    ('p = 0.011', 'p < 1e-4')
+    ('p = 0.011', 'p < 0.0001')
     """
     shown = format_p(p)
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,10 @@ from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.judging.files import check_folder, page_template
 from ir_lexirecall.present.caveats import comparison_caveats
-from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.comparisons import comparison_glance
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
+from ir_lexirecall.present.glance import glance_html
+from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_glance
 from ir_lexirecall.present.standings import direction_words, verdict_words
 from ir_lexirecall.present.text import (
     confidence_words,
@@ -113,25 +116,54 @@ def report(
         ValueError: not a result, ``details`` is negative, or the file's folder does not exist.
         OSError: the file cannot be written, or an input not be read.
     """
-    carried = getattr(result, "attrs", {}).get("comparison")  # by PyTerrier's table
-    shown: Any = carried if isinstance(carried, Comparison) else result
-    if not isinstance(shown, (Comparison, Benchmark)):
-        raise ValueError(
-            f"expected what compare or benchmark gave, got {type(shown).__name__!r}; studies have to_html"
-        )
+    shown = _result_of(result)
     if details is not None and details < 0:
         raise ValueError(f"details must be at least 0, not {details!r}")
     check_folder(path)
-    short = short_names(shown.criteria)
+    template = _template(shown)
+    browsers = browsers_of(shown, runs or {}, TextSources(texts, queries), details, progress)
+    if isinstance(shown, Benchmark) and len(shown) == 1:
+        shown = next(iter(shown.values()))
+    date = datetime.datetime.now(datetime.UTC) if date is None else date
+    page = template.render(
+        title=_title(shown) if title is None else title,
+        date=_iso(date),
+        browsers=browsers,
+        **_findings(shown),
+        **_tables(shown),
+        **_provenance(shown, inputs or {}, command),
+    )
+    with written_whole(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+    return Path(path)
+
+
+def _result_of(result: Any) -> Comparison | Benchmark:
+    """Return the result to report; raise if there is none."""
+    carried = getattr(result, "attrs", {}).get("comparison")  # by PyTerrier's table
+    if isinstance(carried, Comparison):
+        return carried
+    if isinstance(result, (Comparison, Benchmark)):
+        return result
+    raise ValueError(
+        f"expected what compare or benchmark gave, got {type(result).__name__!r}; "
+        "studies have to_html"
+    )
+
+
+def _template(result: Comparison | Benchmark) -> Any:
+    """Return the page's template, with its filters for numbers and names."""
+    short = short_names(result.criteria)
+    has_margin = getattr(result, "margins", None) is not None
     filters = {
         "number": number,
         "signed": signed,
         "p_value": lambda p: minus(format_p(p)),
-        "verdict": partial(verdict_words, has_margin=getattr(shown, "margins", None) is not None),
+        "verdict": partial(verdict_words, has_margin=has_margin),
         "packed": lambda markup: packed_text(str(markup)),
         "brief": lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
     }
-    template = page_template(
+    return page_template(
         "ir_lexirecall.reports",
         "report",
         "a report",
@@ -141,80 +173,104 @@ def report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    browsers = browsers_of(shown, runs or {}, TextSources(texts, queries), details, progress)
-    if isinstance(shown, Benchmark) and len(shown) == 1:
-        shown = next(iter(shown.values()))
-    many = isinstance(shown, Benchmark)
-    if title is None:
-        sources = list(shown) if many else list(filter(None, [shown.source]))
-        title = ": ".join(
-            ["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])]
-        )
-    date = datetime.datetime.now(datetime.UTC) if date is None else date
-    found = versions(_RELIED_ON)
-    facts = {
-        name: fact
-        for name, fact in shown.provenance.items()
-        if name not in ("metadata", "versions")
+
+
+def _title(result: Comparison | Benchmark) -> str:
+    """Return the title of a page that was given none."""
+    if isinstance(result, Benchmark):
+        sources = list(result)
+    else:
+        sources = [result.source] if result.source else []
+    named = [listed(sources, _MOST_TITLES)] if sources else []
+    return ": ".join(["Retrieval evaluation", *named])
+
+
+def _iso(date: datetime.date) -> str:
+    """Return a date, or a time to the second."""
+    if isinstance(date, datetime.datetime):
+        return date.isoformat(timespec="seconds")
+    return date.isoformat()
+
+
+def _findings(result: Comparison | Benchmark) -> dict[str, Any]:
+    """Return the result at a glance, its caveats and the rankings."""
+    if isinstance(result, Benchmark):
+        glance, notes = benchmark_glance(result), benchmark_caveats(result)
+        collections = {name: len(one.query_ids) for name, one in result.items()}
+    else:
+        glance, notes, collections = comparison_glance(result), comparison_caveats(result), {}
+    rankings = sections.rankings_of(result, notes)
+    return {
+        "glance": glance_html(replace(glance, notes=()), is_report=True),
+        "forest": sections.FOREST,
+        "direction_words": direction_words,
+        "notes": grouped(note for note in notes if len(note.runs) < 2),
+        "of_pairs": [note for note in notes if len(note.runs) == 2],
+        "rankings": rankings,
+        "collections": collections,
+        "baseline": result.baseline,
+        "confidence": confidence_words(result.provenance),
+        "overall": isinstance(result, Benchmark) and bool(rankings) and len(result.runs) > 1,
     }
-    facts |= {
-        f"{name} says": metadata
-        for name, metadata in (shown.provenance.get("metadata") or {}).items()
-    }
-    finding = benchmark_finding(shown) if many else comparison_finding(shown)
-    notes = benchmark_caveats(shown) if many else comparison_caveats(shown)
-    rankings = sections.rankings_of(shown, notes)
-    tables, left_out = fitting(tables_of(shown), _MOST_CELLS)
-    names = [] if many else shown.criteria
-    values = [
-        (f"{by} by query, a column per run", shown.per_query(by).reset_index(), 1) for by in names
-    ]
+
+
+def _tables(result: Comparison | Benchmark) -> dict[str, Any]:
+    """Return the tables that fit the page, and sentences on those that do not."""
+    tables, left_out = fitting(tables_of(result), _MOST_CELLS)
+    values = []
+    if isinstance(result, Comparison):
+        values = [
+            (f"{by} by query, a column per run", result.per_query(by).reset_index(), 1)
+            for by in result.criteria
+        ]
     by_query, too_many = fitting(values, _MOST_VALUES)
-    files = []
-    for what, name in (inputs or {}).items():
-        file: dict[str, Any] = {
-            "what": what,
-            "source": os.fspath(name),
-            "size": None,
-            "sha256": None,
-        }
-        if os.path.isfile(name):
-            with open(name, "rb") as stream:
-                file |= {
-                    "sha256": hashlib.file_digest(stream, "sha256").hexdigest(),
-                    "size": stream.tell(),
-                }
-        files.append(file)
-    page = template.render(
-        title=title,
-        date=date.isoformat(
-            **({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {})
-        ),
-        forest=sections.FOREST,
-        direction_words=direction_words,
-        sentences=finding.sentences,
-        notes=grouped(note for note in notes if len(note.runs) < 2),
-        of_pairs=[note for note in notes if len(note.runs) == 2],
-        rankings=rankings,
-        best=sections.best_sets(rankings),
-        collections={name: len(one.query_ids) for name, one in shown.items()} if many else {},
-        baseline=shown.baseline,
-        confidence=confidence_words(shown.provenance),
-        overall=many and bool(rankings) and len(shown.runs) > 1,
-        tables=tables | by_query,
-        left_out=list(filter(None, [left_out, too_many])),
-        browsers=browsers,
-        command=command,
-        files=files,
-        settings={
-            name.replace("_", " "): "none" if x is None else fact_words(x)
-            for name, x in facts.items()
+    return {"tables": tables | by_query, "left_out": list(filter(None, [left_out, too_many]))}
+
+
+def _provenance(
+    result: Comparison | Benchmark, inputs: Mapping[str, Any], command: str | None
+) -> dict[str, Any]:
+    """Return how the result was made: command, files, settings, versions."""
+    facts = {
+        name.replace("_", " "): fact_words(fact)
+        for name, fact in result.provenance.items()
+        if name not in ("metadata", "versions") and fact is not None and fact != {}
+    }
+    for name, metadata in (result.provenance.get("metadata") or {}).items():
+        facts[f"{name} says"] = fact_words(metadata)
+    numbers = versions(_RELIED_ON)
+    python = numbers.pop("python")
+    return {
+        "command": None if command is None else _without_folders(command),
+        "files": [_file(what, os.fspath(name)) for what, name in inputs.items()],
+        "settings": facts,
+        "versions": {
+            "Python": python,
+            **{name.replace("_", "-"): number for name, number in numbers.items()},
         },
-        versions={
-            "Python": found.pop("python"),
-            **{name.replace("_", "-"): found[name] for name in found},
-        },
-    )
-    with written_whole(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
-    return Path(path)
+    }
+
+
+def _without_folders(command: str) -> str:
+    """Return a command line with the names of files instead of absolute paths.
+
+    >>> _without_folders("ir-lexirecall report /home/me/qrels.txt runs/a.run -o '/tmp/my page.html'")
+    "ir-lexirecall report qrels.txt runs/a.run -o 'my page.html'"
+    """
+    words = shlex.split(command)
+    return shlex.join(Path(word).name if os.path.isabs(word) else word for word in words)
+
+
+def _file(what: str, name: str) -> dict[str, Any]:
+    """Return what the page lists of an input: of a file its size and SHA-256, and no folders.
+
+    A page is passed on, and absolute paths name people and machines.
+    """
+    source = Path(name).name if os.path.isabs(name) else name
+    label = what.replace(name, source) if os.path.isabs(name) else what
+    file: dict[str, Any] = {"what": label, "source": source, "size": None, "sha256": None}
+    if os.path.isfile(name):
+        with open(name, "rb") as stream:
+            file["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
+            file["size"] = stream.tell()
+    return file

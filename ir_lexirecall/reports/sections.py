@@ -189,15 +189,6 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
     return rankings
 
 
-def best_sets(rankings: Sequence[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """Runs that may be the best by some criterion, their groups by each; none of one ranking, or fewer than three runs."""
-    if len(rankings) < 2 or len(rankings[0]["rows"]) < 3:
-        return []
-    groups = [{row["mark"].name: row["group"] for row in ranking["rows"]} for ranking in rankings]
-    rows = [(run, [by[run] for by in groups]) for run in groups[0] if any(by[run] for by in groups)]
-    return sorted(rows, key=lambda row: -sum(map(bool, row[1])))
-
-
 def _heatmap(standing: Standing) -> dict[str, Any]:
     """Every run against every other, best first: coloured where the verdict is better or worse, the deeper the larger the difference.
 

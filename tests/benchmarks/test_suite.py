@@ -526,4 +526,4 @@ def test_infinite_values_are_not_tested_but_named(test: str) -> None:
             ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"
         ):
             table()
-    assert "Left out, as not every value is a finite number: SL3." in result.summary()
+    assert "Left out, as not every value is a finite number: SL3." in result.summary(full=True)

@@ -147,6 +147,7 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(
         "bm25",
         "--n-resamples",
         "200",
+        "--pairs",
     )
     said = terminal(columns, "benchmark", str(suite), *options).out
     lines = said.splitlines()
@@ -174,21 +175,18 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(
 def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli: Any) -> None:
     options = ("benchmark", str(suite), "-m", "LR", "-p", "lexirecall", "--n-resamples", "50")
     said = cli(*options, "--baseline", "bm25", "--test", "t").out
-    assert (
-        said.count(
-            "the mean of a preference is over all other runs, its difference is head to head with bm25"
-        )
-        == 1
+    words = " ".join(said.split())
+    of_preference = (
+        "mean of a preference: over all other runs; its difference: head to head with bm25"
     )
-    assert "+ better, - worse than bm25 by the corrected p" in said
-    how = "p <= 0.05, Holm's correction for 2 comparisons, each criterion by itself"
-    assert f"Against the baseline bm25 ({how})" in said
-    assert (
-        "intervals of means and differences are of one run, those of ranks hold for all runs at once"
-        in said
-    )
-    assert "test t; correction holm" in said
-    assert "p corrected" not in cli(*options).out
+    assert words.count(of_preference) == 1
+    how = "p <= 0.05, Holm's correction for 2 comparisons"
+    assert f"+ better, - worse than bm25 ({how})" in words
+    assert "rank: 95% for all runs at once (stratified bootstrap over queries)" in words
+    assert "test t; correction holm" not in said
+    verbose = cli(*options, "--baseline", "bm25", "--test", "t", "--verbose").out
+    assert "test t; correction holm" in " ".join(verbose.split())
+    assert "diff." not in cli(*options).out
     shown = " ".join(cli("benchmark", "--help").out.split())
     assert (
         "within each collection; over collections, differences are tested by a bootstrap" in shown
@@ -268,16 +266,20 @@ def gate(cli: Any, candidate: str, *options: str, baseline: str = "bm25") -> Any
 def test_a_gate_lets_through_what_is_not_worse(cli: Any) -> None:
     said = gate(cli, "bm25")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("### Nothing changed: bm25 (candidate) retrieves the same documents")
+    assert said.out.startswith(
+        "### PASSED: nothing changed: bm25 (candidate) retrieves the same documents"
+    )
     said = gate(cli, "bm25", baseline="overlap")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("### bm25 is non-inferior to overlap (margin ")
+    assert said.out.startswith("### PASSED: bm25 is non-inferior to overlap (margin ")
 
 
 def test_a_gate_closes_on_evidence(cli: Any) -> None:
     said = gate(cli, "overlap")
     assert said.code == 3
-    assert said.out.startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
+    assert said.out.startswith(
+        "### FAILED: overlap is worse than bm25 by nDCG@10 and LR (exit 3)\n"
+    )
     assert said.out.count("| worse   |") == 2
 
 
@@ -285,11 +287,12 @@ def test_a_gate_lets_through_what_is_undecided_unless_it_is_strict(cli: Any) -> 
     said = gate(cli, "ql")
     assert said.code == 0
     assert said.out.startswith(
-        "### ql is not shown to be worse than bm25; undecided by nDCG@10 and LR\n"
+        "### UNDECIDED: ql is not shown to be worse than bm25; undecided by nDCG@10 and LR "
+        "(exit 0; 4 with --strict)\n"
     )
     strict = gate(cli, "ql", "--strict")
     assert strict.code == 4
-    assert strict.out == said.out
+    assert strict.out == said.out.replace("exit 0; 4 with --strict", "exit 4")
     assert gate(cli, "ql", "--strict", "--margin", "nDCG@10=0.3 LR=30%").code == 0
 
 
@@ -302,12 +305,14 @@ def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
     ).table()
     (fall,), (p,) = -table["difference"], table["p"]
     assert said.out.startswith(
-        f"### ql beside bm25: nDCG@10 fell by {fall:.4f}, more than 0.0100; p = {p:.2g}; LR fell"
+        f"### FAILED: ql against bm25: nDCG@10 fell by {fall:.4f}, more than 0.0100; p = {p:.2g}; LR fell"
     )
-    assert f"{-fall:+.4f}" in said.out
+    assert f"{-fall:+.3f}" in said.out
     said = gate(cli, "ql", "--rule", "drop", "--margin", "0.05")
     assert said.code == 0
-    assert said.out.startswith("### ql beside bm25: no mean fell by more than its margin\n")
+    assert said.out.startswith(
+        "### PASSED: ql against bm25: no mean fell by more than its margin (exit 0)\n"
+    )
     assert said.out.count("| passed  |") == 2
 
 
@@ -320,7 +325,7 @@ def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
     said = gate(cli, "ql", *drop, "--alpha", "0.1")
     assert said.code == 3
     assert said.out.startswith(
-        "### ql beside bm25: lexirecall is significantly for bm25 (p = 0.070)\n"
+        "### FAILED: ql against bm25: lexirecall is significantly for bm25 (p = 0.070) (exit 3)\n"
     )
     assert gate(cli, "ql", *drop).code == 0
 
@@ -434,7 +439,7 @@ def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None
     assert (
         (folder / "summary.md")
         .read_text()
-        .startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
+        .startswith("### FAILED: overlap is worse than bm25 by nDCG@10 and LR (exit 3)\n")
     )
     assert (
         "margin of nDCG@10 must be a number of at least 0" in gate(cli, "ql", "--margin", "-1").err

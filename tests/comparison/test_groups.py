@@ -130,7 +130,7 @@ def test_groups_are_units() -> None:
     ):
         result.with_test(SignificanceTest("t"))
     assert result.provenance["groups"] == "5, the units of tests"
-    assert "with groups of queries as units, Holm's correction" in str(result)
+    assert "with groups of queries as units, Holm's correction" in result.summary(full=True)
 
 
 def test_copies_of_a_query_are_no_more_evidence() -> None:
@@ -430,4 +430,4 @@ def test_over_collections_no_interval_of_groups_whose_size_goes_with_their_effec
     ]
     assert others.loc["more for large ones"].isna().all()
     assert others.loc["as much for all"].notna().all()
-    assert "a: Groups differ in size: the test keeps its level" in str(result)
+    assert "a: Groups differ in size: the test keeps its level" in result.summary(full=True)

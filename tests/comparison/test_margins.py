@@ -33,9 +33,9 @@ def test_ten_identical_queries_show_no_equivalence():
     assert row["within_p"] == pytest.approx(0.99**10)
     assert row["bound_low"] == pytest.approx(-(1 - 0.05**0.1))
     words = "the two are identical on all 10 queries, which does not show equivalence: up to 26% of"
-    assert words in str(result)
-    assert "equivalent" not in str(result)
-    assert "non-inferior" not in str(result)
+    assert words in result.summary(full=True)
+    assert "equivalent" not in result.summary(full=True)
+    assert "non-inferior" not in result.summary(full=True)
     assert compared(np.zeros(299)).table()["verdict"].tolist() == ["within margin"]
     assert "equivalent" in str(compared(np.zeros(299)))
 
@@ -118,8 +118,10 @@ def test_the_printed_bound_is_the_one_that_decided(test, queries):
                 assert row["ci_low"] > 0
             if verdict == "not worse":
                 assert low > -margin
-                assert "non-inferior to old" in str(result)
-                assert re.search(r"loses at most [0-9.e-]+ \(one-sided 95%", str(result))
+                assert "non-inferior to old" in result.summary(full=True)
+                assert re.search(
+                    r"loses at most [0-9.e-]+ \(one-sided 95%", result.summary(full=True)
+                )
             if verdict == "within margin":
                 assert -margin < low <= high < margin
             seen.add(verdict)
@@ -147,11 +149,11 @@ def test_families_are_named_once():
     }
     result = irl.compare(values=runs, baseline="r0", margin=0.01)
     families = "worse, better: Holm over 8; not worse, within margin: over the 4 of each criterion"
-    assert families in str(result)
+    assert families in result.summary(full=True)
     assert families in result.to_markdown()
-    assert "not significantly different" not in str(result)
-    assert "undecided" in str(result)
-    assert "Each criterion is tested by itself" not in str(result)
+    assert "not significantly different" not in result.summary(full=True)
+    assert "undecided" in result.summary(full=True)
+    assert "each criterion tested by itself" not in result.summary(full=True)
     gated = irl.gate(irl.demo.qrels(), irl.demo.run("bm25"), irl.demo.run("ql"), "AP")
     assert "1 criterion" not in str(gated)
 
@@ -197,7 +199,7 @@ def test_few_differing_queries_are_unresolvable(test, margin):
     else:
         result = compared(x, test=tested)
     assert result.table()["p"].iloc[0] >= 0.125
-    assert "unresolvable: only 4 queries differ" in str(result).split("Caveats")[0]
+    assert "unresolvable: only 4 queries differ" in result.summary(full=True).split("Careful")[0]
     assert any("unresolvable: only 4 queries differ" in note for note in result.diagnostics)
     x[4:7] = 0.1
     enough = irl.compare(values=values(x), test=tested)

@@ -149,7 +149,7 @@ def test_without_any_relevant_document_nothing_is_compared():
     assert (table["verdict"] == "undecided").all()
     assert len(compared.per_query()) == len(compared.explain("good", "bad")) == 0
     assert compared.means()["mean"].isna().all()
-    assert "nothing can be compared" in compared.summary()
+    assert "nothing can be compared" in compared.summary(full=True)
 
 
 # -- significance ------------------------------------------------------------------------------------
@@ -586,7 +586,7 @@ def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) ->
         table["verdict"].tolist()
         == words[np.c_[p <= 0.05, np.ones(len(p), dtype=bool)].argmax(axis=1)].tolist()
     )
-    assert "one-sided" in result.summary()
+    assert "one-sided" in result.summary(full=True)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_less_than_half_is_the_first_caveat_and_in_the_headline(more, is_said):
     words = f"few and first share only {shared} of the 16 queries that either has results for"
     assert is_said == (shared < 8)
     result = irl.compare(QRELS, runs, BY)
-    head = str(result).split(". ")[0]
+    head = result.summary(full=True).splitlines()[0]
     assert (words in head) == is_said
     assert result.diagnostics[0].startswith(words) == is_said
     gated = irl.gate(QRELS, runs["few"], runs["first"], "AP", names=("few", "first"))
@@ -143,5 +143,7 @@ def test_values_of_which_most_are_missing_say_so():
         "b": {q: {"AP": 0.5 if i > 9 else nan} for i, q in enumerate(QUERIES)},
     }
     result = irl.benchmark(values={"x": values}, by="AP", missing="skip")["x"]
-    assert str(result).startswith("2 runs on 5 queries, by AP; only 5 of 24 queries have values of")
+    assert result.summary(full=True).startswith(
+        "a and b, 5 queries; only 5 of 24 queries have values of"
+    )
     assert result.diagnostics[0] == "Only 5 of 24 queries have values of all runs."

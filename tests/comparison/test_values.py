@@ -125,7 +125,7 @@ def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
     result = irl.compare(values=read_values(values, measures="AP", missing="skip"), by="AP")
     assert result.query_ids == ["q1", "q3"]
     assert result.provenance["left_out"] == ["q2"]
-    assert "1 query (q2) lacks a value of some run: left out." in result.summary()
+    assert "1 query (q2) lacks a value of some run: left out." in result.summary(full=True)
 
 
 # -- many collections -------------------------------------------------------------------------------------
@@ -188,9 +188,9 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
         result.replicated()
     np.testing.assert_allclose(result.overall()["mean"], over_tasks.means()["mean"])
     pd.testing.assert_frame_equal(result.best_set(), over_tasks.best_set(), check_like=True)
-    assert "12 tasks" in over_tasks.summary()
-    assert "take these tasks as a sample of tasks" in over_tasks.summary()
-    assert "A value per collection" in result.summary()
+    assert "12 tasks" in over_tasks.summary(full=True)
+    assert "take these tasks as a sample of tasks" in over_tasks.summary(full=True)
+    assert "A value per collection" in result.summary(full=True)
 
 
 def test_collections_that_lack_something_are_named(collections: dict[str, pd.DataFrame]) -> None:
@@ -289,7 +289,11 @@ def test_well_known_costs_are_known_by_their_names(measure: str, tmp_path: Path)
     assert result.verdicts_by(measure).on("good", "bad") == "better"
     assert result.provenance["direction"] == {measure: "smaller is better"}
     page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
-    for said in (result.summary(), page, irl.benchmark(values={"a": renamed(measure)}).summary()):
+    for said in (
+        result.summary(full=True),
+        page,
+        irl.benchmark(values={"a": renamed(measure)}).summary(full=True),
+    ):
         assert f"Smaller is better: {measure}" in said
 
 
@@ -299,10 +303,10 @@ def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: 
     assert result.means().attrs["direction"] == {"zeal": "larger is better (assumed)"}
     page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
     for said in (
-        result.summary(),
+        result.summary(full=True),
         result.to_markdown(),
         page,
-        irl.benchmark(values={"a": renamed("zeal")}).summary(),
+        irl.benchmark(values={"a": renamed("zeal")}).summary(full=True),
     ):
         assert "arger is better (assumed)" in said
     assert irl.compare(values=renamed("faithfulness")).provenance["direction"] is None
@@ -323,7 +327,7 @@ def test_costs_are_named_by_the_user(name: str) -> None:
         values={"a": renamed("zeal"), "b": renamed("zeal")}, by=by, smaller_is_better=[name]
     )
     assert several.overall().set_index("run")["mean_rank"].to_dict() == {"good": 1, "bad": 2}
-    assert "Ranking by macro mean mine (smaller is better)" in several.summary()
+    assert "mine (smaller is better)" in several.summary(full=True)
 
 
 @pytest.mark.parametrize("function", [irl.compare, irl.benchmark])

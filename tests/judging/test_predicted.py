@@ -181,7 +181,9 @@ def test_values_from_two_judges_say_what_their_judgments_say() -> None:
         result.table(), expected[result.table().columns], check_exact=False, atol=1e-12
     )
     worth = r"the 12 queries that people judged, the predicted judgments of 30 queries are worth "
-    assert re.search(worth + r"(\d+|no) more for nDCG@5 and (\d+|no) more for AP", result.summary())
+    assert re.search(
+        worth + r"(\d+|no) more for nDCG@5 and (\d+|no) more for AP", result.summary(full=True)
+    )
     one = compare(
         values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y"
     )
@@ -336,7 +338,7 @@ def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
 
 
 def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> None:
-    text = compare(HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS).summary()
+    text = compare(HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS).summary(full=True)
     assert (
         "beside the 12 queries that people judged, the predicted judgments of 30 queries are worth 18 more."
         in text

@@ -11,7 +11,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.present.findings import grouped
-from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
+from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_glance
 from ir_lexirecall.present.standings import MacroStanding, verdict_words
 
 pytest.importorskip("jinja2")
@@ -54,8 +54,9 @@ def test_it_shows_what_holds_over_collections(baseline: str | None) -> None:
     forests = root(page).xpath("//tr[@class='total']")
     assert len(forests) == (4 if baseline else 0)  # two other runs, by LR and by the preference
     assert ("Against bm25, by LR" in said) == (baseline is not None)
-    for sentence in benchmark_finding(suite).sentences:
-        assert sentence.replace("p <= ", "p ≤ ") in text_of(page, ".//div[@class='finding']")
+    glance = benchmark_glance(suite)
+    for sentence in [glance.title, *glance.legend, *glance.remarks]:
+        assert " ".join(sentence.split()) in text_of(page, ".//div[@class='irl-glance']")
 
 
 def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks() -> None:

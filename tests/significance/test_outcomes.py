@@ -81,7 +81,7 @@ def test_a_group_without_relevant_documents_has_no_verdicts_and_no_crash(by, tes
         margin=0.1,
         test=test,
     )
-    result.summary(), result.diagnostics, result.group_differences(), result.group_means()
+    result.summary(full=True), result.diagnostics, result.group_differences(), result.group_means()
     table = result.group_table()
     empty = (table["group"] == "no answer") & (table["queries"] == 0)
     assert empty.any()

@@ -74,7 +74,9 @@ def root(page: str) -> Any:
 
 def table(page: str, caption: str) -> pd.DataFrame:
     """A table of the page by the beginning of its caption, with all digits of its numbers; columns as the API calls them."""
-    tables = [(element, element.find("caption")) for element in root(page).iter("table")]
+    tables = [
+        (element, element.find("caption")) for element in root(page).xpath("//table[caption]")
+    ]
     (found,) = (element for element, said in tables if said.text_content().startswith(caption))
     heads = [head for head in found.iterfind("thead/tr/th") if head.get("data-column") is not None]
     places = [list(heads[0].getparent()).index(head) for head in heads]
