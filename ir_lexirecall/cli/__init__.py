@@ -26,6 +26,7 @@ _OPTIONS = {
     ),
     "missing='skip'": "--missing skip",
     "say so: query=": "say so: --query-column ",
+    "names the queries: query=": "names the queries: --query-column ",
     "which it is: query=": "which it is: --query-column ",
     "leave query= out": "leave --query-column out",
     "a run (run=)": "a run (--run-column)",

@@ -8,8 +8,9 @@ over the cells that all models with this task have; `MissingCell` says which wer
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from ir_lexirecall.io.files import parsed_json, text_of_file
 from ir_lexirecall.io.value_cells import Cells
 
 MAIN_SCORE = "main_score"
+_REVISION = re.compile(r"[0-9a-f]{7,40}|no_revision_available|external")
 
 
 class MissingCell(NamedTuple):
@@ -50,6 +52,23 @@ class TaskResult:
     scores: Mapping[tuple[str, str], float]
     path: str
 
+    def only(self, where: Mapping[str, Any]) -> TaskResult:
+        """Return the scores of one split or subset.
+
+        Raises:
+            ValueError: `where` names something else.
+        """
+        for name in where:
+            if name not in ("split", "subset"):
+                raise ValueError(f"where: results of MTEB have split and subset, not {name!r}")
+        wanted = where.get("split"), where.get("subset")
+        scores = {
+            cell: score
+            for cell, score in self.scores.items()
+            if all(name in (None, part) for name, part in zip(wanted, cell, strict=True))
+        }
+        return replace(self, scores=scores)
+
     @property
     def present(self) -> set[tuple[str, str]]:
         """Splits and subsets with a score."""
@@ -62,13 +81,16 @@ def is_mteb(content: Any) -> bool:
 
 
 def results_of_folder(
-    folder: str | os.PathLike[str], measures: Sequence[str] | None
+    folder: str | os.PathLike[str],
+    measures: Sequence[str] | None,
+    where: Mapping[str, Any] | None = None,
 ) -> list[TaskResult]:
     """Return the results in a folder of MTEB.
 
     Args:
         folder: the folder, with a folder for each model (and revision).
         measures: the measures to read, by default the main score.
+        where: the split or the subset to take, by default all.
 
     Raises:
         ValueError: there are none, a file lacks a measure, or a file is older than MTEB 1.11.
@@ -94,13 +116,19 @@ def results_of_folder(
             f"{folder}: no files of values in it, nor results of MTEB "
             "(JSON files with task_name and scores)"
         )
-    return results
+    return [result.only(where) for result in results] if where else results
 
 
 def _model_of(path: Path, folder: Path) -> str:
-    """Return the model of ``results/MODEL/REVISION/TASK.json``."""
-    parts = path.relative_to(folder).parts
-    return parts[max(-3, -len(parts))] if len(parts) > 1 else path.parent.name
+    """Return the model of ``results/MODEL/REVISION/TASK.json``.
+
+    The folder may be that of one model. MTEB writes ``model_meta.json`` into that of the revision.
+    """
+    parts = path.resolve().relative_to(folder.resolve().parent).parts
+    has_revision = (path.parent / "model_meta.json").exists() or _REVISION.fullmatch(parts[-2])
+    if len(parts) > 3 or has_revision:
+        return parts[max(-3, -len(parts))]
+    return parts[-2]
 
 
 def results_of_content(

@@ -173,10 +173,46 @@ def roles_of(tables: Sequence[Table], query: str | None, is_one_run: Sequence[bo
         column = id_column([tables[i] for i in unknown], [is_one_run[i] for i in unknown])
         for i in unknown:
             columns[i] = column
+    if query is None:
+        check_no_contradiction(tables, [column or "" for column in columns], is_one_run)
     return [
         roles_with_query(table, column or "", one_run)
         for table, column, one_run in zip(tables, columns, is_one_run, strict=True)
     ]
+
+
+def check_no_contradiction(
+    tables: Sequence[Table], columns: Sequence[str], is_one_run: Sequence[bool]
+) -> None:
+    """Raise if another column of ids, by its name, pairs the rows of runs in another way.
+
+    Args:
+        tables: the tables.
+        columns: the column of queries of each table.
+        is_one_run: whether each table holds values of a single run only.
+
+    Raises:
+        ValueError: there is such a column, and it does not just count rows.
+    """
+    for name in ITEM_NAMES:
+        others = [table.named([name]) for table in tables]
+        if None in others or others == list(columns):
+            continue
+        id_of: dict[str | None, str | None] = {}
+        for table, column, other, one_run in zip(tables, columns, others, is_one_run, strict=True):
+            assert other is not None
+            for run in tables_of_runs(table, one_run):
+                if not _is_unique(other, [run]) or _counts_rows(run.columns[other], in_order=True):
+                    return
+                ids = zip(
+                    map(id_text, run.columns[other]), map(id_text, run.columns[column]), strict=True
+                )
+                for key, item in ids:
+                    if id_of.setdefault(key, item) != item:
+                        raise ValueError(
+                            f"{table.location(0)}: {column} and {other} pair the rows of runs in "
+                            f"different ways; say which names the queries: query={column!r}"
+                        )
 
 
 def roles_with_query(table: Table, query: str, one_run: bool) -> Roles:

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
 
-_SUMMARY_WORDS = frozenset(
-    [
-        "aggregate",
-        "all",
-        "amean",
-        "average",
-        "averaged",
-        "avg",
-        "macro",
-        "mean",
-        "means",
-        "overall",
-        "summary",
-        "total",
-    ]
+Statistic: TypeAlias = Callable[[Floats], float]
+
+
+def _deviation(values: Floats) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def _standard_error(values: Floats) -> float:
+    return _deviation(values) / float(np.sqrt(len(values)))
+
+
+_MEANS: tuple[Statistic, ...] = (lambda x: float(x.mean()), lambda x: float(x.sum()))
+"""The mean, or the sum, as trec_eval has it for counts."""
+_MEAN_WORDS = (
+    *("aggregate", "all", "amean", "average", "averaged", "avg", "macro", "mean", "means"),
+    *("overall", "summary", "total"),
 )
+_STATISTICS: dict[str, tuple[Statistic, ...]] = {
+    **dict.fromkeys(_MEAN_WORDS, _MEANS),
+    **dict.fromkeys(("count",), (lambda x: float(len(x)),)),
+    **dict.fromkeys(("max", "maximum"), (lambda x: float(x.max()),)),
+    **dict.fromkeys(("min", "minimum"), (lambda x: float(x.min()),)),
+    **dict.fromkeys(("median",), (lambda x: float(np.median(x)),)),
+    **dict.fromkeys(("sem", "stderr"), (_standard_error,)),
+    **dict.fromkeys(("sd", "std", "stddev", "stdev"), (_deviation, lambda x: float(x.std()))),
+    **dict.fromkeys(("variance",), (lambda x: _deviation(x) ** 2,)),
+}
+"""What a row holds of the others, by a word in its name."""
 _FURTHER_WORDS = frozenset(
-    ["by", "of", "over", "per", "queries", "query", "score", "task", "tasks", "the", "topics"]
+    [
+        *("by", "of", "over", "per", "queries", "query", "score", "task", "tasks", "the", "topics"),
+        "dev",
+    ]
 )
 _SURE = 1e-6
 """A row under an ordinary name is a summary if it is the mean by chance at most this often."""
@@ -43,16 +59,23 @@ def is_summary_name(name: str) -> bool:
     >>> is_summary_name("what is the average height?")
     False
     """
+    return bool(statistics_named(name))
+
+
+def statistics_named(name: str) -> list[Statistic]:
+    """Return the statistics that the name of a row stands for; none if it has other words, too."""
     words = {word for word in re.split(r"[\W\d_]+", name.lower()) if word}
-    return bool(words & _SUMMARY_WORDS) and words <= _SUMMARY_WORDS | _FURTHER_WORDS
+    if not words <= _STATISTICS.keys() | _FURTHER_WORDS:
+        return []
+    return [one for word in sorted(words) for one in _STATISTICS.get(word, ())]
 
 
 def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> list[int]:
     """Return the indices of queries whose values are the means of the others.
 
     Every value must be the mean of the other values of its run and measure, up to the digits that
-    are printed. Under a name such as `Average` the sum will do, too, as trec_eval has it for
-    counts. Under another name, the row must be the last one, and its values must be so many and so
+    are printed. Under a name such as `Average` or `std`, another statistic will do, too: the sum,
+    as trec_eval has it for counts, the median, the standard deviation, ... Under another name, the row must be the last one, and its values must be so many and so
     precise that they are no means by chance: where all queries have the same value, or a table has
     one column of two digits, a query may well be the mean of the others.
 
@@ -67,27 +90,32 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     >>> summary_rows(table, ["q1", "q2", "q3"], np.array([False, False, True]))
     []
     """
+    statistics = [statistics_named(query_id) for query_id in query_ids]
+    named = [q for q, of_row in enumerate(statistics) if of_row]
     summaries: list[int] = []
-    for q, query_id in enumerate(query_ids):
-        has_name = is_summary_name(query_id)
-        if not has_name and not is_last[q]:
+    for q, of_row in enumerate(statistics):
+        if not of_row and not is_last[q]:
             continue
-        others = np.delete(values, [*summaries, q], axis=2)
-        is_mean = _is_mean(values[:, :, q], others, or_sum=has_name)
-        if is_mean and (has_name or _chance(others) <= _SURE):
-            summaries.append(q)
+        for left_out in ([*summaries, q], sorted({*named, q})):  # a query may be called `all`
+            others = np.delete(values, left_out, axis=2)
+            if not others.size:
+                break
+            is_sure = bool(of_row) or _chance(others) <= _SURE
+            if is_sure and _is_summary(values[:, :, q], others, of_row or _MEANS[:1]):
+                summaries.append(q)
+                break
     return summaries
 
 
-def _is_mean(row: Floats, others: Floats, *, or_sum: bool) -> bool:
-    """Return whether all values of a row are the means of the others, as far as printed."""
+def _is_summary(row: Floats, others: Floats, statistics: Sequence[Statistic]) -> bool:
+    """Return whether each value of a row is one of some statistics of the others, as printed."""
     present = ~np.isnan(row)
     printed, columns = row[present], [x[~np.isnan(x)] for x in others[present]]
     if not printed.size or not all(x.size and np.isfinite(x).all() for x in columns):
         return False
     unit = _unit(printed)
     return all(
-        _is_near(value, x.mean(), x, unit) or (or_sum and _is_near(value, x.sum(), x, unit))
+        any(_is_near(value, statistic(x), x, unit) for statistic in statistics)
         for value, x in zip(printed, columns, strict=True)
     )
 
@@ -97,7 +125,7 @@ def _is_near(value: float, mean: float, values: Floats, unit: float) -> bool:
 
     Args:
         value: the value, printed with its last digit in `unit`.
-        mean: the mean, or sum, of what is printed of the values.
+        mean: the mean, or another statistic, of what is printed of the values.
         values: the values. The mean of n that are rounded to u is off by about u / sqrt(12 n).
         unit: counts only where it is much smaller than the spread of values: 1 may be 1.0000.
     """

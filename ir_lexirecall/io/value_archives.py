@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import struct
 import zipfile
 import zlib
@@ -21,9 +22,12 @@ _ZSTD = 93
 _HEADERS = ("header.json", "_journal/start.json", "summaries.json")
 
 
-def is_cut_archive(path: str) -> bool:
+def is_archive(path: str) -> bool:
     """Return whether a file begins as a zip archive does; its end may be missing."""
-    with open(path, "rb") as stream:
+    content = content_path(path)
+    if not os.path.isfile(content):
+        return False
+    with open(content, "rb") as stream:
         return stream.read(len(_SIGNATURE)) == _SIGNATURE
 
 

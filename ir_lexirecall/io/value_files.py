@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,7 +10,6 @@ from typing import Any, NamedTuple
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io.cells import number_of_text as number
 from ir_lexirecall.io.files import (
-    content_path,
     is_parquet,
     json_values,
     kind_of_file,
@@ -30,7 +28,7 @@ from ir_lexirecall.io.query_columns import (
     TEXT_NAMES,
     NamedColumns,
 )
-from ir_lexirecall.io.value_archives import is_cut_archive, log_of_archive
+from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
     Cells,
@@ -87,7 +85,7 @@ def content_of_file(path: str | os.PathLike[str], columns: NamedColumns) -> Cell
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
             return Table.from_parquet(file)
-        if zipfile.is_zipfile(content_path(file)) or is_cut_archive(content_path(file)):
+        if is_archive(file):
             return table_of_inspect(log_of_archive(file), str(file))
         text = text_of_file(file)
     first = next((line for line in text.splitlines() if line.strip()), "")

@@ -22,6 +22,7 @@ from ir_lexirecall.io.query_columns import (
     is_unique_in_runs,
     known_item_column,
 )
+from ir_lexirecall.io.summary_rows import summary_rows
 from ir_lexirecall.io.value_cells import (
     Cells,
     id_text,
@@ -163,8 +164,19 @@ def cells_by_measure(table: Table, roles: Roles, columns: dict[str, Floats]) -> 
 
 
 def cells_by_run(table: Table, roles: Roles, columns: dict[str, Floats], measure: str) -> Cells:
-    """Return the values of a table with a column per run; a count of its rows is no run."""
+    """Return the values of a table with a column per run.
+
+    A count of its rows is no run, nor is a column `Average` that holds the means of the others.
+    """
     runs = {name: column for name, column in columns.items() if not is_row_count(table, name)}
+    # Runs stand where queries do, and rows where runs do: (measure, row, run).
+    grid = np.stack([*runs.values()], axis=1)[None]
+    no_last = np.zeros(len(runs), dtype=bool)
+    means = [list(runs)[i] for i in summary_rows(grid, list(runs), no_last)]
+    if len(runs) - len(means) > 1:
+        runs = {name: column for name, column in runs.items() if name not in means}
+        notes = [f"The column {name!r} holds the means of the others: left out." for name in means]
+        table = replace(table, notes=(*table.notes, *notes))
     names = np.repeat(texts(runs), len(table))
     return _stacked(table, roles, runs, names, np.full(len(names), measure, dtype=object))
 

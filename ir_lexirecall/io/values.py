@@ -545,6 +545,9 @@ def part_of_run(
         ValueError: they cannot be read.
     """
     name = f"values of run {run!r}"
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        results = results_of_folder(source, measures, columns.where)
+        return Part([replace(result, run=run) for result in results])
     if isinstance(source, (str, os.PathLike)):
         content = read_content(source, columns)
         return Part(content, run, one_run=is_of_one_run(content))
@@ -578,7 +581,7 @@ def parts_of_path(
     items = [item for item in sorted(Path(path).iterdir()) if not item.name.startswith(".")]
     files = [item for item in items if item.is_file()]
     if not files or len(files) < len(items):
-        return [Part(results_of_folder(path, measures))]
+        return [Part(results_of_folder(path, measures, columns.where))]
     return parts_of_files(files, columns)
 
 
@@ -590,11 +593,11 @@ def parts_of_files(paths: Sequence[str | os.PathLike[str]], columns: NamedColumn
     """
     contents = [read_content(path, columns) for path in paths]
     tables = [content for content in contents if is_of_one_run(content)]
-    n_tables = Counter(name for table in tables for name in table.columns)
+    n_tables = Counter(name.lower() for table in tables for name in table.columns)
     parts = []
     for name, content in zip(names_of_runs(paths, contents), contents, strict=True):
         names = content.columns if is_of_one_run(content) else ()
-        has_shared = sum(n_tables[column] > 1 for column in names) > 1
+        has_shared = sum(n_tables[column.lower()] > 1 for column in names) > 1
         has_measures = is_of_one_run(content) and bool(content.measures)
         parts.append(Part(content, file_run=name, one_run=has_measures or has_shared or None))
     return parts

@@ -146,3 +146,44 @@ def test_one_file_of_a_result_is_answered_with_what_to_give(tmp_path: Path) -> N
         ValueError, match=r"T.json: a result of MTEB; give the folder of the results"
     ):
         read_values(folder / "a" / "revision" / "T.json")
+
+
+def results_of(
+    folder: Path, model: str, scores: dict[str, Any], revision: str = "0a1b2c3d"
+) -> Path:
+    path = folder / model / revision
+    path.mkdir(parents=True, exist_ok=True)
+    content = {"task_name": "T", "mteb_version": "2", "scores": scores}
+    (path / "T.json").write_text(json.dumps(content))
+    return folder / model
+
+
+SPLITS = {
+    "dev": [{"hf_subset": "de", "main_score": 0.1}],
+    "test": [{"hf_subset": "de", "main_score": 0.5}, {"hf_subset": "en", "main_score": 0.9}],
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [({"split": "test"}, 0.7), ({"subset": "en"}, 0.9), ({"split": "dev", "subset": "de"}, 0.1)],
+)
+def test_a_split_or_subset_is_chosen_by_where(
+    where: dict[str, str], value: float, tmp_path: Path
+) -> None:
+    for model in ("a", "b"):
+        results_of(tmp_path, model, SPLITS)
+    table = read_values(tmp_path, where=where)
+    assert table.values["main_score"].round(6).tolist() == [[value], [value]]
+    with pytest.raises(ValueError, match="results of MTEB have split and subset, not 'lang'"):
+        read_values(tmp_path, where={"lang": "en"})
+
+
+def test_folders_of_models_are_called_by_the_model_or_as_the_user_says(tmp_path: Path) -> None:
+    folders = [results_of(tmp_path / "r", model, SPLITS) for model in ("a", "b")]
+    assert read_values(folders[0]).runs == ["a"]
+    assert read_values(folders).runs == ["a", "b"]
+    assert read_values({"x": folders[0], "y": folders[1]}).runs == ["x", "y"]
+    other = results_of(tmp_path / "s", "c", SPLITS, revision="first")
+    (other / "first" / "model_meta.json").write_text("{}")
+    assert read_values(other).runs == ["c"]

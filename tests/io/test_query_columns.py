@@ -307,3 +307,23 @@ def test_the_commands_say_how_to_name_the_column(
     files = [str(csv(a, tmp_path / name)) for name in "ab"]
     assert run("compare", "--values", *files) == 1
     assert "does, say so: --query-column 'problem'" in capsys.readouterr().err
+
+
+def test_columns_of_ids_that_pair_rows_differently_need_a_choice() -> None:
+    a = pd.DataFrame({"id": [7, 5], "question_id": ["p", "q"], "acc": [1, 0]})
+    b = pd.DataFrame({"id": [7, 5], "question_id": ["q", "p"], "acc": [1, 0]})
+    with pytest.raises(
+        ValueError, match="question_id and id pair the rows of runs in different ways"
+    ):
+        read_values({"a": a, "b": b})
+    assert read_values({"a": a, "b": b}, query="id").values["acc"].tolist() == [[0, 1], [0, 1]]
+    counted = [frame.assign(id=[1, 2]) for frame in (a, b)]  # counts the rows: no choice
+    table = read_values(dict(zip("ab", counted, strict=True)))
+    assert table.values["acc"].tolist() == [[1, 0], [0, 1]]
+
+
+def test_names_of_columns_are_shared_in_any_case(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ID,acc\n1,1\n2,0\n")
+    (tmp_path / "b.csv").write_text("id,acc\n1,0\n2,0\n")
+    table = read_values([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert (table.runs, table.measures) == (["a", "b"], ["acc"])

@@ -173,3 +173,44 @@ def test_an_index_with_a_name_is_a_column() -> None:
         ValueError, match="'query_id' names an index and another column; rename one"
     ):
         read_values(frame)
+
+
+BASE = [("q1", 0.5, 0.25), ("q2", 0.25, 0.75), ("q3", 0.75, 0.5)]
+STATISTICS = {
+    "std": (0.25, 0.25),
+    "Std. Dev.": (0.2041, 0.2041),
+    "stderr": (0.1443, 0.1443),
+    "median": (0.5, 0.5),
+    "min": (0.25, 0.25),
+    "max": (0.75, 0.75),
+    "count": (3, 3),
+    "mean ± std": (0.5, 0.5),
+    "TOTAL": (1.5, 1.5),
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_rows_of_other_statistics_are_no_queries(name: str) -> None:
+    rows = [*BASE, (name, *STATISTICS[name])]
+    table = read_values(pd.DataFrame(rows, columns=["query_id", "a", "b"]))
+    assert (table.query_ids, table.summaries) == (["q1", "q2", "q3"], (name,))
+    other = [*BASE, (name, 0.31, 0.62)]
+    table = read_values(pd.DataFrame(other, columns=["query_id", "a", "b"]))
+    assert (len(table.query_ids), table.doubtful) == (4, (name,))
+
+
+def test_all_rows_that_pandas_describes_a_table_with_are_left_out() -> None:
+    frame = pd.DataFrame(BASE, columns=["query_id", "a", "b"]).set_index("query_id")
+    described = frame.describe().drop(index=["25%", "50%", "75%"])
+    table = read_values(pd.concat([frame, described]).rename_axis("query_id").reset_index())
+    assert table.query_ids == ["q1", "q2", "q3"]
+    assert set(table.summaries) == {"count", "mean", "std", "min", "max"}
+
+
+@pytest.mark.parametrize("name", ["mean", "Average", "AVG"])
+def test_a_column_of_means_is_no_run(name: str) -> None:
+    frame = pd.DataFrame(BASE, columns=["query_id", "a", "b"])
+    table = read_values(frame.assign(**{name: frame[["a", "b"]].mean(axis=1)}))
+    assert table.runs == ["a", "b"]
+    assert table.notes == (f"The column {name!r} holds the means of the others: left out.",)
+    assert read_values(frame.assign(**{name: [0.1, 0.9, 0.4]})).runs == ["a", "b", name]
