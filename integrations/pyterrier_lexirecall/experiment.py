@@ -582,14 +582,17 @@ def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> C
     if comparison is None:
         _check_needs_no_comparison(request)
         return None
-    assert comparison.scored is not None
-    comparison.scored.warn_of_hardly_judged()
+    assert comparison.compared.scored is not None
+    comparison.compared.scored.warn_of_hardly_judged()
     by_program = None
     if request.predicted is not None:
         by_program = _comparison_by_program(comparison, rankings, evaluation)
     queries = evaluation.topics if "query" in evaluation.topics else None
     texts = TextSources(request.texts, queries)
-    return replace(comparison, predicted=by_program, texts=texts)
+    compared = replace(
+        comparison.compared, predicted=by_program.compared if by_program else None, texts=texts
+    )
+    return Comparison(compared)
 
 
 def _without_baselines(evaluation: _Evaluation, error: NothingShared) -> _Evaluation:
@@ -702,7 +705,7 @@ def _comparison_by_program(
     by_program = _comparison_on(predicted, rankings, evaluation)
     if by_program is None:
         raise ValueError("predicted holds no judgments of the topics")
-    missing = [name for name in comparison.by if name not in by_program.by]
+    missing = [name for name in comparison.compared.by if name not in by_program.compared.by]
     if missing:
         raise ValueError(
             f"{', '.join(missing)} cannot be computed for all topics by the predicted judgments; "
@@ -739,8 +742,8 @@ def _against_baselines(
         over = comparison
         if over is not None and index != systems.first_baseline:
             baseline = systems.labels[index]
-            margins = Design(baseline, request.margin).margins(over.by, systems.labels)
-            over = replace(over, baseline=baseline, margins=margins)
+            margins = Design(baseline, request.margin).margins(over.compared.by, systems.labels)
+            over = Comparison(replace(over.compared, baseline=baseline, margins=margins))
         ending = f" ({systems.labels[index]})" if systems.names_baselines else ""
         against[ending] = over, partial(plain_averages, index)
     return against
@@ -749,7 +752,7 @@ def _against_baselines(
 def _check_all_compared(comparison: Comparison, request: _Request) -> None:
     """Raise if `pt.Experiment` would have to test a measure in a way that it does not know."""
     for name, measure in request.measures.items():
-        if measure is None or name in comparison.by:
+        if measure is None or name in comparison.compared.by:
             continue
         if request.test.cluster:
             raise ValueError(

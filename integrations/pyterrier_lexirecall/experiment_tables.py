@@ -120,10 +120,10 @@ def averages(
         if (
             measure is not None
             and comparison is not None
-            and name in comparison.by
+            and name in comparison.compared.by
             and not is_added_up(measure)
         ):
-            columns[name] = _rounded(name, comparison.by[name].means, places)
+            columns[name] = _rounded(name, comparison.compared.by[name].means, places)
         better[name] = "-" if measure is None or smaller_is_better(measure) else "+"
     preferences, lacking = _known(comparison)
 
@@ -140,12 +140,13 @@ def averages(
         """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
         over, plain = against[end]
         found: dict[str, Any] = {}
-        if over is not None and name in over.by:
-            rows = (over if over.margins is None else replace(over, margins=None)).table(name)
+        if over is not None and name in over.compared.by:
+            without_margins = Comparison(replace(over.compared, margins=None))
+            rows = without_margins.table(name)
             rows = rows.set_index("run_a").reindex(over.runs)
             found = {kind: rows[column].to_numpy() for kind, column in KINDS.items()}
             found["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
-            if over.margins is not None:
+            if over.compared.margins is not None:
                 rows = over.table(name).set_index("run_a").reindex(over.runs)
                 found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
         if name in measures and (own_p or not found):
@@ -174,7 +175,9 @@ def averages(
         over = against[end][0] if against else comparison
         if over is not None:
             column = f"pref:{name}{end}"
-            means = over.matrix(name)[over.baseline] if against else over.criterion(name).means
+            means = (
+                over.matrix(name)[over.baseline] if against else over.compared.criterion(name).means
+            )
             columns[column], better[column] = _rounded(column, known(over, means), places), "+"
             if against and is_frame:
                 add_statistics(name, end, f"pref:{name}")
@@ -242,10 +245,12 @@ def per_query(
 
 def _known(comparison: Comparison | None) -> tuple[list[str], list[str]]:
     """Names of the preferences, and of the systems of which nothing is judged, so that nothing is known how they rank."""
-    if comparison is None or comparison.scored is None:
+    if comparison is None or comparison.compared.scored is None:
         return [], []
-    lacking = [name for name, run in comparison.scored.runs.items() if not len(run.doc)]
-    return [name for name, criterion in comparison.by.items() if not criterion.is_measure], lacking
+    lacking = [name for name, run in comparison.compared.scored.runs.items() if not len(run.doc)]
+    return [
+        name for name, criterion in comparison.compared.by.items() if not criterion.is_measure
+    ], lacking
 
 
 def _rounded(name: str, numbers: Any, places: Places) -> list[float]:

@@ -174,4 +174,4 @@ def compare(
         scored.judgments.query_ids, table
     )
     result = comparison_of(scored, criteria, replace(design, groups=grouped))
-    return replace(result, by={**result.by, **counted})
+    return Comparison(replace(result.compared, by={**result.compared.by, **counted}))

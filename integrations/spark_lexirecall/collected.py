@@ -34,22 +34,42 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def distant(cls: type, **known: Any) -> Any:
-    """Return an object with these attributes; others come to the driver when they are read."""
-    made: Any = object.__new__(cls)
-    made.__dict__.update(known)
-    return made
-
-
 def _fetched(name: str) -> Any:
+    """Return an attribute that comes to the driver when it is read."""
     return cached_property(lambda self: getattr(self._here, name))
+
+
+def _made_here(name: str) -> Any:
+    """Return a method that makes other judgments, or another run, of what comes to the driver."""
+    return lambda self, *args, **options: getattr(self._here, name)(*args, **options)
 
 
 class DistantJudgments(Judgments):
     """Judgments whose ids of queries are here, and whose documents are on the cluster."""
 
-    exchange: Exchange
     query, docs, grade, table = map(_fetched, ("query", "docs", "grade", "table"))
+    restricted_to, as_part, with_grades, of_documents, excluding, with_levels, with_labels = map(
+        _made_here,
+        (
+            "restricted_to",
+            "as_part",
+            "with_grades",
+            "of_documents",
+            "excluding",
+            "with_levels",
+            "with_labels",
+        ),
+    )
+
+    def __init__(self, exchange: Exchange, query_ids: list[str], *, are_relevant: bool) -> None:
+        self.exchange = exchange
+        self.all_relevant = are_relevant
+        object.__setattr__(self, "query_ids", query_ids)  # the class is frozen
+
+    @property
+    def are_relevant(self) -> bool:
+        """Whether all judged documents are relevant."""
+        return self.all_relevant
 
     @cached_property
     def _here(self) -> Judgments:
@@ -59,14 +79,24 @@ class DistantJudgments(Judgments):
 class DistantRun(AlignedRun):
     """A run whose depths are here, and whose ranks are on the cluster."""
 
-    exchange: Exchange
-    name: str
     query, doc, rank, ties, ranked = map(_fetched, ("query", "doc", "rank", "ties", "ranked"))
+    with_grades, keeping, condensed, with_ties_broken, restricted_to = map(
+        _made_here, ("with_grades", "keeping", "condensed", "with_ties_broken", "restricted_to")
+    )
+
+    def __init__(
+        self, exchange: Exchange, name: str, judgments: Judgments, depth: Ints, *, is_tied: bool
+    ) -> None:
+        self.exchange = exchange
+        self.name = name
+        self.has_ties = is_tied
+        object.__setattr__(self, "judgments", judgments)  # the class is frozen
+        object.__setattr__(self, "depth", depth)
 
     @property
     def is_tied(self) -> bool:
         """Whether a judged document shares its score with another one."""
-        return bool(self.__dict__.get("_is_tied", self.__dict__.get("ties") is not None))
+        return self.has_ties
 
     @cached_property
     def _here(self) -> AlignedRun:
@@ -74,7 +104,7 @@ class DistantRun(AlignedRun):
         return ranks_from_arrow(self.judgments, ranks.to_arrow())
 
     def forget(self) -> None:
-        """Nothing: what is kept here was computed elsewhere."""
+        """Keep what was computed elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -176,9 +206,7 @@ def collected_runs(
     judgments = exchange.whole
     if judgments is None:
         are_relevant = not not_relevant.any()
-        judgments = distant(
-            DistantJudgments, exchange=exchange, query_ids=query_ids, are_relevant=are_relevant
-        )
+        judgments = DistantJudgments(exchange, query_ids, are_relevant=are_relevant)
         judgments.cached(("m", judgments.threshold), lambda: m)
     of_measures, ends = (
         numbers("values", len(measures), size),
@@ -190,14 +218,7 @@ def collected_runs(
     runs: dict[str, AlignedRun] = {}
     for s, name in enumerate(names):
         is_tied = bool(tied[s].any())
-        run = distant(
-            DistantRun,
-            exchange=exchange,
-            name=name,
-            judgments=judgments,
-            depth=depth[s],
-            _is_tied=is_tied,
-        )
+        run = DistantRun(exchange, name, judgments, depth[s], is_tied=is_tied)
         runs[name] = run
         run.cached("judged first", partial(int, first[s].sum()))
         run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))

@@ -25,13 +25,14 @@ from ir_lexirecall.judging.bounds import (
     shares_documents,
 )
 from ir_lexirecall.judging.ordering import (
-    Unjudged,
     can_change,
     decides,
+    depends_on_others,
     first_to_judge,
     to_judge_table,
 )
 from ir_lexirecall.judging.ranking_pairs import Places
+from ir_lexirecall.judging.unjudged import OpenPairs
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC
@@ -62,14 +63,14 @@ class CollectedRuns(ScoredRuns):
         return DistantDocuments(self, depth)
 
 
-class DistantDocuments(Unjudged):
-    """The documents are on the cluster."""
+class DistantDocuments:
+    """Documents on the cluster; implements `RetrievedDocuments`."""
 
     def __init__(self, scored: CollectedRuns, depth: int | None) -> None:
         self.exchange, self.whole, self.depth = scored.exchange, scored.whole, depth
         self.judgments, self.names = scored.judgments, scored.names
-        self.in_short = Judgments(["-"], np.zeros(1, dtype=np.int64), ["-"], np.zeros(1))
-        self.in_short.__dict__.update(scored.whole)
+        one = Judgments(["-"], np.zeros(1, dtype=np.int64), ["-"], np.zeros(1))
+        self.in_short = one.knowing(**scored.whole)  # enough to choose an algorithm
         self._known: dict[int | None, pl.DataFrame] = {}
         self.retrieved = np.stack([run.depth for run in scored.runs.values()])
         self.deepest = self.retrieved.max(axis=1, initial=0)
@@ -78,10 +79,8 @@ class DistantDocuments(Unjudged):
         whole, depth = self.whole, self.depth
 
         def on_worker(judgments: Judgments, tables: Tables) -> dict[str, Any]:
-            judgments.__dict__.update(whole)
-            return {"query_id": judgments.query_ids} | work(
-                Pool.from_runs(judgments, tables, depth), tables
-            )
+            pool = Pool.from_runs(judgments.knowing(**whole), tables, depth)
+            return {"query_id": judgments.query_ids} | work(pool, tables)
 
         return self.exchange.ask(on_worker, {"query_id": "string", **types})
 
@@ -121,6 +120,7 @@ class DistantDocuments(Unjudged):
         return self._known[depth]
 
     def documents(self, depth: int) -> tuple[int, Ints]:
+        """Count the documents that can matter; see `RetrievedDocuments`."""
         found = self._counted(depth)
         return int(found["together"].sum()), list_matrix(found["of_runs"], len(self.names)).sum(
             axis=1
@@ -128,11 +128,13 @@ class DistantDocuments(Unjudged):
 
     @property
     def all_judged(self) -> bool:
+        """Whether every document is judged."""
         return not self._counted(next(iter(self._known), self.depth))["unjudged"].sum()
 
     def wins(
         self, preference: Preference, places: Places, judgings: Judgings | None
     ) -> WinBounds | None:
+        """Return who can win; see `bounds_of_wins`."""
         if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
             return None
         if judgings is not None:
@@ -147,6 +149,7 @@ class DistantDocuments(Unjudged):
     def differences(
         self, measure: IRMeasure, values: Floats, places: Places, judgings: Judgings
     ) -> ValueBounds | None:
+        """Return the bounds of differences; see `bounds_of_differences`."""
         if bounded(measure, self.in_short, judgings) is None:
             return None
         judgings.depth_of(measure)
@@ -165,14 +168,9 @@ class DistantDocuments(Unjudged):
         low, high, exact = self._bounds(differences, np.float64, places)
         return ValueBounds(low, high, exact.astype(bool))
 
-    def to_judge(
-        self,
-        what: IRMeasure | Preference,
-        n: int,
-        places: Places,
-        judgings: Judgings,
-        values: Floats | None,
-    ) -> pd.DataFrame:
+    def to_judge(self, pairs: OpenPairs, n: int) -> pd.DataFrame:
+        """Return the n documents to judge next; see `to_judge_table`."""
+        what, places, judgings, values = pairs.what, pairs.places, pairs.judgings, pairs.values
         moving = None
         if not isinstance(what, Preference):
             assert values is not None
@@ -210,6 +208,10 @@ class DistantDocuments(Unjudged):
             self.retrieved,
         )
         return to_judge_table(of_all, n, found["decides"].to_numpy(), found["concerns"].to_numpy())
+
+    def depends_on_others(self, what: IRMeasure | Preference) -> bool:
+        """Return whether what a document adds depends on other relevant documents."""
+        return depends_on_others(what, self.in_short)
 
 
 def _values(measure: IRMeasure, judgments: Judgments, tables: Tables) -> Floats:

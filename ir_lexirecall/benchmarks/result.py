@@ -98,13 +98,14 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     def criterion(self, by: str | None = None) -> Criterion:
         """A criterion by its name, as on the first collection."""
-        return self._first.criterion(by)
+        return self._first.compared.criterion(by)
 
     @property
     def per_task(self) -> bool:
         """Whether only one value per collection is given, as on a leaderboard: then only the collections are a sample."""
         return all(
-            result.given is not None and result.given.per_task for result in self.results.values()
+            result.compared.given is not None and result.compared.given.per_task
+            for result in self.results.values()
         )
 
     def sample(self, over: str | None = None) -> str:
@@ -146,7 +147,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     @property
     def grouped(self) -> bool:
         """``Comparison.grouped``, of all collections."""
-        return self._first.grouped
+        return self._first.compared.grouped
 
     @property
     def cluster(self) -> bool:
@@ -294,7 +295,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """Values of a measure (mean preferences over all other runs) per collection, shape ``(S, Q_d)`` each."""
         arrays = []
         for name, result in self.results.items():
-            criterion = result.criterion(by)
+            criterion = result.compared.criterion(by)
             place = [result.runs.index(run) for run in self.runs]
             x = (
                 criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
@@ -320,7 +321,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         for result in self.results.values():
             place = np.array([result.runs.index(run) for run in self.rivals], dtype=np.int64)
             base = np.full(len(place), result.runs.index(self.baseline))
-            criterion = result.criterion(by)
+            criterion = result.compared.criterion(by)
             nothing = np.zeros((0, len(criterion.query_ids)))  # where the baseline is alone
             arrays.append(np.concatenate([nothing, *criterion.differences(place, base)]))
         return arrays
@@ -333,7 +334,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """
         units = []
         for name, x in sorted(zip(self.results, arrays, strict=True), key=lambda one: one[0]):
-            groups = self.results[name].test_of(by).groups
+            groups = self.results[name].compared.test_of(by).groups
             units.append(x if groups is None else group_units(x, groups))
         return units
 
@@ -341,7 +342,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """Of which rows no interval is given, as sizes of groups may go with what they hold on a collection."""
         if not self.cluster:
             return np.zeros(1, dtype=bool)
-        tests = [result.test_of(by) for result in self.results.values()]
+        tests = [result.compared.test_of(by) for result in self.results.values()]
         both = zip(arrays_of(by), tests, strict=True)
         return ~np.all(
             [group_interval_holds(x, test.groups) for x, test in both if test.groups is not None],
@@ -540,7 +541,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         p = np.ones((len(self.rivals), len(self)))
         for d, result in enumerate(self.results.values()):
             compared = result.with_baseline(self.baseline)
-            (tested,) = compared.one_sided(name, 0.0)
+            (tested,) = compared.tests.one_sided(name, 0.0)
             better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
             p[:, d] = [better[run] for run in self.rivals]
         p_u = inference.partial_conjunction(p)

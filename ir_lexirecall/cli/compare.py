@@ -220,7 +220,7 @@ def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:
     if not (options.pairs or holds):
         return
     tables = {"Pairs:": _pair_table(result, holds=holds)}
-    if result.grouped:
+    if result.compared.grouped:
         tables["Pairs in groups of queries:"] = result.group_table()
     for title, table in tables.items():
         page.add_sentences("", title)
@@ -247,7 +247,7 @@ def _without_repeats(table: pd.DataFrame, result: Comparison) -> list[str]:
 def _table_for_programs(result: Comparison, *, holds: bool) -> pd.DataFrame:
     """Return one table of all pairs; rows of all queries have no group."""
     whole = _pair_table(result, holds=holds)
-    if not result.grouped:
+    if not result.compared.grouped:
         return whole
     in_groups = result.group_table()
     return pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]
@@ -301,7 +301,7 @@ def reading_of_values(options: Options) -> dict[str, Any]:
 
 def code_of(result: Comparison) -> int:
     """Return the exit code of a comparison: 5 if values ended early, else 0."""
-    return INCOMPLETE if result.given is not None and result.given.cut else 0
+    return INCOMPLETE if result.compared.given is not None and result.compared.given.cut else 0
 
 
 def run_report(options: Options) -> int:

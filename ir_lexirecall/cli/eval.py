@@ -162,12 +162,12 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
         return
     queries, how = len(result.query_ids), present.how_compared(result, result.criteria)
     columns: dict[str, list[Any]] = {"run": result.runs}
-    for name, criterion in result.by.items():
+    for name, criterion in result.compared.by.items():
         columns[name] = criterion.means.tolist()
         if options.format in EXACT:
             rows = result.table(name).set_index("run_a").reindex(result.runs)
             columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
-            columns[f"{name} test"] = [result.test_of(name).name] * len(rows)
+            columns[f"{name} test"] = [result.compared.test_of(name).name] * len(rows)
     if options.format in EXACT:
         columns |= {"queries": [queries] * len(result.runs), "tested": [how] * len(result.runs)}
     page.add_table(columns, present.marks_of(result))

@@ -45,8 +45,8 @@ def run_to_judge(options: Options) -> None:
     inputs = Inputs(options)
     design = Design(options.baseline, allow_empty=options.allow_empty)
     result = compare_runs(inputs.judgments, inputs.runs, by, design)
-    if result.scored is not None:
-        result.scored.warn_of_hardly_judged()
+    if result.compared.scored is not None:
+        result.compared.scored.warn_of_hardly_judged()
     table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
     own = (
         inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None

@@ -1,4 +1,4 @@
-"""Runs, what they are compared by, and how they are tested, before anything is tested: ``Design`` and ``ComparedRuns``."""
+"""Inputs of a comparison, before anything is tested: ``Design`` and ``ComparedRuns``."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_choice, check_number, entry, shown, shown_names
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_names
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
-from ir_lexirecall.comparison.criteria import (
-    Criterion,
-    MeasureCriterion,
-    Places,
-    PreferenceCriterion,
-)
+from ir_lexirecall.comparison.criteria import Criterion, PairIndices, PreferenceCriterion
 from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
@@ -125,7 +120,26 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class ComparedRuns(Memoised):
-    """What a ``Comparison``, which says what its attributes are, compares."""
+    """Inputs of a comparison: runs, criteria, and how they are tested.
+
+    Attributes:
+        runs: names of the runs, in order.
+        by: the criteria by name: measures, preferences, or both.
+        baseline: the run that all others are compared with, or None for all pairs.
+        test: how differences are tested, its level and correction.
+        margins: by criterion the difference that does not matter; None without margins.
+        scored: the aligned runs with their values; None if only values were given.
+        predicted: the same runs by predicted judgments of more queries, which then sharpen the
+            tests; see ``compare``.
+        groups: the group of each query, or None.
+        given: the values, if something else computed them.
+        texts: where reports look up texts of documents and queries by default.
+        members: queries of the group that this is a part of; None for a whole collection.
+
+    Raises:
+        ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks,
+            ``cluster``, or a test other than ``'t'``.
+    """
 
     runs: list[str]
     by: Mapping[str, Criterion] = field(repr=False)
@@ -137,32 +151,36 @@ class ComparedRuns(Memoised):
     groups: QueryGroups | None = field(default=None, repr=False)
     given: ValueTable | None = field(default=None, repr=False)
     texts: TextSources = field(default=TextSources(), repr=False)
-    members: list[str] | None = field(
-        default=None, repr=False
-    )  # of the group that this is a part of
+    members: list[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.test.check_groups(self.groups)
         if self.predicted is not None:
-            human_queries(self.query_ids, self.predicted.query_ids)
-            if self.test.cluster:
-                raise ValueError(
-                    "predicted cannot be combined with cluster=True: its t-test samples queries"
-                )
-            if self.groups is not None and self.predicted.groups is not None:
-                sizes = dict.fromkeys(self.predicted.groups.names, 0) | self.groups.sizes
-                if few := [f"{group} ({size})" for group, size in sizes.items() if size < LEAST]:
-                    raise ValueError(
-                        f"predicted needs at least {LEAST} queries judged by people in each group; fewer in {shown_names(few)}: merge "
-                        "groups, or leave groups out"
-                    )
-            if self.test.name not in (None, "t"):
-                raise ValueError(
-                    f"predicted needs the t-test, not {self.test.name!r}; leave test out"
-                )
+            self._check_predicted(self.predicted)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # nothing in it changes; tables that carry it in their attrs are copied often
+    def _check_predicted(self, predicted: ComparedRuns) -> None:
+        """Check that predicted judgments have enough queries, and suit the test.
+
+        Raises:
+            ValueError: they do not.
+        """
+        human_queries(self.query_ids, predicted.query_ids)
+        if self.test.cluster:
+            raise ValueError(
+                "predicted cannot be combined with cluster=True: its t-test samples queries"
+            )
+        if self.groups is not None and predicted.groups is not None:
+            sizes = dict.fromkeys(predicted.groups.names, 0) | self.groups.sizes
+            few = [f"{group} ({size})" for group, size in sizes.items() if size < LEAST]
+            if few:
+                raise ValueError(
+                    f"predicted needs at least {LEAST} queries judged by people in each group; "
+                    f"fewer in {shown_names(few)}: merge groups, or leave groups out"
+                )
+        if self.test.name not in (None, "t"):
+            raise ValueError(f"predicted needs the t-test, not {self.test.name!r}; leave test out")
+
+    # -- criteria --------------------------------------------------------------------------------
 
     @property
     def criteria(self) -> list[str]:
@@ -174,190 +192,226 @@ class ComparedRuns(Memoised):
         """Names of the criteria that are measures."""
         return [name for name, criterion in self.by.items() if criterion.is_measure]
 
-    @cached_property
-    def query_ids(self) -> list[str]:
-        """All queries of the qrels, or those with values; of a group its own."""
-        if self.members is not None:
-            return self.members
-        if self.scored is not None:
-            return list(self.scored.judgments.query_ids)
-        return max((criterion.query_ids for criterion in self.by.values()), key=len)
+    @property
+    def defined_criteria(self) -> list[str]:
+        """Names of the criteria by which all runs have finite values on all queries that count."""
+        return [name for name, one in self.by.items() if np.isfinite(one.standings).all()]
 
     def criterion(self, by: str | None = None) -> Criterion:
-        """A criterion by its name; the first one by default.
+        """Return a criterion by its name; the first one by default.
 
         Raises:
             ValueError: no such criterion.
         """
-        return self.by[
-            self.criteria[0] if by is None else check_choice("criterion", str(by), self.criteria)
-        ]
+        if by is None:
+            return self.by[self.criteria[0]]
+        return self.by[check_choice("criterion", str(by), self.criteria)]
+
+    def names(self, by: str | None) -> list[str]:
+        """Return the name of one criterion in a list, or the names of all if ``by`` is None."""
+        return self.criteria if by is None else [self.criterion(by).name]
 
     def test_of(self, by: str | None = None) -> SignificanceTest:
-        """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference.
+        """Return how the differences by a criterion are tested.
 
-        With predicted judgments t for both: they sharpen means. So do groups as units.
+        If no test was named: t for a measure, sign for a preference. With predicted judgments, and
+        with groups as units, t for both, as these are about means.
         """
         criterion, test = self.criterion(by), self.test
         if self.groups is not None and test.cluster:
             test = replace(test, groups=self.labels_of(criterion))
         return test.named(measure=criterion.is_measure or self.predicted is not None)
 
+    # -- queries and groups of them --------------------------------------------------------------
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """All queries of the qrels, or those with values; of a part the queries of its group."""
+        if self.members is not None:
+            return self.members
+        if self.scored is not None:
+            return list(self.scored.judgments.query_ids)
+        return max((criterion.query_ids for criterion in self.by.values()), key=len)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether results by group exist: groups that are not the units of the tests."""
+        return self.groups is not None and not self.test.cluster
+
     def labels_of(self, criterion: Criterion) -> tuple[str, ...]:
-        """The group of each query that counts."""
+        """Return the group of each query that counts."""
         assert self.groups is not None
         group = dict(zip(self.groups.query_ids, self.groups.labels.tolist(), strict=True))
         return tuple(group[query_id] for query_id in criterion.query_ids)
 
     @cached_property
     def by_group(self) -> dict[str, Self]:
-        """The same runs, compared on the queries of each group; so are the predicted judgments, where they have groups."""
+        """The same runs on the queries of each group, with the predicted judgments of that group.
+
+        Raises:
+            ValueError: no groups were given, or they are the units of the tests.
+        """
         if self.groups is None:
             raise ValueError("there are no groups of queries; pass groups=")
         if self.test.cluster:
             raise ValueError(
-                "the groups are the units of the tests; compare without cluster=True for a table per group"
+                "the groups are the units of the tests; "
+                "compare without cluster=True for a table per group"
             )
         self.check_defined()
-        predicted = (
-            {}
-            if self.predicted is None or self.predicted.groups is None
-            else self.predicted.by_group
-        )
+        predicted: Mapping[str, ComparedRuns] = {}
+        if self.predicted is not None and self.predicted.groups is not None:
+            predicted = self.predicted.by_group
         parts = {}
-        for group, some in self.groups:
-            by: dict[str, Criterion] = {}
-            for name, criterion in self.by.items():
-                if isinstance(criterion, PreferenceCriterion):
-                    by[name] = replace(
-                        criterion, preferences=replace(criterion.preferences, some=some)
-                    )
-                    continue
-                queries = np.flatnonzero(np.array(self.labels_of(criterion), dtype=object) == group)
-                values = np.ascontiguousarray(criterion.values[:, queries])
-                measure = None if self.scored is None else self.scored.measures.get(name)
-                means = (
-                    values.mean(axis=1)
-                    if measure is None
-                    else np.array([mean(measure, row) for row in values])
-                )
-                query_ids = [criterion.query_ids[q] for q in queries]
-                by[name] = replace(criterion, values=values, query_ids=query_ids, means=means)
-            members = [self.groups.query_ids[q] for q in some]
+        for group, queries in self.groups:
             parts[group] = replace(
-                self, by=by, groups=None, predicted=predicted.get(group), members=members
+                self,
+                by={name: self._in_group(c, group, queries) for name, c in self.by.items()},
+                groups=None,
+                predicted=predicted.get(group),
+                members=[self.groups.query_ids[q] for q in queries],
             )
         return parts
 
-    def differences_of(self, by: str, places: Places) -> Floats:
-        """Differences of pairs of runs on all queries, 0 where a criterion has nothing to say, shape ``(P, Q)``."""
-        criterion, place = self.by[by], {query_id: q for q, query_id in enumerate(self.query_ids)}
-        differences = np.zeros((len(places[0]), len(place)))
-        counted = [place[query_id] for query_id in criterion.query_ids]
+    def _in_group(self, criterion: Criterion, group: str, queries: Ints) -> Criterion:
+        """Return a criterion on the queries of one group.
+
+        Args:
+            criterion: the criterion on all queries.
+            group: name of the group.
+            queries: indices of its queries among all queries of the qrels.
+        """
+        if isinstance(criterion, PreferenceCriterion):
+            return replace(criterion, preferences=replace(criterion.preferences, some=queries))
+        labels = np.array(self.labels_of(criterion), dtype=object)
+        counted = np.flatnonzero(labels == group)
+        values = np.ascontiguousarray(criterion.values[:, counted])
+        measure = None if self.scored is None else self.scored.measures.get(criterion.name)
+        if measure is None:
+            means = values.mean(axis=1)
+        else:
+            means = np.array([mean(measure, row) for row in values])
+        query_ids = [criterion.query_ids[q] for q in counted]
+        return replace(criterion, values=values, query_ids=query_ids, means=means)
+
+    # -- pairs of runs ---------------------------------------------------------------------------
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs that are compared: all, in the order of the runs, or each run with the baseline."""
+        return all_pairs(self.runs, self.baseline)
+
+    @cached_property
+    def pair_indices(self) -> PairIndices:
+        """Indices of the first and of the second run of every pair among the runs."""
+        index = {name: i for i, name in enumerate(self.runs)}
+        first = np.array([index[a] for a, _ in self.pairs], dtype=np.int64)
+        second = np.array([index[b] for _, b in self.pairs], dtype=np.int64)
+        return first, second
+
+    @property
+    def pair_columns(self) -> dict[str, Any]:
+        """The columns ``run_a`` and ``run_b`` of tables with a row per pair."""
+        return {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
+
+    def differences_of(self, by: str, pairs: PairIndices) -> Floats:
+        """Return differences of pairs on all queries, shape ``(P, Q)``.
+
+        They are 0 on queries that do not count for the criterion.
+        """
+        criterion = self.by[by]
+        column = {query_id: q for q, query_id in enumerate(self.query_ids)}
+        differences = np.zeros((len(pairs[0]), len(column)))
+        counted = [column[query_id] for query_id in criterion.query_ids]
         differences[:, counted] = np.concatenate(
-            [differences[:0, counted], *criterion.differences(*places)]
+            [differences[:0, counted], *criterion.differences(*pairs)]
         )
         return differences
 
     @cached_property
     def poorly_shared(self) -> list[SharedQueries]:
-        """The pairs of runs that share less than half of the queries that either has results for."""
+        """Pairs of runs that share less than half of the queries that either has results for."""
         return [] if self.scored is None else list(poorly_shared(self.scored, self.pairs))
+
+    # -- names and provenance --------------------------------------------------------------------
 
     @property
     def unit(self) -> str:
-        """What differences are sampled over: queries, or tasks where values are of whole tasks."""
+        """What differences are sampled over: ``"query"``, or ``"task"`` for values of whole tasks."""
         return "task" if self.given is not None and self.given.per_task else "query"
 
     @property
     def source(self) -> str:
-        """What the judgments are called: a data set's id, or a file's name; empty where they have no name."""
+        """Name of the judgments: a data set's id or a file's name; empty if they have no name."""
         return "" if self.scored is None else self.scored.judgments.source
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
-        """What was compared, and with what: in the ``attrs`` of every table."""
-        rel = {
-            name: c.preferences.rel
-            for name, c in self.by.items()
-            if isinstance(c, PreferenceCriterion)
-        }
-        directions = {name: self.by[name].direction or "larger is better" for name in self.measures}
-        resampled = any(self.test_of(name).resampled for name in self.criteria)
+        """What was compared, and how it was tested: in the ``attrs`` of every table."""
         return {
             "criteria": self.criteria,
             "baseline": self.baseline,
             "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
-            "direction": directions
-            if any(self.by[name].direction for name in directions)
-            else None,
-            "rel": rel or None,
-            "rules": (self.scored and self.scored.judgments.conditions) or None,
-            "metadata": (self.scored and self.scored.metadata) or None,
-            "left_out": list(self.given.skipped)
-            if self.given is not None and self.given.skipped
-            else None,
-            "test": {name: self.test_of(name).name for name in self.criteria},
-            "correction": self.test.counted_correction,
-            "family": "all criteria" if self.test.family == "all" else None,
-            "alpha": self.test.alpha,
-            "margin": self.margins,
-            "groups": self.groups
-            and f"{len(self.groups)}{', the units of tests' if self.test.cluster else ''}",
-            "n_resamples": self.test.n_resamples if resampled or self.measures else None,
-            "seed": self.test.seed if resampled or self.measures else None,
-            "predicted": None
-            if self.predicted is None
-            else f"{len(self.predicted.query_ids)} queries",
+            **self._source_provenance(),
+            **self._test_provenance(),
             "versions": versions(),
         }
 
-    def _frame(self, data: Any, **labels: Any) -> pd.DataFrame:
+    def _source_provenance(self) -> dict[str, Any]:
+        """Return what is known of measures, judgments, runs and values; None for what is not."""
+        preferences = {
+            name: criterion
+            for name, criterion in self.by.items()
+            if isinstance(criterion, PreferenceCriterion)
+        }
+        directions = {name: self.by[name].direction for name in self.measures}
+        stated = {name: text or "larger is better" for name, text in directions.items()}
+        left_out = [] if self.given is None else list(self.given.skipped)
+        rules, metadata = "", {}
+        if self.scored is not None:
+            rules, metadata = self.scored.judgments.conditions, self.scored.metadata
+        return {
+            "direction": stated if any(directions.values()) else None,
+            "rel": {name: c.preferences.rel for name, c in preferences.items()} or None,
+            "rules": rules or None,
+            "metadata": metadata or None,
+            "left_out": left_out or None,
+        }
+
+    def _test_provenance(self) -> dict[str, Any]:
+        """Return how differences are tested; None for options that do not apply."""
+        test = self.test
+        is_random = bool(self.measures) or any(
+            self.test_of(name).resampled for name in self.criteria
+        )
+        groups = None
+        if self.groups is not None:
+            groups = f"{len(self.groups)}{', the units of tests' if test.cluster else ''}"
+        predicted = None
+        if self.predicted is not None:
+            predicted = f"{len(self.predicted.query_ids)} queries"
+        return {
+            "test": {name: self.test_of(name).name for name in self.criteria},
+            "correction": test.counted_correction,
+            "family": "all criteria" if test.family == "all" else None,
+            "alpha": test.alpha,
+            "margin": self.margins,
+            "groups": groups,
+            "n_resamples": test.n_resamples if is_random else None,
+            "seed": test.seed if is_random else None,
+            "predicted": predicted,
+        }
+
+    def frame(self, data: Any, **labels: Any) -> pd.DataFrame:
+        """Return a table with the provenance in its ``attrs``."""
         table = pd.DataFrame(data, **labels)
         table.attrs.update(self.provenance)
         return table
 
-    def _names(self, by: str | None) -> list[str]:
-        """The criterion that was asked for, or all."""
-        return self.criteria if by is None else [self.criterion(by).name]
-
-    @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The pairs compared: all, in the order of the runs, or every other run with the baseline."""
-        return all_pairs(self.runs, self.baseline)
-
-    @property
-    def of_pairs(self) -> dict[str, Any]:
-        """The columns that name the pairs."""
-        return {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
-
-    @cached_property
-    def places(self) -> Places:
-        """The runs of every pair by their place among the runs."""
-        place = {name: i for i, name in enumerate(self.runs)}
-        a, b = (
-            np.array([place[pair[side]] for pair in self.pairs], dtype=np.int64) for side in (0, 1)
-        )
-        return a, b
-
-    @entry
-    def per_query(self, by: str | None = None) -> pd.DataFrame:
-        """Values of a measure, or mean preferences over all other runs: a row per query (index ``query_id``), a column per run."""
-        criterion = self.criterion(by)
-        values = (
-            criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-        )
-        return self._frame(
-            values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs
-        )
-
-    @property
-    def grouped(self) -> bool:
-        """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
-        return self.groups is not None and not self.test.cluster
+    # -- checks ----------------------------------------------------------------------------------
 
     def check_compared(self, by: str | None = None) -> None:
-        """Raise if no query counts for a criterion, so that it compares nothing.
+        """Check that queries count for a criterion, so that something is compared.
 
         Raises:
             ValueError: no query has a relevant document.
@@ -370,7 +424,11 @@ class ComparedRuns(Memoised):
             )
 
     def check_defined(self, by: str | None = None) -> None:
-        """Refuse values of a measure, or of all, that are not finite numbers; those that were given are."""
+        """Check that values of a measure, or of all, are finite numbers; given values are.
+
+        Raises:
+            ValueError: a value is not.
+        """
         if self.scored is not None:
-            names = [name for name in self._names(by) if name in self.measures]
+            names = [name for name in self.names(by) if name in self.measures]
             self.scored.with_measures(names).check_defined()

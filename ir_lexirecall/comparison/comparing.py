@@ -14,7 +14,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
-from ir_lexirecall.comparison.compared import Design, MarginLike
+from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.shared_queries import check_shared
@@ -164,9 +164,9 @@ def compare(
     refuse_costs(smaller_is_better)
     refuse_reading_of_values(query=query, run=run, where=where)
     result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
-    result.check_defined()
-    if result.predicted is not None:
-        result.predicted.check_defined()
+    result.compared.check_defined()
+    if result.compared.predicted is not None:
+        result.compared.predicted.check_defined()
     return result
 
 
@@ -228,10 +228,12 @@ def compare_runs(
     if predicted is None:
         return result
     by_program = ScoredRuns.from_runs(measures, predicted, scored.sources, **how)
-    counted = {name: c for name, c in result.by.items() if isinstance(c, PreferenceCriterion)}
+    counted = {
+        name: c for name, c in result.compared.by.items() if isinstance(c, PreferenceCriterion)
+    }
     resolved = {name: c.preference(rel=c.preferences.rel) for name, c in counted.items()}
     every = comparison_of(by_program, {**by, **resolved}, Design(test=design.test, groups=of_all))
-    return replace(result, predicted=every)
+    return Comparison(replace(result.compared, predicted=every.compared))
 
 
 def comparison_of(
@@ -269,7 +271,15 @@ def comparison_of(
         )
     margins, names = design.margins(criteria, scored.names), scored.names
     return Comparison(
-        names, criteria, design.baseline, design.test, margins, scored=scored, groups=design.groups
+        ComparedRuns(
+            names,
+            criteria,
+            design.baseline,
+            design.test,
+            margins,
+            scored=scored,
+            groups=design.groups,
+        )
     )
 
 
@@ -330,7 +340,7 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
         return result
     with naming("predicted"):
         if named is None:  # what is compared, without the counts that are left out
-            named = {name: name for name in result.by}
+            named = {name: name for name in result.compared.by}
         wanted = named, {**options, "measures": [*named.values()], "missing": "error"}
         every = compare_values(
             design.predicted, wanted, Design(test=result.test, groups=design.groups)
@@ -348,10 +358,11 @@ def with_predictions(result: Comparison, every: Comparison) -> Comparison:
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {
         name: replace(criterion, values=criterion.values[order], means=criterion.means[order])
-        for name, criterion in every.by.items()
+        for name, criterion in every.compared.by.items()
         if isinstance(criterion, MeasureCriterion)
     }
-    return replace(result, predicted=replace(every, runs=result.runs, by=sorted_by, given=None))
+    predicted = replace(every.compared, runs=result.runs, by=sorted_by, given=None)
+    return Comparison(replace(result.compared, predicted=predicted))
 
 
 def refuse_costs(smaller_is_better: object) -> None:
@@ -401,7 +412,9 @@ def comparison_of_values(
         )
     margins, names = design.margins(criteria, table.runs), table.runs
     return Comparison(
-        names, criteria, design.baseline, design.test, margins, given=table, groups=groups
+        ComparedRuns(
+            names, criteria, design.baseline, design.test, margins, given=table, groups=groups
+        )
     )
 
 

@@ -18,8 +18,8 @@ from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
 
 _BLOCK = 2**22  # differences that are held at once
-Places: TypeAlias = tuple[Ints, Ints]
-"""The runs of every pair by their place among the runs."""
+PairIndices: TypeAlias = tuple[Ints, Ints]
+"""Indices of the first and of the second run of P pairs among the runs, shape ``(P,)`` each."""
 
 
 @dataclass(frozen=True, eq=False)

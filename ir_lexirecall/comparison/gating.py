@@ -85,7 +85,7 @@ class Gate:
         """
         result = self.comparison
         table = result.table()
-        has_rankings = result.given is None
+        has_rankings = result.compared.given is None
         table["holds"] = result.verdicts(holds=True)["holds"] if has_rankings else None
         for fact in ("test", "queries", "margin"):
             table[fact] = [result.provenance[fact][name] for name in table["criterion"]]
@@ -98,7 +98,7 @@ class Gate:
 
     def _drops(self, table: pd.DataFrame) -> Bools:
         """Return whether each criterion fell by more than its margin, or prefers the baseline."""
-        by = [self.comparison.by[name] for name in table["criterion"]]
+        by = [self.comparison.compared.by[name] for name in table["criterion"]]
         signs, margin = np.array([c.sign for c in by]), table["margin"].to_numpy()
         loss = -signs * table["difference"].to_numpy()
         size = table[["mean_a", "mean_b"]].abs().max(axis=1).fillna(1.0).to_numpy()
@@ -115,7 +115,7 @@ class Gate:
 
         An unchanged run passes by every rule.
         """
-        return self.comparison.retrieve_the_same(self.candidate, self.baseline)
+        return self.comparison.missing.retrieve_the_same(self.candidate, self.baseline)
 
     @property
     def failed(self) -> list[str]:
@@ -160,7 +160,7 @@ class Gate:
         lost = table[(table["winner"] == self.baseline).to_numpy()]
         losses = lost["preference"]
         if "value_a" in lost:
-            losses = result.by[name].sign * (lost["value_a"] - lost["value_b"])
+            losses = result.compared.by[name].sign * (lost["value_a"] - lost["value_b"])
         return lost.loc[losses.sort_values(kind="stable").index].head(
             len(lost) if most is None else most
         )
@@ -305,7 +305,7 @@ def _compare_rankings(
     pair = {baseline: runs[baseline], candidate: runs[candidate]}
     results = [compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))]
     for name in release:
-        scored = results[0].scored  # has the candidate, which may be readable only once
+        scored = results[0].compared.scored  # has the candidate, which may be readable only once
         read = runs[candidate] if scored is None else scored.sources[candidate]
         pair = {name: runs[name], candidate: read}
         results.append(compare_runs(judgments, pair, criteria, replace(design, baseline=name)))
@@ -391,7 +391,9 @@ def _gate_of(
     Each comparison is tested at its share of alpha.
     """
     test = replace(results[0].test, alpha=alpha / len(results))
-    first, *others = (Gate(replace(result, test=test), rule) for result in results)
+    first, *others = (
+        Gate(Comparison(replace(result.compared, test=test)), rule) for result in results
+    )
     return replace(first, release=others[0] if others else None, look=look)
 
 
@@ -399,7 +401,9 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
     """Return what decides the outcome: digests of each run's values, margins, and the test."""
     digests = {}
     for result in results:
-        judges = [result] if result.predicted is None else [result, result.predicted]
+        judges = [
+            judge for judge in (result.compared, result.compared.predicted) if judge is not None
+        ]
         criteria: list[Criterion] = [c for judge in judges for c in judge.by.values()]
         for row, run in enumerate(result.runs):
             standings = b"".join(criterion.standings[row].tobytes() for criterion in criteria)
@@ -407,7 +411,7 @@ def _looked_at(results: Sequence[Comparison]) -> dict[str, Any]:
     test = results[0].test
     return {
         "runs": digests,
-        "margins": [dict(result.margins or {}) for result in results],
+        "margins": [dict(result.compared.margins or {}) for result in results],
         "tests": results[0].provenance["test"],
         "correction": test.correction,
         "n_resamples": test.n_resamples,

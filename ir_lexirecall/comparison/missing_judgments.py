@@ -10,16 +10,18 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats
-from ir_lexirecall._util.errors import check_integer, entry, shown_names
-from ir_lexirecall._util.lazy import memoised
+from ir_lexirecall._util.errors import check_integer, shown_names
+from ir_lexirecall._util.lazy import Memoised, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import settled
+from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
-from ir_lexirecall.comparison.pair_tests import Interval, TestedRuns
+from ir_lexirecall.comparison.pair_tests import Interval, PairTests
 from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
+from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.algorithms import DEFAULT_DEPTH, DepthLike, Judgings
 from ir_lexirecall.judging.bounds import ValueBounds, refuse_or_warn_of, shares_documents
-from ir_lexirecall.judging.ordering import Unjudged
+from ir_lexirecall.judging.unjudged import OpenPairs, PooledDocuments, RetrievedDocuments
 from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.functions import PAIRWISE
 from ir_lexirecall.preferences.naming import Preference
@@ -98,10 +100,16 @@ class _Ends:
 
 
 @dataclass(frozen=True, eq=False)
-class PooledRuns(TestedRuns):
-    """Tested runs, and what the documents that they retrieved and nobody judged could change."""
+class MissingJudgments(Memoised):
+    """What documents that runs retrieved and nobody judged could change between tested runs."""
 
-    @entry
+    tests: PairTests
+
+    @property
+    def compared(self) -> ComparedRuns:
+        """The runs."""
+        return self.tests.compared
+
     def bounds(
         self,
         by: str | None = None,
@@ -110,61 +118,35 @@ class PooledRuns(TestedRuns):
         max_rel: float | None = None,
         unretrieved: int = 0,
     ) -> pd.DataFrame:
-        """Bound each pair by what any judging of the retrieved unjudged documents can make of it.
-
-        An unjudged document counts as not relevant; here it may have any grade, the same in both
-        rankings, so that what both retrieved at the same rank cancels.
-
-        Args:
-            by: a criterion; by default all.
-            depth: unjudged documents below this rank of both rankings are not relevant; by default
-                the criterion's cutoff, or 100 if it has none. None: whole rankings.
-            max_rel: top grade of the scale; by default the measure's own, else the highest grade of
-                the qrels.
-            unretrieved: relevant documents of each query, at most, that neither run retrieved and
-                nobody judged.
-
-        Returns:
-            A row per criterion and pair. For a preference, numbers of queries (all those of the
-            qrels): ``certain_wins`` (``run_a`` can win under some judging and ``run_b`` cannot),
-            ``certain_losses``, ``open`` (either can; where no relevant document is known and nobody
-            wins as it is, one of them), ``certain_ties``. For a measure, ``low`` and ``high`` of
-            the mean difference, and ``ci_low`` and ``ci_high``, which hold the sampling of queries,
-            too, and the interval that ``table`` has of the mean difference (by the sign and
-            Wilcoxon's test, which estimate something else, that of the t-test; missing with
-            ``cluster=True``). ``exact``: whether some judging reaches the bounds. ``depth``: down
-            to which rank unjudged documents count; missing for whole rankings.
-
-        Raises:
-            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the
-                runs cannot be read again.
-        """
-        names, judgings = self._names(by), Judgings(depth, max_rel, unretrieved)
+        """Bound each pair by what any judging can make of it; see ``Comparison.bounds``."""
+        names, judgings = self.compared.names(by), Judgings(depth, max_rel, unretrieved)
         pool = self._pool(judgings, names)
         columns = {name: self._bounds_columns(name, pool, judgings) for name in names}
         without = [name for name in names if "exact" not in columns[name]]
         refuse_or_warn_of(without, len(names))
-        table = self._frame(self._bounds_table(columns, judgings))
+        table = self.compared.frame(self._bounds_table(columns, judgings))
         table.attrs |= {
             "notes": self._on_shallow_runs(pool, names, judgings),
             "no_algorithm": without,
             "unretrieved": unretrieved,
-            "alpha": self.test.alpha,
+            "alpha": self.compared.test.alpha,
         }
         return table
 
-    def _bounds_columns(self, name: str, pool: Unjudged, judgings: Judgings) -> dict[str, Any]:
+    def _bounds_columns(
+        self, name: str, pool: RetrievedDocuments, judgings: Judgings
+    ) -> dict[str, Any]:
         """Return the columns of ``bounds`` for one criterion; without ``exact`` if it has none."""
         criterion = self._measured(name)
         if isinstance(criterion, Preference):
-            wins = pool.wins(criterion, self.places, judgings)
+            wins = pool.wins(criterion, self.compared.pair_indices, judgings)
             return {} if wins is None else {**wins.counts(), "exact": wins.exact.all(axis=1)}
         of_measure = self._bounds_of(name, pool, judgings)
         if of_measure is None:
             return {}
         bounds, size = of_measure
-        ends = [settled(end, size.mean(axis=1)) for end in bounds.mean(self.test.alpha)]
-        least, most = self.interval(name, of_mean=True)
+        ends = [settled(end, size.mean(axis=1)) for end in bounds.mean(self.compared.test.alpha)]
+        least, most = self.tests.interval(name, of_mean=True)
         return {
             "low": ends[0],
             "high": ends[1],
@@ -177,19 +159,19 @@ class PooledRuns(TestedRuns):
         """Return the rows of ``bounds`` from the columns of each criterion."""
         parts = []
         for name, of_criterion in columns.items():
-            depth = [judgings.depth_of(self._measured(name))] * len(self.pairs)
-            part = pd.DataFrame({"criterion": name, **self.of_pairs, **of_criterion})
+            depth = [judgings.depth_of(self._measured(name))] * len(self.compared.pairs)
+            part = pd.DataFrame({"criterion": name, **self.compared.pair_columns, **of_criterion})
             parts.append(part.assign(depth=pd.array(depth, dtype="Int64")))
         table = pd.concat(parts, ignore_index=True)
         types = {name: "Int64" for name in _COUNTS if name in table}
         table = table.astype(types | {"exact": "boolean"})
-        if self.test.cluster and "ci_low" in table:
+        if self.compared.test.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # they are for independent queries
         order = ["criterion", "run_a", "run_b", *_COUNTS, *_ENDS, "exact", "depth"]
         return table[[name for name in order if name in table]]
 
     def _on_shallow_runs(
-        self, pool: Unjudged, names: Sequence[str], judgings: Judgings
+        self, pool: RetrievedDocuments, names: Sequence[str], judgings: Judgings
     ) -> list[str]:
         """Return a note on runs that retrieve fewer documents than the bounds look at, if any."""
         deepest = int(pool.deepest.max(initial=0))
@@ -204,7 +186,6 @@ class PooledRuns(TestedRuns):
         fewer = f"{retrieve} fewer than {wanted} documents for every query"
         return [f"{shown_names(shallow)} {fewer}: bounds are narrower for that reason, too"]
 
-    @entry
     def to_judge(
         self,
         n: int = 100,
@@ -213,26 +194,14 @@ class PooledRuns(TestedRuns):
         *,
         max_rel: float | None = None,
     ) -> pd.DataFrame:
-        """Return the n unjudged documents whose judgment decides most, by one criterion.
-
-        Documents that cannot change who is better are left out: judging all others leaves nothing
-        open.
-
-        Args:
-            n: how many at most.
-            by: the criterion; by default the first.
-            depth, max_rel: as in ``bounds``.
-
-        Returns:
-            Columns ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), and
-            ``rank_NAME`` for every run.
-        """
+        """Return the n documents to judge next; see ``Comparison.to_judge``."""
         check_integer("n", n)
-        name, judgings = self.criterion(by).name, Judgings(depth, max_rel)
-        values = None if self.scored is None else self.scored.values.get(name)
+        name, judgings = self.compared.criterion(by).name, Judgings(depth, max_rel)
+        values = None if self.compared.scored is None else self.compared.scored.values.get(name)
         pool = self._pool(judgings, [name])
-        table = self._frame(pool.to_judge(self._measured(name), n, self.places, judgings, values))
-        table.attrs["texts"] = self.texts
+        pairs = OpenPairs(self._measured(name), self.compared.pair_indices, judgings, values)
+        table = self.compared.frame(pool.to_judge(pairs, n))
+        table.attrs["texts"] = self.compared.texts
         return table
 
     @memoised
@@ -245,8 +214,8 @@ class PooledRuns(TestedRuns):
         known = self._known_pool(name)
         if known is None or self.too_many(name):
             return None
-        (pool, depth), criterion = known, self.by[name]
-        if not self.pairs or not criterion.query_ids or pool.all_judged:
+        (pool, depth), criterion = known, self.compared.by[name]
+        if not self.compared.pairs or not criterion.query_ids or pool.all_judged:
             return None
         measured = self._measured(name)
         if isinstance(measured, Preference):
@@ -270,15 +239,15 @@ class PooledRuns(TestedRuns):
             is_shared=pool.depends_on_others(measured),
         )
 
-    def _ends_by_preference(self, preference: Preference, pool: Unjudged) -> _Ends | None:
+    def _ends_by_preference(self, preference: Preference, pool: RetrievedDocuments) -> _Ends | None:
         """Return what any judging can make of the pairs by a preference."""
-        wins = pool.wins(preference, self.places, Judgings())
+        wins = pool.wins(preference, self.compared.pair_indices, Judgings())
         if wins is None:
             return None
         low, high = wins.low.astype(np.float64), wins.high.astype(np.float64)
         reached = wins.exact
         if preference.NAME in WEIGHTS:  # it is not certain that a tie can be reached
-            today = pool.wins(preference, self.places, None)
+            today = pool.wins(preference, self.compared.pair_indices, None)
             assert today is not None
             reached = reached & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
         # A query without a known relevant document takes no part, until an unjudged one turns out
@@ -287,13 +256,13 @@ class PooledRuns(TestedRuns):
         mean_high = np.mean(high, axis=1, where=~wins.unknown | (high > 0))
         return _Ends(low, high, mean_low, mean_high, None, wins.is_open, wins.exact, reached)
 
-    def _ends_by_measure(self, name: str, pool: Unjudged) -> _Ends | None:
+    def _ends_by_measure(self, name: str, pool: RetrievedDocuments) -> _Ends | None:
         """Return what any judging can make of the pairs by a measure."""
         of_measure = self._bounds_of(name, pool, Judgings())
         if of_measure is None:
             return None
         bounds, size = of_measure
-        mean_low, mean_high, *outer = bounds.mean(self.test_of(name).alpha)
+        mean_low, mean_high, *outer = bounds.mean(self.compared.test_of(name).alpha)
         mean_low, mean_high = (settled(end, size.mean(axis=1)) for end in (mean_low, mean_high))
         low, high = settled(bounds.low, size), settled(bounds.high, size)
         is_open = (low < 0) & (high > 0)
@@ -306,8 +275,12 @@ class PooledRuns(TestedRuns):
         With groups or predictions, and by Wilcoxon's test, another number is estimated. Wins do not
         bound the mean of a preference that is more than won or lost.
         """
-        estimates = self.test_of(name).procedure.of
-        if self.test.cluster or self.predicted is not None or estimates == "centre":
+        estimates = self.compared.test_of(name).procedure.of
+        if (
+            self.compared.test.cluster
+            or self.compared.predicted is not None
+            or estimates == "centre"
+        ):
             return False
         return estimates == "signs" or not self._is_graded(name)
 
@@ -318,17 +291,21 @@ class PooledRuns(TestedRuns):
 
     def _ends_of_estimate(self, name: str, ends: _Ends) -> tuple[Floats, Floats, Interval | None]:
         """Return ends of what the test estimates, and of the interval that holds sampling, too."""
-        test, (low, high), outer = self.test_of(name), (ends.mean_low, ends.mean_high), ends.outer
+        test, (low, high), outer = (
+            self.compared.test_of(name),
+            (ends.mean_low, ends.mean_high),
+            ends.outer,
+        )
         if test.procedure.of == "signs":
             # Queries are judged independently, and both ends of the interval rise with every win
             # more and every loss less.
             worst, best = (sign_test(x, test.alpha) for x in (ends.low, ends.high))
             low, high, outer = worst.estimate, best.estimate, (worst.low, best.high)
         elif self._is_graded(name):
-            low = high = np.full(len(self.pairs), np.nan)
+            low = high = np.full(len(self.compared.pairs), np.nan)
         if outer is None or test.procedure.at_once or not self._is_bounded(name):
             return low, high, None
-        tested = self.interval(name, of_mean=False)
+        tested = self.tests.interval(name, of_mean=False)
         return low, high, (np.minimum(outer[0], tested[0]), np.maximum(outer[1], tested[1]))
 
     @memoised
@@ -340,11 +317,13 @@ class PooledRuns(TestedRuns):
         known = self._known_pool(name)
         if known is None or known[0].all_judged:
             return False
-        (pool, depth), n_pairs = known, len(self.pairs)
+        (pool, depth), n_pairs = known, len(self.compared.pairs)
         n_together, n_documents = pool.documents(depth)
         if shares_documents(self._measured(name), len(pool.names), n_pairs):
             return n_together * n_pairs > _MOST_SHARED
-        return int(sum(n_documents[runs].sum() for runs in self.places)) > _MOST_APART
+        return (
+            int(sum(n_documents[runs].sum() for runs in self.compared.pair_indices)) > _MOST_APART
+        )
 
     def holds(self, name: str) -> tuple[int | None, list[str]]:
         """Return the depth, and how the sign of each pair's difference holds, as in ``verdicts``.
@@ -356,17 +335,17 @@ class PooledRuns(TestedRuns):
             return left.depth, left.holds
         known = self._known_pool(name)
         if known is None or not known[0].all_judged:
-            return None, [NOT_BOUNDED] * len(self.pairs)
-        return known[1], [ANY_JUDGING] * len(self.pairs)
+            return None, [NOT_BOUNDED] * len(self.compared.pairs)
+        return known[1], [ANY_JUDGING] * len(self.compared.pairs)
 
     def retrieve_the_same(self, a: str, b: str) -> bool:
         """Return whether two runs retrieve the same documents at the same ranks, for all queries.
 
         False if that is not known, as unjudged documents are not at hand.
         """
-        if self.scored is None:
+        if self.compared.scored is None:
             return False
-        run, other = self.scored.runs[a], self.scored.runs[b]
+        run, other = self.compared.scored.runs[a], self.compared.scored.runs[b]
         if run is other:
             return True
         if not all(
@@ -374,11 +353,11 @@ class PooledRuns(TestedRuns):
             for name in ("query", "doc", "rank", "depth")
         ):
             return False
-        source = self.scored.sources.get(a)
-        if source is not None and source is self.scored.sources.get(b):
+        source = self.compared.scored.sources.get(a)
+        if source is not None and source is self.compared.scored.sources.get(b):
             return True
         try:
-            pool = self.scored.pool(None)
+            pool = self.compared.scored.pool(None)
         except (OSError, ValueError):  # a run was given aligned, or cannot be read again
             return False
         rank = pool.rank[[pool.names.index(a), pool.names.index(b)]]
@@ -386,23 +365,23 @@ class PooledRuns(TestedRuns):
 
     def _measured(self, name: str) -> IRMeasure | Preference:
         """Return the measure or the preference behind a criterion."""
-        if self.scored is None:
+        if self.compared.scored is None:
             raise ValueError(
                 "only values were given: compare runs to see what unjudged documents could change"
             )
-        criterion = self.by[name]
+        criterion = self.compared.by[name]
         return (
             criterion.preference
             if isinstance(criterion, PreferenceCriterion)
-            else self.scored.measures[name]
+            else self.compared.scored.measures[name]
         )
 
-    def _known_pool(self, name: str) -> tuple[Unjudged, int] | None:
+    def _known_pool(self, name: str) -> tuple[RetrievedDocuments, int] | None:
         """Return what the runs retrieved, and the depth that counts for a criterion.
 
         None if nothing is unjudged, or the runs cannot be read again.
         """
-        if self.scored is None or not self.scored.has_unjudged:
+        if self.compared.scored is None or not self.compared.scored.has_unjudged:
             return None
         depth = Judgings().depth_of(self._measured(name))
         assert depth is not None
@@ -412,32 +391,38 @@ class PooledRuns(TestedRuns):
             # A run was given aligned, its file has changed, or its iterator is exhausted.
             return None
 
-    def _pool(self, judgings: Judgings, names: Sequence[str]) -> Unjudged:
+    def _pool(self, judgings: Judgings, names: Sequence[str]) -> RetrievedDocuments:
         """Return what the runs retrieved, as deep as these judgings look for these criteria."""
         measured = [self._measured(name) for name in names]  # raises if there are values only
-        assert self.scored is not None
+        assert self.compared.scored is not None
         depth = judgings.pool_depth(measured)
         if judgings.depth == "default" and depth is not None:
             depth = max(DEFAULT_DEPTH, depth)  # so that several criteria share one pool
-        pool = self.scored.pool(depth)
-        return pool if isinstance(pool, Unjudged) else Unjudged(pool)
+        pool = self.compared.scored.pool(depth)
+        return PooledDocuments(pool) if isinstance(pool, Pool) else pool
 
     def _bounds_of(
-        self, name: str, pool: Unjudged, judgings: Judgings
+        self, name: str, pool: RetrievedDocuments, judgings: Judgings
     ) -> tuple[ValueBounds, Floats] | None:
         """Return bounds of a measure's differences on the queries that count.
 
         With them comes the size of the numbers that both ends are computed from, shape `(P, Q)`,
         which says what is rounding. None for a measure without a proven algorithm.
         """
-        assert self.scored is not None
-        values = self.scored.values[name]
-        bounds = pool.differences(self.scored.measures[name], values, self.places, judgings)
+        assert self.compared.scored is not None
+        values = self.compared.scored.values[name]
+        bounds = pool.differences(
+            self.compared.scored.measures[name], values, self.compared.pair_indices, judgings
+        )
         if bounds is None:
             return None
-        counted = [pool.judgments.place[query_id] for query_id in self.by[name].query_ids]
+        counted = [pool.judgments.place[query_id] for query_id in self.compared.by[name].query_ids]
         bounds = ValueBounds(
             bounds.low[:, counted], bounds.high[:, counted], bounds.exact[:, counted]
         )
-        ends = [*(values[:, counted][of] for of in self.places), bounds.low, bounds.high]
+        ends = [
+            *(values[:, counted][of] for of in self.compared.pair_indices),
+            bounds.low,
+            bounds.high,
+        ]
         return bounds, np.maximum.reduce(np.abs(ends))

@@ -1,4 +1,4 @@
-"""How the pairs of runs are tested, on all queries or in groups of them: the columns of a comparison's tables, as arrays."""
+"""Tests of pairs of runs, on all queries or in groups of them: columns of a comparison's tables."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.lazy import memoised
+from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.comparison.compared import ComparedRuns
-from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.margins import (
     Corrected,
     agreeing_bounds,
@@ -35,6 +35,7 @@ from ir_lexirecall.significance import (
     SignificanceTest,
     TestResult,
     effect_interval,
+    group_units,
     least_loss_ruled_out,
     margin_test,
     margin_test_of_all,
@@ -42,19 +43,31 @@ from ir_lexirecall.significance import (
     one_sided_bounds,
     preference_interval,
 )
+from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 
 Columns: TypeAlias = dict[str, Any]
 Interval: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class TestedRuns(ComparedRuns):
-    """Compared runs, and what their tests say, as arrays; ``Comparison`` makes tables of it."""
+class PairTests(Memoised):
+    """Tests of all pairs of compared runs, as arrays; ``Comparison`` makes tables of them."""
+
+    compared: ComparedRuns
+
+    @cached_property
+    def by_group(self) -> list[PairTests]:
+        """The tests on the queries of each group."""
+        return [PairTests(part) for part in self.compared.by_group.values()]
+
+    def parts(self, in_groups: bool) -> list[PairTests]:
+        """Return the tests in each group, or on all queries."""
+        return self.by_group if in_groups else [self]
 
     @memoised
     def means_of(self, by: str) -> Columns:
         """The columns of ``Comparison.means`` for a criterion; where the test has groups, these are the units of the intervals."""
-        criterion, test = self.by[by], self.test_of(by)
+        criterion, test = self.compared.by[by], self.compared.test_of(by)
         low = high = np.full(len(criterion.means), np.nan)
         if criterion.query_ids and np.isfinite(criterion.standings).all():
             values = (
@@ -74,7 +87,7 @@ class TestedRuns(ComparedRuns):
             else:
                 low, high = preference_interval(values, test.alpha)
             low, high = cut_at_range(low, high, criterion.range, [values])
-        return {"run": self.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
+        return {"run": self.compared.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
 
     @memoised
     def columns_of(self, by: str, in_groups: bool = False) -> list[Columns]:
@@ -84,20 +97,20 @@ class TestedRuns(ComparedRuns):
         for all pairs in all groups together; with the family ``"all"``, for all criteria, too.
         With predicted judgments these test, and effect sizes are missing.
         """
-        self.check_defined(by)
+        self.compared.check_defined(by)
         columns = [dict(part) for part in self._uncorrected_parts(by, in_groups)]
         adjusted, reject = self._corrected(by, in_groups)
         of_all = None
-        if len(self.by) > 1:
+        if len(self.compared.by) > 1:
             of_all = self._corrected_over_all(in_groups)[by]
-            if self.test.family == "all":
+            if self.compared.test.family == "all":
                 adjusted, reject = of_all
         for k, part in enumerate(columns):
             part["p_corrected"] = adjusted[k]
             if of_all is not None:
                 part["p_corrected_all"] = of_all[0][k]
-            part["verdict"] = two_sided(reject[k], self.by[by].sign * part["estimate"])
-        if self.margins is not None:
+            part["verdict"] = two_sided(reject[k], self.compared.by[by].sign * part["estimate"])
+        if self.compared.margins is not None:
             for part, with_margin in zip(columns, self._with_margins(in_groups)[by], strict=True):
                 del part["verdict"]
                 part |= with_margin
@@ -106,24 +119,23 @@ class TestedRuns(ComparedRuns):
     @memoised
     def _uncorrected_parts(self, by: str, in_groups: bool) -> list[Columns]:
         """Return the columns of `uncorrected` on all queries, or in each group."""
-        test = self.test_of(by)
-        parts = self.by_group.values() if in_groups else [self]
-        return [part.uncorrected(by, test) for part in parts]
+        test = self.compared.test_of(by)
+        return [part.uncorrected(by, test) for part in self.parts(in_groups)]
 
     def _corrected(self, by: str, in_groups: bool) -> Corrected:
         """Return corrected p and rejections of one criterion, in each part of the queries."""
         p = [part["p"] for part in self._uncorrected_parts(by, in_groups)]
-        return corrected_together(p, self.test_of(by))
+        return corrected_together(p, self.compared.test_of(by))
 
     @memoised
     def _corrected_over_all(self, in_groups: bool) -> dict[str, Corrected]:
         """Return corrected p and rejections over all criteria that are defined, by criterion."""
         p = {
             name: [part["p"] for part in self._uncorrected_parts(name, in_groups)]
-            for name in self.defined_criteria
+            for name in self.compared.defined_criteria
         }
         adjusted, reject = corrected_together(
-            [one for parts in p.values() for one in parts], self.test
+            [one for parts in p.values() for one in parts], self.compared.test
         )
         columns: dict[str, Corrected] = {}
         start = 0
@@ -133,63 +145,71 @@ class TestedRuns(ComparedRuns):
             start = end
         return columns
 
-    @property
-    def defined_criteria(self) -> list[str]:
-        """Names of the criteria by which all runs have finite values on all queries that count."""
-        return [name for name, one in self.by.items() if np.isfinite(one.standings).all()]
-
     def uncorrected(self, by: str, test: SignificanceTest) -> Columns:
-        """The columns of ``columns_of`` but for what is corrected over all groups, and for margins."""
-        (a, b), criterion = self.places, self.by[by]
-        both = None if self.predicted is None else self.powered(by)
-        queries, unknown = len(criterion.query_ids), np.full(len(a), np.nan)
-        effect_low = effect_high = unknown
-        if both is not None:
-            tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
-        else:
-            if test.procedure.at_once:
-                bounds = (
-                    (-2.0, 2.0) if criterion.bounds and queries else None
-                )  # of differences of mean preferences
-                tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
-                if criterion.sign < 0:
-                    ends = -tested.estimate, -tested.high, -tested.low
-                    tested = TestResult(*ends, tested.p, -tested.effect_size)
-            else:
-                blocks = [
-                    test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)
-                ]
-                tested = TestResult.concatenate(blocks)
-            if test.procedure.of == "signs":
-                effect_low, effect_high = tested.low, tested.high
-            elif (
-                test.procedure.of == "mean" and test.groups is None and queries > 1
-            ):  # of d_z, for tests of means
-                p = None if test.resampled else tested.p
-                effect_low, effect_high = effect_interval(
-                    tested.effect_size, queries, test.alpha, p=p
-                )
+        """Return the columns of `columns_of` without correction over groups, and without margins."""
+        compared, criterion = self.compared, self.compared.by[by]
+        a, b = compared.pair_indices
+        n_queries = len(criterion.query_ids)
         wins, losses, incomparable = criterion.counts(a, b)
-        means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
+        means = np.full(len(compared.runs), np.nan)
+        if criterion.is_measure:
+            means = criterion.means
+        if compared.predicted is None:
+            tested = self._tested(criterion, test)
+            effect = self._effect_interval(tested, test, n_queries)
+            difference, extra = criterion.mean_differences(a, b), {}
+        else:
+            both, unknown = self.powered(by), np.full(len(a), np.nan)
+            tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
+            effect = unknown, unknown
+            difference, extra = both.estimate, {"rho": both.rho, "n_effective": both.n_effective}
         return {
-            **self.of_pairs,
+            **compared.pair_columns,
             "wins": wins,
             "losses": losses,
-            "ties": queries - wins - losses - incomparable,
+            "ties": n_queries - wins - losses - incomparable,
             "incomparable": incomparable,
-            "net_wins": (wins - losses) / max(1, queries),
+            "net_wins": (wins - losses) / max(1, n_queries),
             "mean_a": means[a],
             "mean_b": means[b],
-            "difference": both.estimate if both else criterion.mean_differences(a, b),
+            "difference": difference,
             "estimate": tested.estimate,
             "ci_low": tested.low,
             "ci_high": tested.high,
             "p": tested.p,
             "p_corrected": tested.p,
             "effect_size": tested.effect_size,
-            "effect_low": effect_low,
-            "effect_high": effect_high,
-        } | ({"rho": both.rho, "n_effective": both.n_effective} if both else {})
+            "effect_low": effect[0],
+            "effect_high": effect[1],
+            **extra,
+        }
+
+    def _tested(self, criterion: Criterion, test: SignificanceTest) -> TestResult:
+        """Return the test of every pair's differences by a criterion."""
+        a, b = self.compared.pair_indices
+        if not test.procedure.at_once:
+            blocks = [
+                test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)
+            ]
+            return TestResult.concatenate(blocks)
+        has_bounds = bool(criterion.bounds and criterion.query_ids)
+        bounds = (-2.0, 2.0) if has_bounds else None  # of differences of mean preferences
+        tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
+        if criterion.sign > 0:
+            return tested
+        ends = -tested.estimate, -tested.high, -tested.low
+        return TestResult(*ends, tested.p, -tested.effect_size)
+
+    @staticmethod
+    def _effect_interval(tested: TestResult, test: SignificanceTest, n_queries: int) -> Interval:
+        """Return the interval of the effect size: d_z for tests of means; NaN if there is none."""
+        if test.procedure.of == "signs":
+            return tested.low, tested.high
+        if test.procedure.of != "mean" or test.groups is not None or n_queries < 2:
+            unknown = np.full(len(tested.p), np.nan)
+            return unknown, unknown
+        p = None if test.resampled else tested.p
+        return effect_interval(tested.effect_size, n_queries, test.alpha, p=p)
 
     @memoised
     def powered(self, by: str) -> PredictionPowered:
@@ -199,12 +219,18 @@ class TestedRuns(ComparedRuns):
         tie: else the queries that people judged would be no random sample of those with
         predictions.
         """
-        other, bounds, test = self.predicted, self.by[by].bounds, self.test_of(by)
+        other, bounds, test = (
+            self.compared.predicted,
+            self.compared.by[by].bounds,
+            self.compared.test_of(by),
+        )
         if other is None:
             raise ValueError("there are no predicted judgments; pass predicted= to compare")
-        d, f = (judge.differences_of(by, self.places) for judge in (self, other))
+        d, f = (
+            judge.differences_of(by, self.compared.pair_indices) for judge in (self.compared, other)
+        )
         result = prediction_powered(
-            d, f, human_queries(self.query_ids, other.query_ids), test.alpha
+            d, f, human_queries(self.compared.query_ids, other.query_ids), test.alpha
         )
         return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
 
@@ -214,23 +240,24 @@ class TestedRuns(ComparedRuns):
 
         *Better* asks for the two-sided p, as it does without a margin.
         """
-        margins = self.margins or {}
+        margins = self.compared.margins or {}
         tested: dict[str, list[MarginTest]] = {}
         bounds: dict[str, list[Interval]] = {}
-        for name, criterion in self.by.items():
+        for name, criterion in self.compared.by.items():
             one_sided = self.one_sided(name, margins[name], in_groups)
             both_sided = self._uncorrected_parts(name, in_groups)
-            parts = self.by_group.values() if in_groups else [self]
             gains = [criterion.sign * columns["estimate"] for columns in both_sided]
             tested[name] = [
                 replace(test, better=np.where(gain > 0, columns["p"], 1.0))
                 for test, columns, gain in zip(one_sided, both_sided, gains, strict=True)
             ]
             bounds[name] = [
-                part.one_sided_bounds(name, self.test_of(name), test, columns)
-                for part, test, columns in zip(parts, one_sided, both_sided, strict=True)
+                part.one_sided_bounds(name, self.compared.test_of(name), test, columns)
+                for part, test, columns in zip(
+                    self.parts(in_groups), one_sided, both_sided, strict=True
+                )
             ]
-        columns_of = margin_columns(tested, self.test)
+        columns_of = margin_columns(tested, self.compared.test)
         for name, parts_of in columns_of.items():
             for columns, (low, high) in zip(parts_of, bounds[name], strict=True):
                 verdicts = columns.pop("verdict")
@@ -248,15 +275,15 @@ class TestedRuns(ComparedRuns):
             tested: the one-sided p, before any correction.
             columns: those of `uncorrected`.
         """
-        criterion, margin = self.by[by], (self.margins or {})[by]
+        criterion, margin = self.compared.by[by], (self.compared.margins or {})[by]
         if test.procedure.at_once:
             low, high = columns["ci_low"], columns["ci_high"]
-        elif self.predicted is not None:
+        elif self.compared.predicted is not None:
             low, high = self._powered_bounds(by)
         else:
             blocks = [
                 np.stack(one_sided_bounds(test, x, criterion.bounds))
-                for x in criterion.differences(*self.places)
+                for x in criterion.differences(*self.compared.pair_indices)
             ]
             low, high = np.concatenate([np.zeros((2, 0)), *blocks], axis=1)
         least = np.zeros(len(low))
@@ -264,7 +291,7 @@ class TestedRuns(ComparedRuns):
             width = criterion.largest_loss(margin)
             blocks = [
                 least_loss_ruled_out(test.units_of(x), np.full(len(x), margin), width, test.alpha)
-                for x in criterion.differences(*self.places)
+                for x in criterion.differences(*self.compared.pair_indices)
             ]
             least = np.concatenate(blocks) if blocks else least
         if criterion.sign < 0:
@@ -274,55 +301,64 @@ class TestedRuns(ComparedRuns):
 
     def _powered_bounds(self, by: str) -> Interval:
         """Return prediction-powered one-sided bounds at 1 - alpha."""
-        test = self.test_of(by)
+        test = self.compared.test_of(by)
         if 2 * test.alpha >= 1:
-            unknown = np.full(len(self.pairs), np.nan)
+            unknown = np.full(len(self.compared.pairs), np.nan)
             return unknown, unknown
-        wider = replace(self, test=replace(self.test, alpha=2 * test.alpha)).powered(by)
-        return powered_bounds(wider, len(self.query_ids), test.alpha)
+        wider = self._tested_by(replace(self.compared.test, alpha=2 * test.alpha)).powered(by)
+        return powered_bounds(wider, len(self.compared.query_ids), test.alpha)
 
     def one_sided(self, by: str, margin: float, in_groups: bool = False) -> list[MarginTest]:
         """Return one-sided tests of every pair's difference, on all queries or in each group.
 
         They are against 0 and against the margin; `better` is one-sided, too.
         """
-        self.check_defined(by)
-        test = self.test_of(by)
-        parts = self.by_group.values() if in_groups else [self]
-        return [part.one_sided_by(by, test, margin) for part in parts]
+        self.compared.check_defined(by)
+        test = self.compared.test_of(by)
+        return [part.one_sided_by(by, test, margin) for part in self.parts(in_groups)]
 
     def one_sided_by(self, by: str, test: SignificanceTest, margin: float) -> MarginTest:
         """Return the one-sided tests of every pair's difference by a test that is named."""
-        criterion = self.by[by]
+        criterion = self.compared.by[by]
         sign, width = criterion.sign, criterion.largest_loss(margin)
-        if self.predicted is not None:
-            d = self.differences_of(by, self.places)
+        if self.compared.predicted is not None:
+            d = self.compared.differences_of(by, self.compared.pair_indices)
             alone = margin_test(test, sign * d, margin, width)
             both = self.powered(by)
             return powered_margin_test(both, d, alone, criterion.bounds, sign, margin, width)
         if test.procedure.at_once:
             tested = margin_test_of_all(test, criterion.standings.T, margin, width)
-            return tested[self.places]
+            return tested[self.compared.pair_indices]
         blocks = [
-            margin_test(test, sign * x, margin, width) for x in criterion.differences(*self.places)
+            margin_test(test, sign * x, margin, width)
+            for x in criterion.differences(*self.compared.pair_indices)
         ]
         return MarginTest.concatenate(blocks)
 
+    def _tested_by(self, test: SignificanceTest) -> PairTests:
+        """Return the tests of the same runs by another test."""
+        return PairTests(replace(self.compared, test=test))
+
     def verdicts_by(self, by: str | None = None) -> Verdicts:
-        """The verdicts of one criterion by pair of runs."""
-        return Verdicts(
-            dict(
-                zip(self.pairs, self.columns_of(self.criterion(by).name)[0]["verdict"], strict=True)
-            )
-        )
+        """Return the verdicts of one criterion by pair of runs."""
+        verdicts = self.columns_of(self.compared.criterion(by).name)[0]["verdict"]
+        return Verdicts(dict(zip(self.compared.pairs, verdicts, strict=True)))
 
     def interval(self, by: str, of_mean: bool) -> Interval:
-        """The interval of the table, or by t where that is not the interval ``of_mean``."""
-        other = of_mean and self.test_of(by).procedure.of != "mean"
-        (tested,) = (
-            replace(self, test=replace(self.test, name="t")) if other else self
-        ).columns_of(by)
+        """Return the interval of the table, or by t if that is not the interval ``of_mean``."""
+        tests = self
+        if of_mean and self.compared.test_of(by).procedure.of != "mean":
+            tests = self._tested_by(replace(self.compared.test, name="t"))
+        (tested,) = tests.columns_of(by)
         return tested["ci_low"], tested["ci_high"]
+
+    @memoised
+    def best_set_p(self, by: str) -> Floats:
+        """Return p of the hypothesis that no run has a better mean, for each run."""
+        test, standings = self.compared.test_of(by), self.compared.by[by].standings
+        if test.groups is not None:
+            standings = group_units(standings, test.groups)
+        return best_set(studentised_deviations([standings], draws=test.resampling))
 
 
 def cut_at_range(

@@ -4,62 +4,110 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison.missing_judgments import PooledRuns
-from ir_lexirecall.comparison.pair_tests import best_first
+from ir_lexirecall.comparison.compared import ComparedRuns
+from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.missing_judgments import MissingJudgments
+from ir_lexirecall.comparison.pair_tests import PairTests, best_first
 from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
 from ir_lexirecall.evaluation.scored_runs import run_name
+from ir_lexirecall.judging.algorithms import DepthLike
 from ir_lexirecall.judging.predicted import sequential_signs
 from ir_lexirecall.significance import (
     Planned,
     SignificanceTest,
     corrected,
     detectable_difference,
-    group_units,
     heterogeneity,
     queries_for_difference,
     queries_for_margin,
 )
-from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 
 present: Any = LazyModule("ir_lexirecall.present")  # they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(PooledRuns):
-    """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
+class Comparison:
+    """Runs on one collection, compared by criteria: one set of queries, one interval and one test each.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By
-    default tables have rows of all criteria where there is a column ``criterion``, else those of
-    the first one.
+    default tables have rows of all criteria if they have a column ``criterion``, else those of the
+    first one.
 
     Attributes:
+        compared: what is compared: runs, criteria, judgments, groups, predicted judgments, texts.
+        tests: the tests of all pairs, as arrays; tables are made of them.
+        missing: what documents that nobody judged could change.
         runs: names of the runs, in order.
-        by: the criteria by name: measures, preferences, or both.
+        criteria: names of the criteria, in order.
         baseline: the run that all others are compared with, or None for all pairs.
+        pairs: names of the two runs of each pair.
         test: how differences are tested, its level and correction.
-        margins: by criterion the difference that does not matter; None where verdicts know no
-            margin.
-        scored: the aligned runs with their values; None where only values were given.
-        predicted: the same runs by predicted judgments of more queries, which then sharpen the
-            tests; see ``compare``.
-        groups: the group of each query, or None; see ``group_table``.
-        given: the values, where something else computed them.
-        texts: where reports, and files of what to judge next, look up texts of documents and
-            queries, if they are told nothing else.
+        query_ids: all queries of the qrels, or those with values.
+        provenance: what was compared, and how it was tested: in the ``attrs`` of every table.
 
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks,
             ``cluster``, or a test other than ``'t'``.
     """
+
+    compared: ComparedRuns
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # nothing in it changes; tables that carry it in their attrs are copied often
+
+    @cached_property
+    def tests(self) -> PairTests:
+        """The tests of all pairs, as arrays."""
+        return PairTests(self.compared)
+
+    @cached_property
+    def missing(self) -> MissingJudgments:
+        """What documents that nobody judged could change."""
+        return MissingJudgments(self.tests)
+
+    @property
+    def runs(self) -> list[str]:
+        """Names of the runs, in order."""
+        return self.compared.runs
+
+    @property
+    def criteria(self) -> list[str]:
+        """Names of the criteria, in order."""
+        return self.compared.criteria
+
+    @property
+    def baseline(self) -> str | None:
+        """The run that all others are compared with, or None for all pairs."""
+        return self.compared.baseline
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of the two runs of each pair."""
+        return self.compared.pairs
+
+    @property
+    def test(self) -> SignificanceTest:
+        """How differences are tested, with its level and correction."""
+        return self.compared.test
+
+    @property
+    def query_ids(self) -> list[str]:
+        """All queries of the qrels, or those with values."""
+        return self.compared.query_ids
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What was compared, and how it was tested: in the ``attrs`` of every table."""
+        return self.compared.provenance
 
     def _stacked(
         self,
@@ -67,29 +115,34 @@ class Comparison(PooledRuns):
         columns: Callable[[str], Sequence[Mapping[str, Any]]],
         in_groups: bool = False,
     ) -> pd.DataFrame:
-        """The columns of each criterion, or of one, below its name, the direction where one needs it, and the group.
+        """Return a table of the columns of each criterion, or of one.
 
-        ``incomparable`` stands only where runs can be.
+        The criterion's name stands before them, the direction if a criterion needs one, and the
+        group. ``incomparable`` stays only if runs can be.
         """
+        names = self.compared.names(by)
         directions = self.provenance["direction"]
         parts = []
-        for name in self._names(by):
-            labels: list[dict[str, Any]] = [{}]
-            if in_groups:
-                labels = [
-                    {"group": k, "queries": len(part.by[name].query_ids)}
-                    for k, part in self.by_group.items()
-                ]
-            named = {"criterion": name} | (
-                {"direction": directions.get(name, "")} if directions else {}
-            )
+        for name in names:
+            labels: dict[str, Any] = {"criterion": name}
+            if directions:
+                labels["direction"] = directions.get(name, "")
+            groups = self._group_columns(name) if in_groups else [{}]
             parts += [
-                pd.DataFrame({**named, **k, **found})
-                for k, found in zip(labels, columns(name), strict=True)
+                pd.DataFrame({**labels, **group, **of_criterion})
+                for group, of_criterion in zip(groups, columns(name), strict=True)
             ]
-        partial = any(self.by[name].is_partial for name in self._names(by))
-        table = self._frame(pd.concat(parts, ignore_index=True))
-        return table if partial else table.drop(columns="incomparable", errors="ignore")
+        table = self.compared.frame(pd.concat(parts, ignore_index=True))
+        if any(self.compared.by[name].is_partial for name in names):
+            return table
+        return table.drop(columns="incomparable", errors="ignore")
+
+    def _group_columns(self, name: str) -> list[dict[str, Any]]:
+        """Return the columns ``group`` and ``queries``, how many count in it, for each group."""
+        return [
+            {"group": group, "queries": len(part.by[name].query_ids)}
+            for group, part in self.compared.by_group.items()
+        ]
 
     # -- means -------------------------------------------------------------------------------------
 
@@ -116,32 +169,48 @@ class Comparison(PooledRuns):
         0   nDCG@10  bm25  0.578   0.456    0.700
         1   nDCG@10    ql  0.565   0.448    0.683
         """
-        table = self._stacked(by, lambda name: [self.means_of(name)])
-        if self.given is not None and self.given.missing_of_run:
-            table["missing"] = [self.given.missing_share(run) for run in table["run"]]
+        table = self._stacked(by, lambda name: [self.tests.means_of(name)])
+        given = self.compared.given
+        if given is not None and given.missing_of_run:
+            table["missing"] = [given.missing_share(run) for run in table["run"]]
         return table
 
     @entry
     def ranking(self, by: str | None = None) -> pd.DataFrame:
         """The rows of ``means`` for one criterion, the best run first; what differs by rounding only keeps its order."""
-        criterion = self.criterion(by)
+        criterion = self.compared.criterion(by)
         table = self.means(criterion.name)
         order = best_first(criterion.sign * criterion.means)
-        return self._frame(table.iloc[order].reset_index(drop=True))
+        return self.compared.frame(table.iloc[order].reset_index(drop=True))
 
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
         """Mean difference (of a preference: mean preference) of the run of the row over that of the column, as in ``table``."""
         criterion, (a, b) = (
-            self.criterion(by),
+            self.compared.criterion(by),
             np.indices((len(self.runs), len(self.runs))).reshape(2, -1),
         )
         means = criterion.mean_differences(a, b).reshape(len(self.runs), -1)
-        if self.predicted is not None:
-            every = replace(self, baseline=None, margins=None)
-            estimate = every.powered(criterion.name).estimate
-            means[every.places], means[every.places[::-1]] = estimate, -estimate
-        return self._frame(means, index=self.runs, columns=self.runs)
+        if self.compared.predicted is not None:
+            every = replace(self.compared, baseline=None, margins=None)
+            estimate = PairTests(every).powered(criterion.name).estimate
+            first, second = every.pair_indices
+            means[first, second], means[second, first] = estimate, -estimate
+        return self.compared.frame(means, index=self.runs, columns=self.runs)
+
+    @entry
+    def per_query(self, by: str | None = None) -> pd.DataFrame:
+        """Return values of a measure, or mean preferences over all other runs, per query.
+
+        Returns:
+            A row per query (index ``query_id``), a column per run.
+        """
+        criterion = self.compared.criterion(by)
+        values = criterion.standings
+        if isinstance(criterion, MeasureCriterion):
+            values = criterion.values
+        index = pd.Index(criterion.query_ids, name="query_id")
+        return self.compared.frame(values.T.copy(), index=index, columns=self.runs)
 
     # -- differences -------------------------------------------------------------------------------
 
@@ -173,7 +242,7 @@ class Comparison(PooledRuns):
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
         """
-        return self._stacked(by, self.columns_of)
+        return self._stacked(by, self.tests.columns_of)
 
     @entry
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
@@ -199,9 +268,9 @@ class Comparison(PooledRuns):
         ['undecided', 'undecided', 'undecided', 'worse']
         """
         columns = ["criterion", "run_a", "run_b", "verdict", "p_corrected", "difference"]
-        table = self._frame(self.table(by)[columns])
+        table = self.compared.frame(self.table(by)[columns])
         if holds:
-            known = [self.holds(name) for name in self._names(by)]
+            known = [self.missing.holds(name) for name in self.compared.names(by)]
             decided = table["verdict"].isin([BETTER, WORSE])
             table["holds"] = pd.Series(
                 [word for _, words in known for word in words], dtype=object
@@ -238,18 +307,13 @@ class Comparison(PooledRuns):
         >>> best["run"][best["may_be_best"]].tolist()
         ['bm25', 'tfidf', 'ql', 'bm25_rerank']
         """
-        criterion = self.criterion(by)
+        criterion = self.compared.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
-        self.check_compared(criterion.name)
-        self.check_defined(criterion.name)
-        test, x = self.test_of(criterion.name), criterion.standings
-        x = x if test.groups is None else group_units(x, test.groups)
-        draws = test.resampling
-        p = self.cached(
-            ("best set", criterion.name), lambda: best_set(studentised_deviations([x], draws=draws))
-        )
+        self.compared.check_compared(criterion.name)
+        self.compared.check_defined(criterion.name)
+        p = self.tests.best_set_p(criterion.name)
         order = best_first(criterion.sign * criterion.means)
-        return self._frame(
+        return self.compared.frame(
             {
                 "run": [self.runs[i] for i in order],
                 "p_not_beaten": p[order],
@@ -299,38 +363,43 @@ class Comparison(PooledRuns):
         self, by: str | None, power: float, plan: Any, name: str, **named: float
     ) -> pd.DataFrame:
         """What is planned for each pair by the differences that were observed."""
-        criterion = self.criterion(by)
+        criterion = self.compared.criterion(by)
         check_number("power", power, above=0, below=1)
         if self.test.cluster:
             raise ValueError(
                 "planning counts queries that are independent of each other; compare without cluster=True"
             )
-        self.check_defined(criterion.name)
+        self.compared.check_defined(criterion.name)
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
         parts = [
             plan(x, *named.values(), power, self.test.alpha)
-            for x in criterion.differences(*self.places)
+            for x in criterion.differences(*self.compared.pair_indices)
         ]
         ends = zip((name, "ci_low", "ci_high"), Planned.concatenate(parts).arrays, strict=True)
-        return self._frame({**self.of_pairs, **named, "power": power, **dict(ends)})
+        return self.compared.frame(
+            {**self.compared.pair_columns, **named, "power": power, **dict(ends)}
+        )
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
         """The same comparison, tested otherwise; a name keeps the level, the correction and the seed. Units (``cluster``) are always kept."""
         tested = test if isinstance(test, SignificanceTest) else replace(self.test, name=test)
-        return replace(self, test=replace(tested, cluster=tested.cluster or self.test.cluster))
+        tested = replace(tested, cluster=tested.cluster or self.test.cluster)
+        return Comparison(replace(self.compared, test=tested))
 
     @entry
     def with_baseline(self, baseline: str | int | None) -> Comparison:
         """The same comparison against another baseline, or of all pairs."""
         if (name := run_name(baseline)) is not None:
             check_choice("baseline", name, self.runs)
-        margins = self.margins if name == self.baseline else None  # they are those of a baseline
-        result = replace(self, baseline=name, margins=margins)
-        if self.scored is not None:
-            check_shared(self.scored, result.pairs)
-        return result
+        margins = (
+            self.compared.margins if name == self.baseline else None
+        )  # they are those of a baseline
+        compared = replace(self.compared, baseline=name, margins=margins)
+        if self.compared.scored is not None:
+            check_shared(self.compared.scored, compared.pairs)
+        return Comparison(compared)
 
     @entry
     def sequential(
@@ -352,8 +421,8 @@ class Comparison(PooledRuns):
         if self.test.cluster:
             said = "the sequential test looks at queries that are independent of each other"
             raise ValueError(f"{said}; compare without cluster=True")
-        criterion, alpha = self.criterion(by), self.test.alpha if alpha is None else alpha
-        differences = np.concatenate(list(criterion.differences(*self.places)))
+        criterion, alpha = self.compared.criterion(by), self.test.alpha if alpha is None else alpha
+        differences = np.concatenate(list(criterion.differences(*self.compared.pair_indices)))
         signs = sequential_signs(
             criterion.sign * differences, alpha, seed, correct=self.test.correction is not None
         )
@@ -365,7 +434,7 @@ class Comparison(PooledRuns):
             "e": signs.e,
             "e_corrected": signs.e_corrected,
         }
-        table = self._frame(self.of_pairs | columns)
+        table = self.compared.frame(self.compared.pair_columns | columns)
         correction = (
             None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
         )
@@ -380,7 +449,7 @@ class Comparison(PooledRuns):
         """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
         return self._stacked(
             by,
-            lambda name: [part.means_of(name) for part in self.by_group.values()],
+            lambda name: [part.means_of(name) for part in self.tests.by_group],
             in_groups=True,
         )
 
@@ -403,7 +472,9 @@ class Comparison(PooledRuns):
         3   first        8  overlap      -0.366        0.062
         7  second        8  overlap      -0.365        0.062
         """
-        return self._stacked(by, lambda name: self.columns_of(name, in_groups=True), in_groups=True)
+        return self._stacked(
+            by, lambda name: self.tests.columns_of(name, in_groups=True), in_groups=True
+        )
 
     @entry
     def group_differences(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
@@ -436,17 +507,84 @@ class Comparison(PooledRuns):
 
         def tested(name: str) -> list[dict[str, Any]]:
             parts = [
-                np.concatenate([*part.by[name].differences(*self.places)])
-                for part in self.by_group.values()
+                np.concatenate([*part.by[name].differences(*self.compared.pair_indices)])
+                for part in self.compared.by_group.values()
             ]
             f, p = heterogeneity(parts, self.test.seed)
             adjusted = corrected(p, self.test.correction, alpha)[0]
             return [
-                self.of_pairs
+                self.compared.pair_columns
                 | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}
             ]
 
         return self._stacked(by, tested)
+
+    # -- missing judgments ---------------------------------------------------------------------------
+
+    @entry
+    def bounds(
+        self,
+        by: str | None = None,
+        depth: DepthLike = "default",
+        *,
+        max_rel: float | None = None,
+        unretrieved: int = 0,
+    ) -> pd.DataFrame:
+        """Bound each pair by what any judging of the retrieved unjudged documents can make of it.
+
+        An unjudged document counts as not relevant; here it may have any grade, the same in both
+        rankings, so that what both retrieved at the same rank cancels.
+
+        Args:
+            by: a criterion; by default all.
+            depth: unjudged documents below this rank of both rankings are not relevant; by default
+                the criterion's cutoff, or 100 if it has none. None: whole rankings.
+            max_rel: top grade of the scale; by default the measure's own, else the highest grade of
+                the qrels.
+            unretrieved: relevant documents of each query, at most, that neither run retrieved and
+                nobody judged.
+
+        Returns:
+            A row per criterion and pair. For a preference, numbers of queries (all those of the
+            qrels): ``certain_wins`` (``run_a`` can win under some judging and ``run_b`` cannot),
+            ``certain_losses``, ``open`` (either can; where no relevant document is known and nobody
+            wins as it is, one of them), ``certain_ties``. For a measure, ``low`` and ``high`` of
+            the mean difference, and ``ci_low`` and ``ci_high``, which hold the sampling of queries,
+            too, and the interval that ``table`` has of the mean difference (by the sign and
+            Wilcoxon's test, which estimate something else, that of the t-test; missing with
+            ``cluster=True``). ``exact``: whether some judging reaches the bounds. ``depth``: down
+            to which rank unjudged documents count; missing for whole rankings.
+
+        Raises:
+            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the
+                runs cannot be read again.
+        """
+        return self.missing.bounds(by, depth, max_rel=max_rel, unretrieved=unretrieved)
+
+    @entry
+    def to_judge(
+        self,
+        n: int = 100,
+        by: str | None = None,
+        depth: DepthLike = "default",
+        *,
+        max_rel: float | None = None,
+    ) -> pd.DataFrame:
+        """Return the n unjudged documents whose judgment decides most, by one criterion.
+
+        Documents that cannot change who is better are left out: judging all others leaves nothing
+        open.
+
+        Args:
+            n: how many at most.
+            by: the criterion; by default the first.
+            depth, max_rel: as in ``bounds``.
+
+        Returns:
+            Columns ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), and
+            ``rank_NAME`` for every run.
+        """
+        return self.missing.to_judge(n, by, depth, max_rel=max_rel)
 
     # -- what decided ------------------------------------------------------------------------------
 
@@ -463,7 +601,7 @@ class Comparison(PooledRuns):
         ``levels_a`` and ``levels_b`` (levels at which each is ahead); for measures ``value_a`` and
         ``value_b``.
         """
-        criterion = self.criterion(by)
+        criterion = self.compared.criterion(by)
         pair = [self.runs.index(check_choice("run", run, self.runs)) for run in (a, b)]
         ways, decided = criterion.explained(*pair)
         winner = [a if way > 0 else b if way < 0 else None for way in ways.tolist()]
@@ -472,7 +610,7 @@ class Comparison(PooledRuns):
             "winner": pd.Series(winner, dtype=object),
             "preference": ways,
         }
-        return self._frame(columns | decided)
+        return self.compared.frame(columns | decided)
 
     # -- for readers -------------------------------------------------------------------------------
 

@@ -226,6 +226,13 @@ class Judgments(Memoised):
         lacks_relevance = part.relevance_is_named and "relevance" not in part.aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
+    def knowing(self, *, highest_grade: float, has_fractions: bool) -> Judgments:
+        """Return the same judgments, read as a part of larger ones whose grades are known."""
+        part = replace(self)
+        object.__setattr__(part, "highest_grade", highest_grade)  # instead of the part's own
+        object.__setattr__(part, "has_fractions", has_fractions)
+        return part
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""
         return {each.name: getattr(self, each.name) for each in fields(self)}

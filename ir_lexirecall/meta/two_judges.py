@@ -303,7 +303,7 @@ def _orders(
     comparisons: list[Comparison], name: str, n_resamples: int, seed: int
 ) -> dict[str, float]:
     """Return Kendall's tau and tau_AP of the orders of runs, with 95% ranges over resampled queries."""
-    one, other = (comparison.criterion(name) for comparison in comparisons)
+    one, other = (comparison.compared.criterion(name) for comparison in comparisons)
     common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
     if not len(common):
         return dict.fromkeys(

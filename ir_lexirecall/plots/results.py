@@ -53,8 +53,8 @@ _DIVERGING = [axes.SECOND, "#fbe3d3", "white", "#cfe5f2", axes.FIRST]
 
 def _standing(result: Comparison, by: str | None) -> Standing:
     """Return how the runs stand by a criterion; raise if it compares nothing."""
-    result.check_compared(by)
-    return Standing(result, result.criterion(by).name)
+    result.compared.check_compared(by)
+    return Standing(result, result.compared.criterion(by).name)
 
 
 @picture_of(Comparison)
@@ -222,8 +222,8 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     (a lost document at the bottom); for the others a bar as high as the preference, or the gain by
     a measure. Ties are dots. Of more than 60 queries, those with the largest differences are named.
     """
-    result.check_compared(by)
-    criterion, table = result.criterion(by), result.explain(a, b, by)
+    result.compared.check_compared(by)
+    criterion, table = result.compared.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())
     height, what, ranks = sign, f"preference ({axes.label(criterion.name)})", None
     if "value_a" in table:
@@ -327,7 +327,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     axes.name_ticks(ax.yaxis, shown, ticks)
     ax.invert_yaxis()
-    estimate = next(iter(result.values())).test_of(criterion.name).procedure.estimate
+    estimate = next(iter(result.values())).compared.test_of(criterion.name).procedure.estimate
     confidence = confidence_words(result.provenance)
     said = f"{estimate}, by {axes.label(criterion.name)}; over all: macro difference"
     ax.set_xlabel(f"{said}; {confidence} intervals, uncorrected")

@@ -74,7 +74,7 @@ def comparison_caveats(result: Comparison) -> list[Note]:
 
 def _on_shared_queries(result: Comparison) -> Iterator[Note]:
     """Yield notes on pairs of runs that hardly share queries: the others count as empty rankings."""
-    for pair in result.poorly_shared:
+    for pair in result.compared.poorly_shared:
         rest = "a query that only one has results for counts as an empty ranking of the other"
         yield Note(
             f"{pair}: {rest}.",
@@ -89,16 +89,16 @@ def _on_shared_queries(result: Comparison) -> Iterator[Note]:
 
 def _few_values_words(result: Comparison) -> str:
     """Return that less than half of the queries have values of all runs; empty where more have."""
-    skipped = 0 if result.given is None else len(result.given.skipped)
+    skipped = 0 if result.compared.given is None else len(result.compared.given.skipped)
     queries = len(result.query_ids)
     if skipped <= queries:
         return ""
-    return f"only {queries:,} of {count(queries + skipped, result.unit)} have values of all runs"
+    return f"only {queries:,} of {count(queries + skipped, result.compared.unit)} have values of all runs"
 
 
 def shared_words(result: Comparison) -> str:
     """Return that runs hardly share queries, for a headline; empty where they do."""
-    pairs = result.poorly_shared
+    pairs = result.compared.poorly_shared
     if not pairs:
         return _few_values_words(result)
     more = f" (and {count(len(pairs) - 1, 'more pair')} like these)" if len(pairs) > 1 else ""
@@ -108,8 +108,8 @@ def shared_words(result: Comparison) -> str:
 def caveats_on_data(result: Comparison) -> Iterator[Note]:
     """The notes on queries, rankings and values alone, which need no test."""
     queries = len(result.query_ids)
-    if result.groups is not None and result.test.cluster:
-        sizes = result.groups.sizes
+    if result.compared.groups is not None and result.test.cluster:
+        sizes = result.compared.groups.sizes
         largest = max(sizes, key=lambda group: sizes[group])
         if 3 * sizes[largest] > queries and len(sizes) > 2:
             share = f"{sizes[largest]} of {count(queries, 'query')}"
@@ -122,22 +122,24 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
                 "Groups differ in size: the test keeps its level where size and difference do not go together. An interval is given only where "
                 "they do not seem to, and the groups weigh as much as 8 equal ones."
             )
-    preferences = next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
+    preferences = next(
+        (c for c in result.compared.by.values() if isinstance(c, PreferenceCriterion)), None
+    )
     if preferences is not None and (excluded := queries - len(preferences.query_ids)):
         has, takes = ("has", "takes") if excluded == 1 else ("have", "take")
-        what = "for preferences" if result.measures else "in the comparison"
+        what = "for preferences" if result.compared.measures else "in the comparison"
         lack = f"{count(excluded, 'query')} {has} no relevant document (rel={preferences.preferences.rel:g})"
         yield Note(f"{lack} and {takes} no part {what}.", ASIDE)
     if queries < 25:
-        some = count(queries, result.unit)
+        some = count(queries, result.compared.unit)
         yield Note(
             f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some
         )
-    if result.unit == "task":
+    if result.compared.unit == "task":
         sample = "tests and intervals take these tasks as a sample of tasks"
         yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
-    if result.given is not None:
-        yield from notes_on_rows(result.given, result.unit)
+    if result.compared.given is not None:
+        yield from notes_on_rows(result.compared.given, result.compared.unit)
     if (
         preferences is not None
         and preferences.query_ids
@@ -148,7 +150,7 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
     criteria = defined(result) if len(result.runs) > 1 else {}
     for name, criterion in criteria.items():  # pairs that are mostly ties, or mostly not comparable
         queries = len(criterion.query_ids)
-        wins, losses, incomparable = criterion.counts(*result.places)
+        wins, losses, incomparable = criterion.counts(*result.compared.pair_indices)
         for what, numbers in (
             ("ties", queries - wins - losses - incomparable),
             ("not comparable", incomparable),
@@ -178,8 +180,8 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
                 yield Note(
                     sentence, DOUBTFUL, "0 on most queries even of the leader", f"{name} ({where})"
                 )
-    if result.scored is not None:
-        yield from run_caveats(result.scored.with_measures(result.measures))
+    if result.compared.scored is not None:
+        yield from run_caveats(result.compared.scored.with_measures(result.compared.measures))
 
 
 def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
@@ -232,7 +234,9 @@ def _note_on_cells(cells: Sequence[MissingCell]) -> str:
 def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Notes on best sets of few queries, and on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
     groups, unit = (
-        (result.groups, "group") if result.test.cluster and result.groups else (None, result.unit)
+        (result.compared.groups, "group")
+        if result.test.cluster and result.compared.groups
+        else (None, result.compared.unit)
     )
     units = min((len(groups or standing.criterion.query_ids) for standing in tested), default=0)
     if (
@@ -252,7 +256,7 @@ def _on_leaders(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note
         if beaten:
             facts = enumerated([f"{run} ({fact})" for run, fact in beaten.items()])
             mean = f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}"
-            end = "" if result.margins is not None else ": no significant difference"
+            end = "" if result.compared.margins is not None else ": no significant difference"
             sentence = f"{mean}, but loses more queries than it wins against {facts}{end}."
             fact = f"by {name}, against {listed([*beaten])}"
             yield Note(
@@ -268,9 +272,11 @@ def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[No
     """
     human = len(result.query_ids)
     least = (
-        min(result.groups.sizes.values()) if result.groups is not None and result.grouped else human
+        min(result.compared.groups.sizes.values())
+        if result.compared.groups is not None and result.compared.grouped
+        else human
     )
-    if result.predicted is not None and least < ENOUGH:
+    if result.compared.predicted is not None and least < ENOUGH:
         some, of_groups = count(human, "query"), ""
         kind = (
             "Too few queries judged by people for prediction-powered intervals to keep their level"
@@ -283,10 +289,10 @@ def _on_judgments(result: Comparison, tested: Sequence[Standing]) -> Iterator[No
             f"prediction-powered intervals{of_groups} may hold the truth less often than they say"
         )
         yield Note(f"Only {some}: below {ENOUGH}, {less}.", DOUBTFUL, kind, some)
-    where = "" if result.predicted is None else "on the queries that people judged, "
+    where = "" if result.compared.predicted is None else "on the queries that people judged, "
     for standing in tested:
         name = standing.name
-        if (left := result.undecided(name)) is None:
+        if (left := result.missing.undecided(name)) is None:
             continue
         for i in np.flatnonzero(left.holds_zero).tolist():
             a, b = result.pairs[i]
@@ -307,10 +313,10 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """
     tests: dict[tuple[str, int], SignificanceTest] = {}
     for standing in tested:
-        test = result.test_of(standing.name)
+        test = result.compared.test_of(standing.name)
         tests.setdefault((str(test.name), len(standing.criterion.query_ids)), test)
     for (_, queries), test in tests.items():
-        least, shown = smallest_p(test, queries), count(queries, result.unit)
+        least, shown = smallest_p(test, queries), count(queries, result.compared.unit)
         every, _ = corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)
         adjusted = float(every.max(initial=least))
         sentence = (
@@ -327,16 +333,22 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
             )
         elif queries < 25 and adjusted > test.alpha / 10:
             yield Note(f"{sentence}.", ASIDE)
-    for standing in tested if result.margins is not None else ():
-        name, criterion, test = standing.name, standing.criterion, result.test_of(standing.name)
-        x = criterion.sign * np.concatenate([*criterion.differences(*result.places)])
+    for standing in tested if result.compared.margins is not None else ():
+        name, criterion, test = (
+            standing.name,
+            standing.criterion,
+            result.compared.test_of(standing.name),
+        )
+        x = criterion.sign * np.concatenate([*criterion.differences(*result.compared.pair_indices)])
         verdicts = [str(standing.verdicts.on(a, b)) for a, b in result.pairs]
         units, unit = (
-            (x, result.unit) if test.groups is None else (group_units(x, test.groups), "group")
+            (x, result.compared.unit)
+            if test.groups is None
+            else (group_units(x, test.groups), "group")
         )
         yield from skewness_notes(name, test, result.pairs, {"": (units, verdicts)}, unit)
-        if result.grouped:
-            labels = np.array(result.labels_of(criterion))
+        if result.compared.grouped:
+            labels = np.array(result.compared.labels_of(criterion))
             of_groups = result.group_table(name).groupby("group", sort=False)["verdict"]
             parts = {
                 str(group): (x[:, labels == group], some.tolist()) for group, some in of_groups
@@ -347,35 +359,35 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
 def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Yield notes on pairs of which too few queries differ for any verdict."""
     for standing in tested:
-        name, test = standing.name, result.test_of(standing.name)
+        name, test = standing.name, result.compared.test_of(standing.name)
         if test.procedure.at_once or test.groups is not None:
             continue
         if smallest_p(test, len(standing.criterion.query_ids)) > test.alpha:
             continue  # which another note says, of all pairs
-        wins, losses, _ = standing.criterion.counts(*result.places)
+        wins, losses, _ = standing.criterion.counts(*result.compared.pair_indices)
         differing = wins + losses
         least = least_two_sided_p(differing)
         for i in np.flatnonzero((differing > 0) & (least > test.alpha)).tolist():
             a, b = result.pairs[i]
             number = int(differing[i])
-            only = f"only {count(number, result.unit)} {'differs' if number == 1 else 'differ'}"
+            only = f"only {count(number, result.compared.unit)} {'differs' if number == 1 else 'differ'}"
             sentence = (
                 f"{name}, {a} and {b}: unresolvable: {only}, and so no p is below "
                 f"{format_p(float(least[i]))}."
             )
-            kind = f"Unresolvable by {name}, as too few {count(2, result.unit)[2:]} differ"
+            kind = f"Unresolvable by {name}, as too few {count(2, result.compared.unit)[2:]} differ"
             yield Note(sentence, DOUBTFUL, kind, f"{a} and {b} ({number})", runs=(a, b))
 
 
 def _on_zeros(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Yield which differences Wilcoxon's estimates and intervals are of, where some are 0."""
-    if result.predicted is not None:
+    if result.compared.predicted is not None:
         return
     for standing in tested:
-        name, test = standing.name, result.test_of(standing.name)
+        name, test = standing.name, result.compared.test_of(standing.name)
         if test.name != "wilcoxon":
             continue
-        wins, losses, _ = standing.criterion.counts(*result.places)
+        wins, losses, _ = standing.criterion.counts(*result.compared.pair_indices)
         queries = len(standing.criterion.query_ids)
         differing = wins + losses
         estimate = f"estimate and interval are those of the differences by {name} that are not 0"
@@ -392,17 +404,17 @@ def _on_zeros(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
 
 def _on_unseen_queries(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Yield what so few queries cannot show, where *not worse* or *within margin* is said."""
-    for standing in tested if result.margins is not None else ():
+    for standing in tested if result.compared.margins is not None else ():
         if not {NOT_WORSE, WITHIN} & {*standing.verdicts.pairs.values()}:
             continue
         name, criterion = standing.name, standing.criterion
-        margin, queries = (result.margins or {})[name], len(criterion.query_ids)
+        margin, queries = (result.compared.margins or {})[name], len(criterion.query_ids)
         if not may_miss(queries, margin, criterion.largest_loss(margin)):
             continue
         share = unseen_share(queries)
-        some, rare = count(queries, result.unit), f"{100 * share:.2g}%"
+        some, rare = count(queries, result.compared.unit), f"{100 * share:.2g}%"
         yield Note(
-            f"{name}: {some} may miss what happens on fewer than {rare} of {count(2, result.unit)[2:]}: "
+            f"{name}: {some} may miss what happens on fewer than {rare} of {count(2, result.compared.unit)[2:]}: "
             f"a loss of {format_bound(margin / share)} there costs {format_bound(margin)}."
         )
 

@@ -70,7 +70,7 @@ def display_name(name: str, result: Comparison) -> str:
     """Return a criterion's name, told apart from the measure of the same name."""
     if name.partition("@")[0] != "lexirecall":
         return name
-    measures = [str(other).lower() for other in result.measures]
+    measures = [str(other).lower() for other in result.compared.measures]
     if any(other.startswith(("lexirecall", "lr")) for other in measures):
         return f"{name} (exact)"
     return name
@@ -80,9 +80,9 @@ def _title(result: Comparison) -> str:
     """Return what was compared: runs, queries, collection, baseline."""
     runs = list(result.runs)
     what = listed(runs) if len(runs) == 2 else count(len(runs), "run")
-    title = f"{what}, {count(len(result.query_ids), result.unit)}"
-    if result.source:
-        title += f" of {result.source}"
+    title = f"{what}, {count(len(result.query_ids), result.compared.unit)}"
+    if result.compared.source:
+        title += f" of {result.compared.source}"
     if result.provenance["rules"]:
         title += f" {result.provenance['rules']}"
     if result.baseline is not None:
@@ -102,7 +102,11 @@ def _notes(result: Comparison) -> list[str]:
 def _left_out(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     """Return which criteria are left out, or why nothing can be compared."""
     shown = [standing.name for standing in standings]
-    names = [name for name in result.measures if name not in shown and result.by[name].query_ids]
+    names = [
+        name
+        for name in result.compared.measures
+        if name not in shown and result.compared.by[name].query_ids
+    ]
     if names and standings:
         return [f"Left out, as not every value is a finite number: {listed(names)}."]
     if names:
@@ -120,7 +124,7 @@ def _steps(result: Comparison) -> list[Step]:
     a, b = list(result.runs)[:2] if len(result.runs) == 2 else ("A", "B")
     quoted = f"'{a}', '{b}'" if len(result.runs) == 2 else "a, b"
     steps = [Step("--pairs", ".table()"), Step(f"--explain {a} {b}", f".explain({quoted})")]
-    if result.scored is not None:
+    if result.compared.scored is not None:
         steps.append(Step("--bounds", ".bounds()"))
     return [*steps, Step("report -o FILE", "report(result, path)")]
 
@@ -209,13 +213,13 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
         columns["p"].append(texts.format_p(float(row["p_corrected"])))
         columns["verdict"].append(_verdict_cell(standing, row))
         is_unsure = {run, result.baseline} in (standing.unsure or [])
-        sign = "" if result.margins is not None else _SIGNS.get(row["verdict"], "")
+        sign = "" if result.compared.margins is not None else _SIGNS.get(row["verdict"], "")
         shown_marks.append(sign + marks.UNSURE * is_unsure)
     first = "mean" if standing.criterion.is_measure else "won:lost"
     parts = [Part(first, columns["first"]), Part(_difference_head(standing), columns["diff"])]
     if standing.estimate == "mean difference":
         parts.append(Part(f"{level} interval", columns["interval"], 2))
-    if result.margins is None:
+    if result.compared.margins is None:
         parts.append(Part("p", columns["p"], 1))
     else:
         parts.append(Part("verdict", columns["verdict"], numeric=False))
@@ -229,7 +233,7 @@ def _difference_head(standing: Standing) -> str:
 
 def _verdict_cell(standing: Standing, row: pd.Series) -> str:
     """Return the verdict on a run, with the bound that decides it where there is a margin."""
-    if standing.result.margins is None or row["verdict"] == BETTER:
+    if standing.result.compared.margins is None or row["verdict"] == BETTER:
         return str(row["verdict"])
     return f"{row['verdict']}: {loss_words(standing, row)}"
 
@@ -264,7 +268,7 @@ def _legend(
             )
         yield ", ".join(words)
         yield _differing_pairs(result, standings, how)
-    elif result.margins is not None:
+    elif result.compared.margins is not None:
         yield f"verdicts against {result.baseline}: {how}"
         yield from _margin_legend(result, standings)
     elif used & {marks.BETTER, marks.WORSE}:
@@ -275,7 +279,7 @@ def _legend(
     if result.baseline is not None:
         yield from _would_decide(result, standings)
     yield from _about_preferences(result, standings)
-    if words_on_direction := directions(result.by).strip():
+    if words_on_direction := directions(result.compared.by).strip():
         yield words_on_direction
 
 
@@ -310,12 +314,13 @@ def _how(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how the difference of two runs was tested."""
     level = texts.confidence_words(result.provenance)
     has_interval = any(
-        result.test_of(x.name).procedure.of != "signs" and not x.all_alike for x in standings
+        result.compared.test_of(x.name).procedure.of != "signs" and not x.all_alike
+        for x in standings
     )
     lead = f"intervals: {level}; " if has_interval else ""
     yield f"({lead}{_how_tested(result, standings)})"
     yield from filter(None, [families_words(result)])
-    if words_on_direction := directions(result.by).strip():
+    if words_on_direction := directions(result.compared.by).strip():
         yield words_on_direction
 
 
@@ -330,7 +335,11 @@ def _margin_legend(result: Comparison, standings: Sequence[Standing]) -> Iterato
 
 def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what would decide the pairs that are not decided: how many queries, or how much."""
-    if result.predicted is not None or result.test.cluster or result.unit != "query":
+    if (
+        result.compared.predicted is not None
+        or result.test.cluster
+        or result.compared.unit != "query"
+    ):
         return
     facts = []
     for standing in standings:
@@ -343,18 +352,18 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
             facts.append(fact)
     if not facts:
         return
-    if result.margins is not None:
+    if result.compared.margins is not None:
         yield f"to decide, if there is no loss: about {listed(facts)} (power {_POWER:g})"
         return
-    n_queries = count(len(result.query_ids), result.unit)
+    n_queries = count(len(result.query_ids), result.compared.unit)
     yield f"with {n_queries} a t-test finds a difference of at least {listed(facts)} (power {_POWER:g})"
 
 
 def _planned_fact(result: Comparison, standing: Standing, is_open: np.ndarray) -> str:
     """Return the queries that a margin needs, or the difference that these queries reveal."""
     by = f" by {standing.name}" if len(result.criteria) > 1 else ""
-    if result.margins is not None:
-        margin = result.margins[standing.name]
+    if result.compared.margins is not None:
+        margin = result.compared.margins[standing.name]
         if not margin > 0:
             return ""
         queries = result.queries_for_margin(margin, _POWER, standing.name)["queries"][is_open]
@@ -377,7 +386,7 @@ def _fact(standing: Standing, places: int) -> str:
     verdict = row["verdict"]
     if row["wins"] == row["losses"] == 0 and verdict == UNDECIDED:
         return _identical(standing, row)
-    if result.margins is not None and verdict not in (BETTER, WORSE):
+    if result.compared.margins is not None and verdict not in (BETTER, WORSE):
         return _fact_with_margin(standing, row, places)
     a, b = str(row["run_a"]), str(row["run_b"])
     if verdict in (BETTER, WORSE):
@@ -390,7 +399,7 @@ def _fact(standing: Standing, places: int) -> str:
     reference = b if subject == a else a
     shown = standing.seen_from(reference).iloc[0]
     p_column = "p_corrected"
-    if result.margins is not None:
+    if result.compared.margins is not None:
         p_column = "better_p" if verdict == BETTER else "worse_p"
     p = texts.p_words(float(row[p_column]))
     sentence = lead + _numbers(standing, shown, p, places)
@@ -404,7 +413,7 @@ def _fact(standing: Standing, places: int) -> str:
 
 def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
     """Return by how much a run differs from the other: wins and losses, or what the test estimates."""
-    if standing.result.test_of(standing.name).procedure.of == "signs":
+    if standing.result.compared.test_of(standing.name).procedure.of == "signs":
         return f"wins {row['wins']}, loses {row['losses']} ({p})"
     label = "" if standing.estimate == "mean difference" else f"{standing.estimate} "
     interval = texts.interval(row["ci_low"], row["ci_high"], places)
@@ -414,8 +423,8 @@ def _numbers(standing: Standing, row: pd.Series, p: str, places: int) -> str:
 
 def _identical(standing: Standing, row: pd.Series) -> str:
     """Return that two runs are level on every query."""
-    queries, unit = len(standing.criterion.query_ids), standing.result.unit
-    if standing.result.margins is None:
+    queries, unit = len(standing.criterion.query_ids), standing.result.compared.unit
+    if standing.result.compared.margins is None:
         return f"level on {count(queries, unit) if queries == 1 else f'all {count(queries, unit)}'}"
     share = f"{unseen_share(queries):.0%}"
     return (
@@ -426,8 +435,8 @@ def _identical(standing: Standing, row: pd.Series) -> str:
 
 def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
     """Return what a margin lets one say of two runs, of which neither is better."""
-    assert standing.result.margins is not None
-    margin = f"margin {standing.result.margins[standing.name]:.3g}"
+    assert standing.result.compared.margins is not None
+    margin = f"margin {standing.result.compared.margins[standing.name]:.3g}"
     run, baseline, verdict = row["run_a"], row["run_b"], row["verdict"]
     bound = bound_words(standing, row)
     if verdict == WITHIN:
@@ -446,13 +455,13 @@ def _fact_with_margin(standing: Standing, row: pd.Series, places: int) -> str:
 def _unresolvable(standing: Standing, row: pd.Series) -> str:
     """Return that too few queries differ for any verdict; empty where there are enough."""
     differing = int(row["wins"] + row["losses"])
-    test = standing.result.test_of(standing.name)
+    test = standing.result.compared.test_of(standing.name)
     if not differing or test.procedure.at_once or test.groups is not None:
         return ""
     if least_two_sided_p(np.array(differing)) <= test.alpha:
         return ""
     verb = "differs" if differing == 1 else "differ"
-    return f"; unresolvable: only {count(differing, standing.result.unit)} {verb}"
+    return f"; unresolvable: only {count(differing, standing.result.compared.unit)} {verb}"
 
 
 # -- what a table cannot say -------------------------------------------------------------------------
@@ -463,17 +472,17 @@ def _predicted(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
 
     Intervals of preferences are no narrower with them, so nothing is said of their precision.
     """
-    if result.predicted is None:
+    if result.compared.predicted is None:
         return
     human = len(result.query_ids)
     worth = {}
     for standing in standings:
         if standing.criterion.is_measure:
-            effective = result.powered(standing.name).n_effective
+            effective = result.tests.powered(standing.name).n_effective
             gain = float(np.median(effective)) - human
             worth[standing.name] = f"{gain:.0f}" if gain >= 0.5 else "no"
     judged = f"the {count(human, 'query')} that people judged"
-    predictions = f"the predicted judgments of {len(result.predicted.query_ids):,} queries"
+    predictions = f"the predicted judgments of {len(result.compared.predicted.query_ids):,} queries"
     yield (
         f"Differences are prediction-powered: besides {judged}, {predictions}"
         f"{_worth_words(result, worth, len(standings))}. That holds only if people's queries were "
@@ -494,9 +503,9 @@ def _worth_words(result: Comparison, worth: Mapping[str, str], n_criteria: int) 
 
 def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield what differs in which group of queries, in a sentence for each criterion."""
-    if result.groups is None or not result.grouped or len(result.runs) < 2:
+    if result.compared.groups is None or not result.compared.grouped or len(result.runs) < 2:
         return
-    sizes = result.groups.sizes
+    sizes = result.compared.groups.sizes
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
     baseline = "" if result.baseline is None else f", against {result.baseline}"
     for number, standing in enumerate(standings):
@@ -565,7 +574,7 @@ def _opposite_pairs(result: Comparison, first: Standing, second: Standing) -> It
     """Yield how many pairs two criteria order differently."""
     signs = []
     for standing in (first, second):
-        differences = standing.criterion.mean_differences(*result.places)
+        differences = standing.criterion.mean_differences(*result.compared.pair_indices)
         is_level = same(differences, 0.0, 1.0)
         signs.append(np.where(is_level, 0, standing.criterion.sign * np.sign(differences)))
     n_opposite = int(np.count_nonzero(signs[0] * signs[1] < 0))
@@ -608,7 +617,7 @@ def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) 
     pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
     open_on, depth_of = [], {}
     for standing in standings:
-        left = result.undecided(standing.name)
+        left = result.missing.undecided(standing.name)
         if left is None:
             continue
         number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
@@ -624,7 +633,7 @@ def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) 
 def _ends_of_two(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield the ends of a significant difference that unjudged documents might undo."""
     for standing in standings:
-        left = result.undecided(standing.name)
+        left = result.missing.undecided(standing.name)
         if left is None or not standing.unsure:
             continue
         a, b = result.pairs[0]
@@ -644,7 +653,7 @@ def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[s
     """Yield how many significant differences unjudged documents might undo."""
     unsure, decided, depth_of = {}, {}, {}
     for standing in standings:
-        left, name = result.undecided(standing.name), standing.name
+        left, name = result.missing.undecided(standing.name), standing.name
         if standing.verdicts.decided and left is not None and standing.unsure is not None:
             decided[name] = standing.verdicts.decided
             unsure[name] = len(standing.unsure)
@@ -677,16 +686,16 @@ def _which_hold(result: Comparison, standings: Sequence[Standing]) -> Iterator[s
 
 def _why_not_bounded(result: Comparison, name: str, by: str) -> Iterator[str]:
     """Yield why it is not known what unjudged documents could change, if that has a reason to tell."""
-    test = result.test_of(name).procedure
-    if result.undecided(name) is not None:
+    test = result.compared.test_of(name).procedure
+    if result.missing.undecided(name) is not None:
         if test.of == "centre":
             yield f"What unjudged documents could change{by} is not bounded for the {test.title}."
-    elif result.too_many(name):
+    elif result.missing.too_many(name):
         long = f"{count(len(result.pairs), 'pair')} take long; see bounds"
         yield f"What unjudged documents could change{by} was not looked at: {long}."
 
 
 def verdict_cells(result: Comparison, rows: pd.DataFrame) -> list[str]:
     """Return verdicts in words, for tables of pairs."""
-    has_margin = result.margins is not None
+    has_margin = result.compared.margins is not None
     return [verdict_words(verdict, has_margin=has_margin) for verdict in rows["verdict"]]

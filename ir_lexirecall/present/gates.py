@@ -80,7 +80,7 @@ def _lost(gate: Gate, most: int) -> list[tuple[str, Shown]]:
     lost, first = gate.lost(), gate.comparison.criteria[0]
     if not len(lost):
         return []
-    queries = texts.count(len(gate.comparison.by[first].query_ids), "query")
+    queries = texts.count(len(gate.comparison.compared.by[first].query_ids), "query")
     shown = lost.head(most)
     title = f"By {first}, {gate.candidate} loses {len(lost)} of {queries}"
     if 0 < len(shown) < len(lost):
@@ -146,7 +146,7 @@ def _drops(gate: Gate) -> list[str]:
     """Return, for each criterion that fails by the rule ``'drop'``, what was found."""
     facts = []
     for row in gate.table[gate.table["fails"]].itertuples():
-        criterion = gate.comparison.by[row.criterion]
+        criterion = gate.comparison.compared.by[row.criterion]
         if not criterion.is_measure:
             p = texts.p_words(float(row.p_corrected))
             facts.append(f"{row.criterion} is significantly for {gate.baseline} ({p})")
@@ -246,7 +246,7 @@ def _legend(gate: Gate) -> Iterator[str]:
         level = texts.confidence_words(gate.comparison.provenance)
         yield f"loses at most: one-sided {level} bound"
     result = gate.comparison
-    tests = {name: result.test_of(name) for name in result.criteria}
+    tests = {name: result.compared.test_of(name) for name in result.criteria}
     corrected = ""
     if len(tests) > 1 and result.test.counted_correction:
         corrected = f"; worse: corrected over {len(tests):,} criteria"
@@ -258,7 +258,7 @@ def _unjudged(gate: Gate) -> Iterator[str]:
     names = _unsure(gate)
     if not names:
         return
-    holds = {name: gate.comparison.holds(name)[0] for name in names}
+    holds = {name: gate.comparison.missing.holds(name)[0] for name in names}
     depth_of = {name: depth for name, depth in holds.items() if depth is not None}
     documents = "unjudged documents"
     if depth_of:
@@ -285,7 +285,7 @@ def _would_decide(gate: Gate) -> Iterator[str]:
             yield (
                 f"{name}: about {needed} queries would show a loss of less than "
                 f"{row['margin']:g}, if there is none (power {_POWER:g}); "
-                f"{texts.count(len(result.by[name].query_ids), 'query')} cannot."
+                f"{texts.count(len(result.compared.by[name].query_ids), 'query')} cannot."
             )
 
 
@@ -293,8 +293,8 @@ def _queries_needed(gate: Gate, name: str) -> str:
     """Return how many queries would show that a loss is less than the margin; empty if unknown."""
     result = gate.comparison
     margin = float(gate.table.set_index("criterion").loc[name, "margin"])
-    is_plannable = result.by[name].is_measure and result.predicted is None
-    if not is_plannable or not margin > 0 or len(result.by[name].query_ids) < 2:
+    is_plannable = result.compared.by[name].is_measure and result.compared.predicted is None
+    if not is_plannable or not margin > 0 or len(result.compared.by[name].query_ids) < 2:
         return ""
     queries = float(result.queries_for_margin(margin, _POWER, name)["queries"].iloc[0])
     return f"{queries:,.0f}" if np.isfinite(queries) else ""

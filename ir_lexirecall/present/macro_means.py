@@ -92,8 +92,8 @@ def _notes(result: Benchmark) -> Iterator[Note]:
         over = "tests and intervals are over collections, and know nothing of the queries within"
         yield Note(f"A value per collection: {over}.")
         for comparison in result.values():
-            if comparison.given is not None:
-                yield from notes_on_rows(comparison.given, "task")
+            if comparison.compared.given is not None:
+                yield from notes_on_rows(comparison.compared.given, "task")
         yield from few
         return
     if small := ", ".join(name for name, number in queries.items() if number < 25):
@@ -156,7 +156,7 @@ def _on_replicated(result: Benchmark) -> Iterator[Note]:
             for one, x in zip(result, differences, strict=True)
         }
         test, small = (
-            result[next(iter(parts))].test_of(name),
+            result[next(iter(parts))].compared.test_of(name),
             min(x.shape[1] for x in differences) < _SETTLED,
         )
         if (

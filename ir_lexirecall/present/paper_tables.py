@@ -41,11 +41,11 @@ def marks_of(result: Comparison) -> dict[str, list[str]]:
     They are ``*`` for the best mean, and ``+`` and ``-`` by the verdicts.
     """
     marks, tested = {}, defined(result)
-    for name, criterion in result.by.items():
+    for name, criterion in result.compared.by.items():
         marks[name] = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
         if result.baseline is None or name not in tested:
             continue
-        verdicts = result.verdicts_by(name)
+        verdicts = result.tests.verdicts_by(name)
         signs = [SIGNS.get(verdicts.on(run, result.baseline) or "", "") for run in result.runs]
         marks[name] = [best + sign for best, sign in zip(marks[name], signs, strict=True)]
     return marks
@@ -74,8 +74,8 @@ def comparison_table(
     check_choice("columns", columns, TABLES)
     title = caption
     if title is None:
-        where = f" of {result.source}" if result.source else ""
-        title = f"{columns.capitalize()} on {count(len(result.query_ids), result.unit)}{where}."
+        where = f" of {result.compared.source}" if result.compared.source else ""
+        title = f"{columns.capitalize()} on {count(len(result.query_ids), result.compared.unit)}{where}."
     standings = {standing.name: standing for standing in standings_of(result)}
     table = _differences if columns == "differences" else _means
     shown, notes = table(result, standings, places, holds=holds)
@@ -83,7 +83,7 @@ def comparison_table(
         notes += [f"{words[0].upper()}{words[1:]}." for words in [families_words(result)] if words]
     if holds:
         notes += _notes_on_daggers(result, standings)
-    return Shown(shown, title, [*notes, *criteria_captions(result.by)])
+    return Shown(shown, title, [*notes, *criteria_captions(result.compared.by)])
 
 
 # -- means -----------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def _means(
     columns = [Column("", list(letters.values()))] if is_lettered else []
     columns.append(Column("run", runs))
     marks, is_any_best = marks_of(result), False
-    for name, criterion in result.by.items():
+    for name, criterion in result.compared.by.items():
         signs = dict(zip(result.runs, marks[name], strict=True))
         is_any_best |= any(BEST in sign for sign in signs.values())
         standing = standings.get(name)
@@ -152,7 +152,7 @@ def _notes_on_daggers(result: Comparison, standings: Mapping[str, Standing]) -> 
     depth_of: dict[str, int | None] = {}
     unbounded = []
     for name, standing in standings.items():
-        depth, held = result.holds(name)
+        depth, held = result.missing.holds(name)
         if standing.unsure:
             depth_of[name] = depth
         if standing.unsure is None and standing.verdicts.decided and NOT_BOUNDED in held:

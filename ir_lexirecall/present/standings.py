@@ -73,7 +73,9 @@ def verdict_words(verdict: str | None, *, has_margin: bool = False) -> str:
 def defined(result: Comparison) -> dict[str, Criterion]:
     """The criteria of which there are queries, and all values are finite numbers."""
     return {
-        name: c for name, c in result.by.items() if c.query_ids and np.isfinite(c.standings).all()
+        name: c
+        for name, c in result.compared.by.items()
+        if c.query_ids and np.isfinite(c.standings).all()
     }
 
 
@@ -118,17 +120,19 @@ def criteria_captions(names: Iterable[str]) -> list[str]:
 def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> str:
     """Return how differences by some criteria were tested, in each of some groups of queries."""
     pairs, criteria = len(result.pairs) * groups, len(result.criteria)
-    over_all = result.margins is not None or result.test.family == "all"
-    tests = {name: result.test_of(name) for name in names}
+    over_all = result.compared.margins is not None or result.test.family == "all"
+    tests = {name: result.compared.test_of(name) for name in names}
     how = how_tested(
         tests,
         pairs * criteria if over_all else pairs,
-        margin_comparisons=0 if result.margins is None else pairs,
+        margin_comparisons=0 if result.compared.margins is None else pairs,
         criteria=criteria,
     )
     if criteria > 1 and not over_all:
         how += ", each criterion by itself"
-    return how if result.predicted is None else how.replace("paired", "prediction-powered", 1)
+    return (
+        how if result.compared.predicted is None else how.replace("paired", "prediction-powered", 1)
+    )
 
 
 def families_words(result: Comparison) -> str:
@@ -136,8 +140,8 @@ def families_words(result: Comparison) -> str:
 
     Empty for one criterion, with a margin, and where the correction runs over all criteria.
     """
-    names = result.defined_criteria
-    if len(names) < 2 or result.margins is not None or result.test.family == "all":
+    names = result.compared.defined_criteria
+    if len(names) < 2 or result.compared.margins is not None or result.test.family == "all":
         return ""
     if len(result.runs) < 2:
         return ""
@@ -145,7 +149,7 @@ def families_words(result: Comparison) -> str:
         return "each criterion tested by itself, without a correction"
     left = {}
     for name in names:
-        (columns,) = result.columns_of(name)
+        (columns,) = result.tests.columns_of(name)
         left[name] = int((columns["p_corrected_all"] <= result.test.alpha).sum())
     return _families_sentence(names, left, len(result.pairs))
 
@@ -204,7 +208,7 @@ class Standing:
     def __init__(self, result: Comparison, name: str) -> None:
         self.result: Comparison = result
         self.name: str = name
-        self.criterion: Criterion = result.by[name]
+        self.criterion: Criterion = result.compared.by[name]
         self.quantity: str = self.criterion.quantity
         self.ranking: pd.DataFrame = result.ranking(name)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
@@ -215,7 +219,7 @@ class Standing:
         self.all_alike: bool = len(self.leaders) == len(self.runs)
         self.reference: str = result.baseline or self.runs[0]
         self.how: str = how_compared(result, [name])
-        self.estimate: str = result.test_of(name).procedure.estimate
+        self.estimate: str = result.compared.test_of(name).procedure.estimate
 
     @cached_property
     def may_be_best(self) -> list[str]:
@@ -225,7 +229,7 @@ class Standing:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        return self.result.verdicts_by(self.name)
+        return self.result.tests.verdicts_by(self.name)
 
     @cached_property
     def against(self) -> pd.DataFrame:
@@ -259,7 +263,7 @@ class Standing:
     @cached_property
     def unsure(self) -> list[set[str]] | None:
         """The pairs whose significant difference unjudged documents might undo; None where nothing is bounded."""
-        left = self.result.undecided(self.name)
+        left = self.result.missing.undecided(self.name)
         if left is None or not left.bounded:
             return None
         found = zip(self.verdicts.pairs.items(), left.holds, strict=True)
@@ -273,7 +277,7 @@ class Standing:
 
         None where these are not known.
         """
-        left = self.result.undecided(self.name)
+        left = self.result.missing.undecided(self.name)
         if left is None or left.outer is None:
             return None
         ends = {}

@@ -180,7 +180,7 @@ def _title(result: Comparison | Benchmark) -> str:
     if isinstance(result, Benchmark):
         sources = list(result)
     else:
-        sources = [result.source] if result.source else []
+        sources = [result.compared.source] if result.compared.source else []
     named = [listed(sources, _MOST_TITLES)] if sources else []
     return ": ".join(["Retrieval evaluation", *named])
 

@@ -73,8 +73,8 @@ def browsers_of(
             if isinstance(result, Benchmark)
             else runs
         )
-        documents = one.texts.texts if texts.texts is None else texts.texts
-        queries = one.texts.queries if texts.queries is None else texts.queries
+        documents = one.compared.texts.texts if texts.texts is None else texts.texts
+        queries = one.compared.texts.queries if texts.queries is None else texts.queries
         known = {str(run): source for run, source in own.items()}
         data = _browser_data(
             one, known, TextSources(documents, queries), details, progress, len(results)
@@ -92,17 +92,19 @@ def _browser_data(
     parts: int,
 ) -> dict[str, str]:
     """Empty where there is nothing to browse; ``parts``: among how many collections the room of the page is divided."""
-    some = {query_id for criterion in result.by.values() for query_id in criterion.query_ids}
+    some = {
+        query_id for criterion in result.compared.by.values() for query_id in criterion.query_ids
+    }
     counted = np.flatnonzero(
         [query_id in some for query_id in result.query_ids]
     )  # for some criterion
-    scored = result.scored
+    scored = result.compared.scored
     if scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
         return {}
     queries, most, criterion = (
         counted,
         max(_FEWEST_QUERIES, _MOST_QUERIES // parts),
-        result.criterion(),
+        result.compared.criterion(),
     )
     if len(counted) > most:  # those on which the runs differ most, in order
         spread = dict(
@@ -116,7 +118,7 @@ def _browser_data(
         1,
         _MOST_DECISIONS
         // parts
-        // (len(queries) * max(1, len(result.criteria) - len(result.measures))),
+        // (len(queries) * max(1, len(result.criteria) - len(result.compared.measures))),
     )
     pairs = sorted(
         result.pairs, key=lambda pair: sorted((ranked[name] for name in pair), reverse=True)
@@ -154,8 +156,8 @@ def _browser_data(
     documents = texts.texts
     if (
         documents is None
-        and is_data_set(result.source)
-        and (collection := find_collection(result.source)).has_texts
+        and is_data_set(result.compared.source)
+        and (collection := find_collection(result.compared.source)).has_texts
     ):
         documents = collection  # on this machine already
     # Beginnings of the texts of documents, of the first ones as far as there is room.
@@ -300,7 +302,7 @@ def _criterion(
     result: Comparison, name: str, runs: list[str], query_ids: list[str]
 ) -> dict[str, Any]:
     """A criterion: of a measure all its values, those of a query that differ by rounding only made equal."""
-    criterion, values = result.by[name], None
+    criterion, values = result.compared.by[name], None
     if isinstance(criterion, MeasureCriterion):
         column = {query_id: place for place, query_id in enumerate(criterion.query_ids)}
         array = criterion.levelled[[result.runs.index(run) for run in runs]]
@@ -317,7 +319,7 @@ def _criterion(
 
 def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) -> dict[str, Any]:
     """Columns of what decided between two runs by a preference; nothing by measures, whose values say it."""
-    if result.by[by].is_measure:
+    if result.compared.by[by].is_measure:
         return {}
     table = result.explain(a, b, by).set_index("query_id").reindex(query_ids)
     decided: dict[str, Any] = {
@@ -334,17 +336,17 @@ def _open_queries(
     result: Comparison, name: str, rows: list[int], query_ids: list[str]
 ) -> dict[str, Any] | None:
     """For some pairs, by their places in the result, the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
-    left = result.undecided(name)
+    left = result.missing.undecided(name)
     if left is None:
         return None
     place = {query_id: q for q, query_id in enumerate(left.query_ids)}
     shown = np.array([place.get(query_id, -1) for query_id in query_ids])
     of_pairs = left.is_open[rows][:, shown] & (shown >= 0)
     bits = ["".join("01"[is_open] for is_open in line) for line in of_pairs.tolist()]
-    criterion = result.by[name]
+    criterion = result.compared.by[name]
     cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
-    if result.scored is not None and name in result.scored.measures:
-        cutoff = result.scored.measures[name].params.get("cutoff")
+    if result.compared.scored is not None and name in result.compared.scored.measures:
+        cutoff = result.compared.scored.measures[name].params.get("cutoff")
     return {"depth": left.depth, "cutoff": cutoff, "shared": left.is_shared, "queries": bits}
 
 

@@ -127,13 +127,17 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
                 ("Best sets", best[["criterion", "run", "p_not_beaten", "may_be_best"]], 2)
             )
         for by in names:
-            said_once = ["criterion", *([] if result.by[by].is_measure else ["mean_a", "mean_b"])]
+            said_once = [
+                "criterion",
+                *([] if result.compared.by[by].is_measure else ["mean_a", "mean_b"]),
+            ]
             table = result.table(by).drop(columns=said_once)
-            if result.undecided(by) is not None:
+            if result.missing.undecided(by) is not None:
                 table["holds"] = result.verdicts(by, holds=True)["holds"]
             tables.append((f"Differences by {by}, a row per pair of runs", table, 2))
         all_defined = names == result.criteria
-    if result.grouped:
+    grouped = result.grouped if isinstance(result, Benchmark) else result.compared.grouped
+    if grouped:
         tables.append(("Means in groups of queries", result.group_means(), keys))
         if all_defined:
             tables.append(("Differences in groups of queries", result.group_table(), keys))

@@ -161,12 +161,16 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
                     getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan)
                 )
             rows.append(shown)
-        measure = known_measure(name) if one.scored is None else one.scored.measures.get(name)
+        measure = (
+            known_measure(name)
+            if one.compared.scored is None
+            else one.compared.scored.measures.get(name)
+        )
         what = measure or getattr(standing.criterion, "preference", None)
         forest: dict[str, list[Mark]] = {}
         if isinstance(result, Benchmark) and compared and result.baseline is not None:
             forest = collection_marks(result, name)
-        elif isinstance(standing, Standing) and several and result.grouped:
+        elif isinstance(standing, Standing) and several and standing.result.compared.grouped:
             forest = group_marks(standing)
         ranking = {
             "standing": standing,
@@ -182,7 +186,7 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[d
             "forest_scale": Scale.of(
                 (mark for some in forest.values() for mark in some), include=[0]
             ),
-            "estimate": one.test_of(name).procedure.estimate,
+            "estimate": one.compared.test_of(name).procedure.estimate,
             "heatmap": _heatmap(standing) if isinstance(standing, Standing) and several else None,
         }
         rankings.append(ranking)
@@ -199,7 +203,7 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
     result, criterion, unsure = standing.result, standing.criterion, standing.unsure or []
     what = "Mean preference of the row's run over the column's, from −1 to 1"
     if criterion.is_measure:
-        powered = "" if result.predicted is None else ", prediction-powered"
+        powered = "" if result.compared.predicted is None else ", prediction-powered"
         cost = ", of which the smaller is better" if criterion.smaller_is_better else ""
         what = f"Difference of the means of the row's run and the column's{powered}{cost}"
     matrix = result.matrix(standing.name).loc[standing.runs, standing.runs].to_numpy()
@@ -223,7 +227,7 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
             )
             text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
             undone = "unjudged documents might undo it" if is_unsure else None
-            words = verdict_words(verdict, has_margin=result.margins is not None)
+            words = verdict_words(verdict, has_margin=result.compared.margins is not None)
             said = "; ".join(filter(None, [words, facts.get((a, b)), undone]))
             cell = {
                 "value": difference,
@@ -241,7 +245,7 @@ def _heatmap(standing: Standing) -> dict[str, Any]:
     )
     note = f"{differ} ({standing.how})."
     if any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row):
-        left = result.undecided(standing.name)
+        left = result.missing.undecided(standing.name)
         note += f" {dagger_note({} if left is None else {standing.name: left.depth})}"
     return {
         "quantity": what,

@@ -13,6 +13,7 @@ import ir_measures
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, LexiRecall
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.naming import Preference
@@ -97,7 +98,7 @@ def _mean_preferences(systems: Systems) -> Any:
     counts = PreferenceCounts(systems.ranks, 1, None)
     vars(counts)["positions"] = systems.positions  # the loop is given its rank lists, too
     criterion = PreferenceCriterion("lexirecall", Preference("lexirecall"), counts)
-    return Comparison(list(counts.runs), {"lexirecall": criterion}).matrix()
+    return Comparison(ComparedRuns(list(counts.runs), {"lexirecall": criterion})).matrix()
 
 
 _IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")

@@ -79,7 +79,7 @@ def test_undefined_criteria_take_no_part():
     qrels = {f"q{i}": {"a": 1} for i in range(8)}
     runs = {n: {q: {"a": 1.0, "b": s} for q in qrels} for n, s in (("x", 0.5), ("y", 2.0))}
     result = irl.compare(qrels, runs, ["AP", "RR"])
-    assert result.defined_criteria == ["AP", "RR"]
+    assert result.compared.defined_criteria == ["AP", "RR"]
 
 
 def test_groups_are_corrected_together_with_the_criteria():

@@ -117,7 +117,7 @@ def test_groups_are_units() -> None:
         pytest.approx(np.maximum(of_runs.low, 0)),
         pytest.approx(np.minimum(of_runs.high, 1)),
     )
-    assert result.test_of("lexirecall").name == "randomisation"
+    assert result.compared.test_of("lexirecall").name == "randomisation"
     drawn = result.with_test("bootstrap").table("AP")
     assert (
         drawn["p"].tolist()
@@ -220,7 +220,7 @@ def test_a_column_of_the_values_names_the_groups_and_is_no_measure() -> None:
 
 def test_a_column_of_the_qrels_names_the_groups() -> None:
     qrels = QRELS.assign(kind=QRELS["query_id"].map(KINDS))
-    assert irl.compare(qrels, RUNS, "AP", groups="kind").groups.sizes == {
+    assert irl.compare(qrels, RUNS, "AP", groups="kind").compared.groups.sizes == {
         "how": 6,
         "what": 3,
         "who": 7,

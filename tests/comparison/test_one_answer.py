@@ -176,8 +176,8 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
             {candidate: row},
             {**once, "mean_a": "mean_a", "mean_b": "mean_b"},
         )
-        assert row["queries"] == len(alone.criterion().query_ids)
-        assert row["test"] == alone.test_of().name
+        assert row["queries"] == len(alone.compared.criterion().query_ids)
+        assert row["test"] == alone.compared.test_of().name
     if by != "lexirecall":
         said = doors.say(
             "eval", str(doors.qrels), *doors.runs, "-m", by, "--baseline", "base", *options
@@ -197,13 +197,16 @@ def test_a_measure_counts_every_query_and_a_preference_those_with_relevant_docum
         "y": {q: {"b": 2.0, "a": 1.0} for q in qrels},
     }
     result = irl.compare(qrels, runs, ["AP", "lexirecall"])
-    assert [len(result.criterion(name).query_ids) for name in result.criteria] == [3, 2]
+    assert [len(result.compared.criterion(name).query_ids) for name in result.criteria] == [3, 2]
     assert result.means("AP")["mean"].tolist() == pytest.approx([0.5, 0.5])
     table = result.table().set_index("criterion")
     assert table.loc["AP", ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
     assert table.loc["lexirecall", ["wins", "losses", "ties"]].tolist() == [1, 1, 0]
     relevant = irl.compare(irl.load(qrels, queries="relevant"), runs, ["AP", "lexirecall"])
-    assert [len(relevant.criterion(name).query_ids) for name in relevant.criteria] == [2, 2]
+    assert [len(relevant.compared.criterion(name).query_ids) for name in relevant.criteria] == [
+        2,
+        2,
+    ]
     assert any("1 query has no relevant document" in note for note in result.diagnostics)
 
 
@@ -229,6 +232,6 @@ def test_rounding_is_no_difference() -> None:
 
 def test_the_default_test_is_t_for_measures_and_sign_for_preferences() -> None:
     result = irl.compare("lexirecall/demo", irl.demo.runs(), ["AP", "lexirecall"])
-    assert [result.test_of(name).name for name in result.criteria] == ["t", "sign"]
+    assert [result.compared.test_of(name).name for name in result.criteria] == ["t", "sign"]
     asked = irl.compare("lexirecall/demo", irl.demo.runs(), ["AP", "lexirecall"], test="wilcoxon")
-    assert {asked.test_of(name).name for name in asked.criteria} == {"wilcoxon"}
+    assert {asked.compared.test_of(name).name for name in asked.criteria} == {"wilcoxon"}

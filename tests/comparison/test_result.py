@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import io
 import itertools
 import math
@@ -399,7 +401,9 @@ def test_markdown_has_a_row_per_run_best_first_with_the_best_bold_and_letters_of
     letters = dict(zip([row[1] for row in rows], [row[0] for row in rows], strict=True))
     for row in rows:
         beaten = "".join(
-            letters[run] for run in RUNS if compared.verdicts_by("AP").on(row[1], run) == "better"
+            letters[run]
+            for run in RUNS
+            if compared.tests.verdicts_by("AP").on(row[1], run) == "better"
         )
         assert re.findall("<sup>(.*?)</sup>", row[2]) == ([beaten] if beaten else [])
 
@@ -540,7 +544,7 @@ def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str
             **options,
         ),
     ):
-        for name, criterion in result.by.items():
+        for name, criterion in result.compared.by.items():
             means = result.means(name).dropna()
             assert (criterion.range[0] <= means["ci_low"]).all()
             assert (means["ci_high"] <= criterion.range[1]).all()
@@ -761,7 +765,7 @@ def test_arguments_that_are_said_elsewhere_name_the_place(options, where):
 def test_markdown_marks_what_differs_from_a_baseline():
     compared = irl.compare(QRELS, RUNS, "AP", baseline="fair")
     _, _, *rows = cells(compared.to_markdown())
-    verdicts = compared.verdicts_by()
+    verdicts = compared.tests.verdicts_by()
     for run, cell in rows:
         sign = {"better": "\\+", "worse": "-"}.get(verdicts.on(run, "fair") or "", "")
         assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(
@@ -774,3 +778,21 @@ def test_a_comparison_can_be_pickled_after_it_was_looked_at():
     compared = irl.compare(QRELS, RUNS, "AP", baseline="fair")
     table = compared.verdicts(holds=True)
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(compared)).verdicts(holds=True), table)
+
+
+def test_a_comparison_has_few_public_members() -> None:
+    """What a user calls stays on one page of documentation; the machinery is in what it holds."""
+    fields = {field.name for field in dataclasses.fields(Comparison)}
+    public = {name for name in dir(Comparison) if not name.startswith("_")} | fields
+    assert len(public) <= 35, sorted(public)
+    assert {name for base in Comparison.__mro__[1:-1] for name in vars(base)} == set()
+
+
+def test_a_copy_of_a_comparison_gives_the_same_tables() -> None:
+    compared = irl.compare(QRELS, RUNS, ["AP", "lexirecall"], baseline=next(iter(RUNS)))
+    table = compared.table()
+    again = dataclasses.replace(compared)
+    for one in (copy.copy(compared), again, pickle.loads(pickle.dumps(again))):
+        pd.testing.assert_frame_equal(one.table(), table)
+        assert one.table().attrs == table.attrs
+    assert copy.deepcopy(compared) is compared  # tables hold it in their attrs

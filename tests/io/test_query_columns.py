@@ -252,8 +252,8 @@ def test_groups_and_predicted_values_use_the_same_column() -> None:
     result = irl.compare(values=values, by="acc", query="n", groups=groups)
     assert set(result.group_table()["ties"]) == {N // 2}
     sharpened = irl.compare(values=values, by="acc", query="n", predicted=values)
-    assert sharpened.predicted is not None
-    assert len(sharpened.predicted.query_ids) == N
+    assert sharpened.compared.predicted is not None
+    assert len(sharpened.compared.predicted.query_ids) == N
 
 
 @pytest.mark.parametrize("column", ["doc_id", "problem", "query_id"])

@@ -71,7 +71,7 @@ def test_pairs_are_bounded_down_to_the_same_depth_as_the_summary() -> None:
         default = result.bounds(name).drop(columns=columns)
         assert_frame_equal(default, result.bounds(name, depth=100).drop(columns=columns))
         assert result.bounds(name, depth=None)["depth"].isna().all()
-    left = result.undecided("AP")
+    left = result.missing.undecided("AP")
     assert left is not None
     assert [left.low[0], left.high[0]] == result.bounds("AP")[["low", "high"]].iloc[0].tolist()
 

@@ -271,7 +271,7 @@ def test_each_collection_of_a_benchmark_has_its_predictions() -> None:
     result = benchmark(qrels, runs, BY, predicted={"one": PREDICTED})
     expected = compare(HUMAN, RUNS, BY, predicted=PREDICTED)
     pd.testing.assert_frame_equal(result["one"].table(), expected.table())
-    assert result["two"].predicted is None
+    assert result["two"].compared.predicted is None
     single = benchmark(load(HUMAN), RUNS, BY, predicted=PREDICTED)
     pd.testing.assert_frame_equal(next(iter(single.values())).table(), expected.table())
     for bad, said in (

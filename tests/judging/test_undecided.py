@@ -34,8 +34,8 @@ def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject
     small = data.draw(comparable_collections())
     deep = type(small)(small.qrels, small.rankings, small.max_rel, 100, 0)
     result = compare(deep.qrels, deep.runs, name, allow_empty=True)
-    left = result.undecided(name)
-    criterion = result.by[name]
+    left = result.missing.undecided(name)
+    criterion = result.compared.by[name]
     if left is None:
         assert not criterion.query_ids or not any(deep.open_docs(q) for q in deep.qrels)
         return
@@ -95,7 +95,7 @@ def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(
     top = max(g for grades in small.qrels.values() for g in grades.values())
     deep = type(small)(small.qrels, small.rankings, top, 4 if name == "RR@4" else 100, 0)
     result = compare(deep.qrels, deep.runs, name, test="sign", allow_empty=True)
-    left = result.undecided(name)
+    left = result.missing.undecided(name)
     if left is None:
         return
     if name == "RR@4":
@@ -117,13 +117,13 @@ def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
     runs = {"x": {q: {"a": 2.0} for q in qrels}, "y": {q: {"u": 2.0} for q in qrels}}
     result = compare(qrels, runs, "lexirecall", allow_empty=True)
-    left = result.undecided("lexirecall")
+    left = result.missing.undecided("lexirecall")
     assert left is not None
     assert not left.is_open.any()
     assert (left.low, left.high) == (0, 1)
     assert any("unjudged documents could undo it" in note for note in result.diagnostics)
     sure = compare(qrels, {**runs, "y": {q: {"b": 2.0, "u": 1.0} for q in qrels}}, "lexiprecision")
-    assert not sure.undecided("lexiprecision").holds_zero.any()
+    assert not sure.missing.undecided("lexiprecision").holds_zero.any()
 
 
 @pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
@@ -140,13 +140,13 @@ def test_what_holds_has_its_sign_under_every_judging_and_what_could_be_undone_is
     cutoff = ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100
     deep = type(small)(small.qrels, small.rankings, top, cutoff, 0)
     result = compare(deep.qrels, deep.runs, name, test=test, allow_empty=True)
-    depth, (word,) = result.holds(name)
+    depth, (word,) = result.missing.holds(name)
     assert (depth is None) <= (word == "not bounded")
-    if not result.by[name].query_ids or not np.isfinite(
+    if not result.compared.by[name].query_ids or not np.isfinite(
         estimate := result.table()["estimate"].iloc[0]
     ):
         return
-    if result.by[name].is_measure:
+    if result.compared.by[name].is_measure:
         every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
     else:  # a query takes part where a relevant document is known
         every = [np.sign(x) for x in every_preference(deep, name, None).values()]
@@ -211,7 +211,7 @@ def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch
             patch.setattr(f"ir_lexirecall.comparison.missing_judgments.{limit}", 0)
             result = compare(QRELS, runs, ["lexirecall", "P@1"])
             said = result.summary(full=True)
-            assert [result.too_many(by) for by in result.criteria] == [
+            assert [result.missing.too_many(by) for by in result.criteria] == [
                 by == name for by in result.criteria
             ]
             assert (
@@ -239,12 +239,12 @@ def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) 
     closed = len(result.query_ids) - bounds["open"].to_numpy()
     leaders = set(result.ranking("AP")["run"][:2])
     between = [set(pair) == leaders for pair in result.pairs]
-    assert result.scored is not None
-    pool = result.scored.pool(100)
+    assert result.compared.scored is not None
+    pool = result.compared.scored.pool(100)
     unjudged = np.sum(~pool.is_judged & pool.within(100)) / len(result.query_ids)
     cells = [f"{unjudged:.0f}", f"{closed.mean():.1f}", str(closed[between].item())]
     for name in result.criteria:
-        left, verdicts = result.undecided(name), result.verdicts(name)["verdict"]
+        left, verdicts = result.missing.undecided(name), result.verdicts(name)["verdict"]
         assert left is not None
         significant = verdicts.isin(["better", "worse"]).to_numpy()
         cells.append(f"{np.sum(significant & left.holds_zero)} of {significant.sum()}")
@@ -260,7 +260,7 @@ def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     )
     few = {name: demo.run(name) for name in ("bm25", "tfidf", "ql")}
     several = compare("lexirecall/demo", few, "lexirecall", baseline="ql")
-    left = several.undecided("lexirecall")
+    left = several.missing.undecided("lexirecall")
     assert left is not None
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
     assert f"between tfidf and ql on {number} of 16 queries." in several.summary(full=True)
@@ -281,12 +281,14 @@ def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
     runs = {"good": dict.fromkeys(queries, GOOD["q0"]), "bad": dict.fromkeys(queries, BAD["q0"])}
     for result in (compare(people, runs, "RR"), compare(people, runs, "RR", predicted=predicted)):
         assert result.verdicts()["verdict"].tolist() == ["better"]
-        could = "might" if result.predicted else "could"  # with predictions, no bound is known
+        could = (
+            "might" if result.compared.predicted else "could"
+        )  # with predictions, no bound is known
         assert any(f"unjudged documents {could} undo it" in note for note in result.diagnostics)
         assert any("12 queries judged by people" in note for note in result.diagnostics) == bool(
-            result.predicted
+            result.compared.predicted
         )
-    left = result.undecided("RR")
+    left = result.missing.undecided("RR")
     assert left is not None
     assert left.outer is None
 
@@ -308,14 +310,14 @@ def test_intervals_of_bounds_hold_those_of_the_table(test: str) -> None:
         table = many.with_test("t").table()
     assert ((bounds["ci_low"] <= table["ci_low"]) & (bounds["ci_high"] >= table["ci_high"])).all()
     for name in many.criteria if test not in ("wilcoxon", "tukey") else ():
-        left, table = many.undecided(name), many.table(name)
+        left, table = many.missing.undecided(name), many.table(name)
         assert left is not None
         assert left.outer is not None
         assert ((left.outer[0] <= table["ci_low"]) & (left.outer[1] >= table["ci_high"])).all()
 
 
 def known(result: Comparison) -> bool:
-    return any(result.undecided(name) is not None for name in result.criteria)
+    return any(result.missing.undecided(name) is not None for name in result.criteria)
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
@@ -327,14 +329,14 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     result = compare(everything, runs, ["AP", "lexirecall"])
     assert not known(result)
     assert "unjudged" not in result.summary(full=True)
-    assert result.holds("AP") == (100, ["under any judging"])
+    assert result.missing.holds("AP") == (100, ["under any judging"])
 
 
 @pytest.mark.parametrize("name", ["AP", "lexirecall"])
 def test_forests_have_an_outer_interval(name: str) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     result = compare("lexirecall/demo", demo.runs(), name, baseline="bm25")
-    left = result.undecided(name)
+    left = result.missing.undecided(name)
     assert left is not None
     assert left.outer is not None
     ax = result.plot("differences", name)
@@ -368,4 +370,4 @@ def test_means_of_graded_preferences_are_not_bounded_by_who_wins(name: str) -> N
     by_sign = irl.compare(
         {q: {"a": 1, "b": 1} for q in narrow}, {"x": narrow, "y": heavy}, name, test="sign"
     )
-    assert by_sign.undecided(name).bounded
+    assert by_sign.missing.undecided(name).bounded

@@ -120,15 +120,15 @@ def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Pat
 
 def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
     hostile = hostile_comparison()
-    assert hostile.scored is not None
-    texts = dict.fromkeys(hostile.scored.judgments.doc_ids, HOSTILE[0])
+    assert hostile.compared.scored is not None
+    texts = dict.fromkeys(hostile.compared.scored.judgments.doc_ids, HOSTILE[0])
     path = irl.report(
         hostile,
         tmp_path / "report.html",
         title=HOSTILE[0],
         command="x" * 300,
         inputs={HOSTILE[0]: HOSTILE[1] * 9},
-        runs=hostile.scored.sources,
+        runs=hostile.compared.scored.sources,
         texts=texts,
         queries=dict.fromkeys(HOSTILE, HOSTILE[1]),
     )
@@ -371,7 +371,7 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
     table = result.explain("bm25", "ql").dropna(subset=["winner"])
     table = table.astype({"rank_a": float, "rank_b": float})  # NaN: the run does not get there
     assert len(table) > 5
-    left = result.undecided("lexirecall")
+    left = result.missing.undecided("lexirecall")
     assert left is not None
     is_open = dict(
         zip(left.query_ids, left.is_open[result.pairs.index(("bm25", "ql"))], strict=True)

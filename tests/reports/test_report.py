@@ -192,7 +192,7 @@ def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
         table(page, "Best sets"), best[["criterion", "run", "p_not_beaten", "may_be_best"]]
     )
     for name in CRITERIA:
-        empty = [] if name in result.measures else ["mean_a", "mean_b"]
+        empty = [] if name in result.compared.measures else ["mean_a", "mean_b"]
         expected = differences(result, name).drop(columns=["criterion", *empty])
         assert ("holds" in expected) == (name != "dominance")
         same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
@@ -201,7 +201,7 @@ def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
 
 def differences(result: Comparison, name: str) -> pd.DataFrame:
     """The rows of a criterion, and how they hold where that is known."""
-    known = result.undecided(name) is not None
+    known = result.missing.undecided(name) is not None
     return result.table(name).assign(
         **({"holds": result.verdicts(name, holds=True)["holds"]} if known else {})
     )
@@ -222,7 +222,7 @@ def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(
     assert len(heatmaps) == len(CRITERIA)
     colours = set()
     for name, heatmap in zip(CRITERIA, heatmaps, strict=True):
-        verdicts, matrix = result.verdicts_by(name), result.matrix(name)
+        verdicts, matrix = result.tests.verdicts_by(name), result.matrix(name)
         cells = heatmap.xpath(".//td[@data-a]")
         assert len(cells) == 6
         for cell in cells:
@@ -232,10 +232,10 @@ def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(
                 matrix.loc[a, b], abs=0.0051
             )
             decided = verdicts.on(a, b) if verdicts.on(a, b) in ("better", "worse") else ""
-            holds = dict(zip(result.pairs, result.holds(name)[1], strict=True))
+            holds = dict(zip(result.pairs, result.missing.holds(name)[1], strict=True))
             holding = holds.get((a, b), holds.get((b, a))) == "under any judging"
             assert ("†" in cell.text) == (
-                bool(decided) and not holding and result.undecided(name) is not None
+                bool(decided) and not holding and result.missing.undecided(name) is not None
             )
             assert (cell.get("class") or "").partition(" ")[0] == decided
             assert cell.text.rstrip("†").endswith("*") == bool(decided)

@@ -84,7 +84,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     print("measure  queries  " + TITLES.replace("|", "  "))
     for name in options.measures:
-        values = result.by[name].standings
+        values = result.compared.by[name].standings
         best = np.argsort(-values.mean(axis=1), kind="stable")[:BEST]
         for queries in (50, 100):
             pairs = [

@@ -472,7 +472,10 @@ def real_values() -> list[tuple[str, Floats]]:
         if (DATA / folder).exists():
             runs = {path.stem: path for path in sorted((DATA / folder / "runs").iterdir())}
             result = irl.compare(DATA / folder / qrels, runs, by=["AP", "nDCG@10"])
-            found += [(f"{name}, {measure}", result.by[measure].standings) for measure in result.by]
+            found += [
+                (f"{name}, {measure}", result.compared.by[measure].standings)
+                for measure in result.compared.by
+            ]
     return found
 
 

@@ -344,10 +344,10 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
     assert result.provenance == wanted.provenance
     assert result.diagnostics == wanted.diagnostics
     assert_nothing_fetched(result)
-    assert result.scored is not None
-    assert wanted.scored is not None
-    for name, run in result.scored.runs.items():
-        local = wanted.scored.runs[name]
+    assert result.compared.scored is not None
+    assert wanted.compared.scored is not None
+    for name, run in result.compared.scored.runs.items():
+        local = wanted.compared.scored.runs[name]
         for attribute in ("query", "doc", "rank", "depth"):
             np.testing.assert_array_equal(
                 getattr(run, attribute), getattr(local, attribute), strict=True
@@ -403,8 +403,8 @@ def test_of_queries_that_no_run_has_the_driver_gets_what_the_judgments_say(
 
 
 def assert_nothing_fetched(result: Comparison) -> None:
-    assert result.scored is not None
-    for here in (result.scored.judgments, *result.scored.runs.values()):
+    assert result.compared.scored is not None
+    for here in (result.compared.scored.judgments, *result.compared.scored.runs.values()):
         assert "_here" not in vars(here)
 
 
