@@ -32,15 +32,12 @@ import unanimity
 from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall import evaluate
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.discounts import gain
-from ir_lexirecall.measures.diversity import ALPHA, ANY_GAIN, novel_utility, top_grades
-from ir_lexirecall.measures.other_programs import rows_by_aspect
-from ir_lexirecall.measures.parameters import GAIN_OF_ASPECTS, Param
+from ir_lexirecall.measures import novelty
+from ir_lexirecall.measures.novelty import NRBP_G
 from ir_lexirecall.meta import Study, axioms, properties
 
 CONSTRAINTS = {  # as the paper shortens them
@@ -135,33 +132,10 @@ TABLE_2 = {  # the paper's values by design: RBU, the best of all others, and of
 }
 
 
-class AlphaDCG(Measure):
-    """The paper's alpha-DCG for grades, sum_i sum_t r(d_i,t) (1-alpha)^c / log2(i+1); its ideal is the same for a topic."""
+class AlphaDCG(novelty.Novelty, register=False):
+    """The paper's alpha-DCG for grades; its ideal is the same for a topic."""
 
-    params = {"alpha": ALPHA, **GAIN_OF_ASPECTS}
-
-    def score(self, run: AlignedRun) -> Floats:
-        return novelty(self, run, lambda rank: 1 / np.log2(rank + 1))
-
-
-class GradedNRBP(Measure):
-    """The paper's NRBP for grades, sum_i p^(i-1) sum_t r(d_i,t) (1-alpha)^c."""
-
-    params = {
-        "alpha": ALPHA,
-        "p": Param(float, "persistence", default=0.8),
-        **GAIN_OF_ASPECTS,
-    }
-
-    def score(self, run: AlignedRun) -> Floats:
-        return novelty(self, run, lambda rank: self["p"] ** (rank - 1.0))
-
-
-def novelty(measure: Measure, run: AlignedRun, discount) -> Floats:
-    """Sum over ranks and subtopics of discount x gain x (1-alpha)^c, c = earlier documents about the subtopic."""
-    pair, rank, grade = rows_by_aspect(run, ANY_GAIN, None)
-    r = gain(grade, top_grades(measure, run.judgments)[pair], measure["gain"])
-    return novel_utility(run.judgments, pair, r * discount(rank), measure["alpha"])
+    NAME = "AlphaDCG"
 
 
 MEASURES = {  # without a cutoff, which the paper takes as deep, but for P and S-Recall
@@ -179,7 +153,7 @@ MEASURES = {  # without a cutoff, which the paper takes as deep, but for P and S
     "RBP-IA": "IA(base='CWL_RBP(phi=0.8,max_rel=2)')",
     "S-Recall@k": "StRecall@20",
     "S-RR@100%": "SRR",
-    "NRBP": GradedNRBP(),
+    "NRBP": NRBP_G(),
     "D#-Measure@k": "DSharp",
     "alpha-nDCG@k": AlphaDCG(),
     "EU": "EU",
@@ -193,7 +167,7 @@ PARAMETERS = {  # what the marks depend on
     "RBP(p=.76)": "CWL_RBP(phi=0.76,max_rel=2)",
     "RBP(p=.5)": "CWL_RBP(phi=0.5,max_rel=2)",
     "alpha-nDCG(alpha=.25)": AlphaDCG(alpha=0.25),
-    "NRBP(p=.99)": GradedNRBP(p=0.99),
+    "NRBP(p=.99)": NRBP_G(p=0.99),
 }
 EFFORTS = (0.0, 0.001, 0.05, 0.1, 0.5)
 OF_NDEVAL = {
@@ -458,12 +432,14 @@ def unanimity_by_design(
     """Table 2's three designs on one collection: who leads, and who comes last?"""
     rng = np.random.default_rng(seed)
     tables = {}
+    ahead: list[float] = []  # by design: how far RBU is ahead of the best other measure
     for design in TABLE_2:
         judged = qrels if design == "official" else simulated(qrels, rng)
         judgments = Judgments.from_qrels(judged)
         runs = runs_for(judgments)
         if design == "official":
             order_at_20(what, runs, count)
+            official_order(what, runs, count)
         else:
             longest = {
                 name: run.depth if "length" in design else np.minimum(run.depth, 50)
@@ -520,6 +496,11 @@ def unanimity_by_design(
             rest.max(),
         )
         verdicts.append(count.claims[-1].holds)
+        ahead.append(float(effort.max() - rest.max()))
+        if design == "official":
+            section_6_2(name, values, family, ahead_of, count)
+        if design == "cut at 0..50":
+            deep_cutoffs(name, values, count)
         deep = {
             name: values[
                 values.index.str.startswith(f"{name}@") | values.index.str.match(rf"{name}\(.*@")
@@ -542,6 +523,12 @@ def unanimity_by_design(
         )
         high, low = (effort[effort.index.str.contains(p)].max() for p in ("p=0.99", r"p=0.8,"))
         ahead_of(f"{name}: RBU with p=.99 is ahead of p=.8", high, low)
+    text = ", ".join(f"{lead:+.4f}" for lead in ahead)
+    lead_text = f"Section 6.3, {what}: RBU's lead grows over the designs ({text}; printed .0068, .0834, .2099)"
+    if None in verdicts:
+        count.cannot_tell(lead_text, AT_CEILING)
+    else:
+        count.claim(lead_text, 0 < ahead[0] < ahead[1] < ahead[2])
     print(f"\n  {what}: the best RBU and EU by effort e")
     efforts = pd.DataFrame(rows).set_index("design")
     print(
@@ -566,6 +553,108 @@ def unanimity_by_design(
         axes.set(xlabel="metric unanimity, best variant", title=what)
         axes.legend()
         save(axes, plots, f"amigo_2018_table_2_{'web_2014' if 'Web' in what else 'made_up'}")
+
+
+def section_6_2(name: str, values: pd.Series, family: pd.Series, ahead_of, count: Printed) -> None:
+    """Check what the text says of families and parameters, by the judgments as they are."""
+    rbp = [values[f"RBP(p={p})"] for p in (0.99, 0.8)]
+    ahead_of(f"{name}, Section 6.2: RBP with p=.99 is ahead of p=.8", *rbp)
+    pairs = [("AP-IA", "AP"), ("RR-IA", "RR"), ("P-IA@20", "P@20"), ("nDCG-IA@20", "nDCG@20")]
+    below = [plain for aware, plain in pairs if values[aware] < values[plain] - 1e-9]
+    count.claim(
+        f"{name}, Section 6.2: intent-aware forms are at least as unanimous as plain ones"
+        f"{' (not ' + ', '.join(below) + ')' if below else ''}",
+        not below,
+    )
+    others = values[family != "RBU"].max()
+    least = min(best_with(values, "RBU", e) for e in EFFORTS)
+    ahead_of(f"{name}, Section 6.2: RBU is first with every e", least, others)
+    rivals = values[family.isin(["EU", "ERR-IA"])].max()
+    ahead_of(
+        f"{name}, Section 6.3: no single constraint decides, RBU is above EU and ERR-IA",
+        values[family == "RBU"].max(),
+        rivals,
+    )
+
+
+def deep_cutoffs(name: str, values: pd.Series, count: Printed) -> None:
+    """Check that cutoffs beyond the length of all lists change nothing."""
+    gap = max(
+        abs(values[f"{measure}@50"] - values[f"{measure}@{k}"])
+        for measure in ("nDCG", "ERR", "nDCG-IA", "ERR-IA")
+        for k in (100, 1000)
+    )
+    count.claim(f"{name}, Section 6.3: cutoffs of 50 and more are level", gap < 1e-9)
+
+
+def official_order(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
+    """Check which of the official measures is first, and what RBU's persistence does."""
+    official = {"AP-IA": "IA(base='AP')", "alpha-nDCG": "alpha_nDCG(alpha=0.5)@20"}
+    official |= {"ERR-IA": "IA(base='GERR(max_rel=4)@20')", "P-IA": "IA(base='P@20')"}
+    official |= {"S-Recall": "StRecall@20"}
+    rbu = {f"RBU(p={p})": f"RBU(p={p},max_rel=4)@20" for p in (0.8, 0.9, 0.99)}
+    judgments = next(iter(runs.values())).judgments
+    table = Study({**official, **rbu}, judgments, runs, progress=False).unanimity()
+    value = table.set_index("measure")["unanimity"]
+    first, rest = value["AP-IA"], value[list(official)[1:]].max()
+    count.claim(
+        f"Section 6.4, {what}: AP-IA is first of the official measures ({first:.4f}, {rest:.4f})",
+        first > rest + 1e-9,
+    )
+    rising = value[list(rbu)].tolist()
+    count.claim(
+        f"Section 6.4, {what}: metric unanimity rises with RBU's p ({', '.join(f'{v:.4f}' for v in rising)})",
+        rising[0] < rising[1] < rising[2],
+    )
+
+
+def of_single_rankings(count: Printed) -> None:
+    """Check what the text says of single rankings, and note slips of the text."""
+    rows = [("q", "a", 1, "t"), ("q", "b", 1, "t"), ("q", "b", 1, "u"), ("q", "c", 1, "u")]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    ratios = []
+    for scale in (2, 20, 10**6):  # gains of 1 / scale
+        names = [
+            f"RBU(p=0.8,e=0,gain='linear',max_rel={scale},normalize=True)",
+            f"IA(base=\"CWL_RBP(phi=0.8,gain='linear',max_rel={scale})\")",
+        ]
+        rbu, rbp = evaluate(names, qrels, run).loc["q", names]
+        ratios.append(rbu / rbp)
+    count.claim(
+        "Section 5: RBU with e=0 approaches RBP-IA for small gains (their ratios "
+        f"{', '.join(f'{ratio:.6f}' for ratio in ratios)})",
+        ratios[0] < ratios[1] < ratios[2] and abs(ratios[2] - 1) < 1e-5,
+    )
+    name = "RBU(p=1,e=0.1,gain='linear',max_rel=10)"
+    value = float(evaluate(name, {"q": {"a": 1}}, {"q": {"a": 1.0}}).loc["q", name])
+    count.claim("Section 5: with e = .1 and r = .1 a document gains nothing", abs(value) < 1e-12)
+    both = {"q": {"b": 2.0, "x": 1.0}}
+    values = [
+        float(evaluate("IA(base='P@2')", qrels, run_of).iloc[0, 0])
+        for run_of in (both, {"q": {"a": 2.0, "c": 1.0}})
+    ]
+    count.claim(
+        "Footnote 3: P-IA depends on the number of relevant documents over all aspects alone",
+        abs(values[0] - values[1]) < 1e-12,
+    )
+    for text in (
+        "RBU with e > 0 is above CT and ACT",
+        "RBU without e is below them",
+        "P@Recall and ERR's means are less unanimous",
+    ):
+        count.cannot_tell(
+            f"Section 6.5, Table 3: {text}", "the 23 runs of Dynamic Domain are not at hand"
+        )
+    count.slip(
+        "Footnote 4 prints 1/N + 2/N for AP-IA@2; the precision at the second document is 2/2"
+    )
+    count.slip(
+        "Section 3.2 defines relevant and irrelevant documents with their relevances exchanged"
+    )
+    count.slip(
+        "The appendix's proof of ASPDIV takes a larger sum over aspects for a larger value of each"
+    )
 
 
 def order_at_20(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
@@ -626,6 +715,7 @@ def main(arguments: list[str] | None = None) -> None:
     narrower = table_1(options.cases, options.size, options.plots, count)
     unanimity.example(count)
     unanimity.properties(count)
+    of_single_rankings(count)
     topics, systems, depth = (50, 30, 2000) if options.full else (15, 10, 500)
     qrels, made = made_up(topics, systems, depth, np.random.default_rng(1))
     print(

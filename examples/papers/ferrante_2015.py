@@ -2,9 +2,9 @@
 Ferrante, Ferro, Maistro, ICTIR 2015: partial orders, swap and replacement, and the balancing index
 ===================================================================================================
 
-Of 13 printed numbers (seven examples of the orders, four sums, two sentences about B(n), each counted once) 11 are reproduced.
+Of 14 printed numbers (eight examples of the orders, four sums, two sentences about B(n), each counted once) 12 are reproduced.
 Not reproduced: one order, which the paper's definition contradicts, and B(n) = 1 of ERR, which holds where one grade satisfies
-with a probability of 3/8 or more; with the definition's own range of grades, 1 to 2, 3 or 4, it is 0. Of 20 claims 17 hold, 3 fail and 0 cannot be told:
+with a probability of 3/8 or more; with the definition's own range of grades, 1 to 2, 3 or 4, it is 0. Of 27 claims 24 hold, 3 fail and 0 cannot be told:
 the inequality 3/2 > 53/30, B(n) = 1 of ERR for graded relevance, and Figure 1 (b) for independent draws of
 relevance fail. Equation 1 and Theorem 5.2, by ranks and by sets, are shown by enumeration. The curves of Figure 1 are not printed as numbers: (a) is
 computed, (b) simulated by the paper's design, in both readings of it (independent draws, or exact counts of relevant
@@ -49,6 +49,7 @@ ORDERS = [  # two rankings, the printed order, and what is wrong with it
     ([1, 0, 0, 1, 0], [0, 1, 1, 0, 1], "rank", "not comparable", ""),
     ([0, 1, 1, 2, 2], [0, 1, 1, 2, 3], "set", "<", ""),
     ([0, 1, 1, 2, 2], [0, 1, 1, 1, 3], "set", "not comparable", ""),
+    ([0, 1, 1, 2, 2], [2, 0, 1, 2, 1], "set", "=", ""),
 ]  # fmt: skip
 LENGTHS = [5, 10, 20, 21, 50, 100, 200]
 ENUMERATED = [
@@ -97,6 +98,40 @@ def orders(count: Printed) -> None:
     )
 
 
+def worked_steps(count: Printed) -> None:
+    """Check what the text says of single rankings, and of measurements on what is not comparable."""
+    r, between, s = [1, 0, 1, 0, 1, 1], [1, 0, 1, 1, 1, 0], [1, 1, 0, 1, 1, 0]
+    order = at_most([r, between, s], "rank")
+    count.claim(
+        "Theorem 5.2: the proof's (1,0,1,1,1,0) lies between (1,0,1,0,1,1) and (1,1,0,1,1,0)",
+        bool(order[0, 1] and order[1, 2] and not order[1, 0] and not order[2, 1]),
+    )
+    one, two = [1, 0, 0, 0, 0], [0, 0, 0, 1, 1]
+    order = at_most([one, two], "rank")
+    p_5 = [sum(run) / 5 for run in (one, two)]
+    ap = [sum(sum(run[: i + 1]) / (i + 1) for i in range(5) if run[i]) for run in (one, two)]
+    count.claim(
+        "Section 5: measurements may disagree where runs are not comparable ((1,0,0,0,0) and "
+        f"(0,0,0,1,1): P@5 {p_5[0]:g}, {p_5[1]:g}; AP times RB {ap[0]:g}, {ap[1]:g})",
+        not order[0, 1] and not order[1, 0] and p_5[0] < p_5[1] and ap[0] > ap[1],
+    )
+    ends = [[3, 0, 0, 0, 0], [0, 1, 1, 1, 1]]
+    order = at_most([*ends, [0, 0, 0, 0, 1]], "rank")
+    count.claim(
+        "Section 6: (3,0,0,0,0) and (0,1,1,1,1) are linked by comparable neighbours, and not comparable",
+        not order[0, 1] and not order[1, 0] and bool(order[2, 0] and order[2, 1]),
+    )
+    index = by_closed_forms([20, 21]).set_index(["measure", "n"])["B"]
+    small, large = (index["RBP(p=0.8)", n] for n in (20, 21))
+    count.claim(
+        f"Section 6: B(n) of RBP(p=0.8) is 8 from n = 21 on, not before ({small} at 20)",
+        (small, large) == (7, 8),
+    )
+    count.slip(
+        "Algorithm 1 does not end where B(n) = 0, as for ERR with the definition's own range of grades"
+    )
+
+
 def swap_and_replacement(cases: int, count: Printed) -> None:
     print(
         "\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly"
@@ -107,9 +142,19 @@ def swap_and_replacement(cases: int, count: Printed) -> None:
     print(table.to_string())
     for row in laws[laws["result"] == "fails"].itertuples():
         print(f"  {row.measure}, {row.property}: {row.counterexample}")
+    laws_of_measurements = ["swap", "replacement"]
     count.claim(
         "ERR is a measurement: swap and replacement hold",
-        (table.loc["ERR@20", ["swap", "replacement"]] == "holds").all(),
+        (table.loc["ERR@20", laws_of_measurements] == "holds").all(),
+    )
+    count.claim(
+        "Section 5.1: so are AP, RBP and nDCG",
+        (table.loc[["AP", "RBP(p=0.8)", "nDCG"], laws_of_measurements] == "holds").all(axis=None),
+    )
+    without_cutoff = axioms(["GERR(max_rel=4)"], size=5, cases=cases).set_index("property")
+    count.claim(
+        "Section 5.1: ERR rises strictly with each probability (strict replacement, no cutoff)",
+        without_cutoff.loc["strict replacement", "result"] == "holds",
     )
 
 
@@ -162,6 +207,12 @@ def by_enumeration(n: int, count: Printed) -> None:
     count.claim(
         f"Section 3: what is ordered by ranks is ordered by sets, n={n}, by enumeration",
         not (in_order & ~as_sets).any(),
+    )
+
+    total = np.array([sum(ranking) for ranking in rankings])
+    count.claim(
+        f"Section 4.1: sums of grades on a ratio scale order all, as sets do, n={n}, by enumeration",
+        not (as_sets & (total[:, None] > total[None])).any(),
     )
 
     step = np.zeros_like(in_order)  # from r to s by one swap, or one replacement
@@ -477,6 +528,7 @@ def main(arguments: list[str] | None = None) -> None:
         options.repetitions = 10_000
     count = Printed()
     orders(count)
+    worked_steps(count)
     swap_and_replacement(options.cases, count)
     by_enumeration(5 if options.full else 4, count)
     balancing(count, options.plots)

@@ -113,6 +113,12 @@ KENDALL = {
     "MANH-CHEB": ".01 .02 .03 .03 .02 .03 .21 .11 .10 .04 .18 .12 .32 .19 -.24 -.21 .25 .21 .26 .20",
     "CAM-MM": ".10 .05 .05 .01 .11 -.01 .23 .13 .16 .03 .26 .04 .30 .18 .09 0 .51 .41 .51 .42",
 }
+SINGLE = {  # tau of single aspects: of Task, and of Decision and Misinformation
+    "relevance and usefulness": (0.75, 0.75, 0.75, 0.74),
+    "credibility and correctness": (0.26, 0.26, 0.28, 0.24),
+    "relevance and credibility": (0.33, 0.33, 0.29, 0.25),
+    "relevance and correctness": (0.42, 0.49, 0.49, 0.47),
+}
 POWER = {  # percent
     "CAM": "75.98 64.43 66.32 61.23 75.14 61.64 68.71 56.74 76.89 57.05 85.06 78.85 53.33 33.33 72.22 55.56 72.58 70.56 71.53 70.90",
     "MM": "75.61 50.58 72.89 67.79 67.32 67.81 62.68 56.12 80.71 46.99 74.25 53.56 0 0 0 0 60.08 53.23 68.31 62.20",
@@ -314,6 +320,10 @@ def printed_tables(count: Printed) -> None:
         f"Section 4.3.1: tracks have up to five aspects (Table 2: {max(ASPECTS_OF_TRACKS)})",
         max(ASPECTS_OF_TRACKS) == 5,
     )
+    ranges_of_table_4(count)
+    single_aspects(count)
+    power_by_columns(power, count)
+    tables_5_and_6_as_printed(count)
     off = [
         f"rank {rank}, {name}: {percent:.2f} for {100 * documents / 4330:.2f}"
         for rank, row in TABLE_5.items()
@@ -325,6 +335,107 @@ def printed_tables(count: Printed) -> None:
     print(
         "\nTable 5's percentages, of 4,330 documents (433 topics, 5 ranks, 2 bases), are its counts but for "
         + "; ".join(off)
+    )
+
+
+def spread(pairs: tuple[str, ...], columns: slice) -> tuple[float, float]:
+    """Return the least and the largest tau that Table 4 prints for pairs of measures in some columns."""
+    values = [value for pair in pairs for value in numbers(KENDALL[pair])[columns]]
+    return min(values), max(values)
+
+
+WEB, LATER = slice(0, 12), slice(12, 20)  # columns of Web tracks; of Task, Decision, Misinformation
+RANGES = [  # of Section 4.3.1: what, pairs, columns, least and largest tau
+    ("EUCL and MANH with CAM, Web", ("EUCL-CAM", "MANH-CAM"), WEB, (0.11, 0.41)),
+    ("EUCL and MANH with CAM, Task, Decision, Misinformation", ("EUCL-CAM", "MANH-CAM"), LATER, (0.54, 0.76)),
+    ("EUCL with MANH, nDCG", ("EUCL-MANH",), slice(0, 20, 2), (0.19, 1.0)),
+    ("CHEB with MM, Task, Decision, Misinformation", ("CHEB-MM",), LATER, (0.52, 0.88)),
+]  # fmt: skip
+
+
+def ranges_of_table_4(count: Printed) -> None:
+    """Compare the ranges that the text gives with the printed table."""
+    for text, pairs, columns, (low, high) in RANGES:
+        ours = spread(pairs, columns)
+        count.of_itself(
+            f"Section 4.3.1: {text}: tau {low:.2f} to {high:.2f} (Table 4: {ours[0]:.2f} to {ours[1]:.2f})",
+            ours == (low, high),
+        )
+
+
+def single_aspects(count: Printed) -> None:
+    """Compare the ranges that the text gives for single aspects with the printed table."""
+    useful, *others = SINGLE.values()
+    later = [value for row in others for value in row]
+    count.of_itself(
+        "Section 4.3.1: relevance and usefulness: tau .74 to .75",
+        (min(useful), max(useful)) == (0.74, 0.75),
+    )
+    count.of_itself(
+        f"Section 4.3.1: single aspects, Decision, Misinformation: tau .24 to .49 ({min(later):.2f} to {max(later):.2f})",
+        (min(later), max(later)) == (0.24, 0.49),
+    )
+
+
+def power_by_columns(power: pd.DataFrame, count: Printed) -> None:
+    """Compare what the text says of discriminative power with the printed table."""
+    best = power.eq(power.max(axis=1), axis=0).sum()
+    text = ", ".join(f"{name} {best[name]}" for name in ("MANH", "EUCL", "MM", "CAM"))
+    count.of_itself(
+        f"Section 4.3.2: MANH has the best power in 12 columns, EUCL in 6, MM in 3, CAM in 1 (counted: {text})",
+        [best[name] for name in ("MANH", "EUCL", "MM", "CAM")] == [12, 6, 3, 1],
+    )
+    mean = power.mean()
+    count.of_itself(
+        f"Section 4.3.2: CHEB has the least power, then MM (means {mean['CHEB']:.1f}, {mean['MM']:.1f})",
+        list(mean.sort_values().index[:2]) == ["CHEB", "MM"],
+    )
+
+
+def tables_5_and_6_as_printed(count: Printed) -> None:
+    """Compare what the text says of Tables 5 and 6 with what they print."""
+    zero = dict(zip(MEASURES, numbers(TABLE_5["1-5"]), strict=True))
+    count.of_itself(
+        "Section 4.3.3: MANH shows fewest documents without a label, EUCL is a close second",
+        sorted(zero, key=zero.__getitem__)[:2] == ["MANH", "EUCL"],
+    )
+    rows = [numbers(row) for row in TABLE_6.values()]
+    count.of_itself(
+        "Section 4.3.4: the sums of labels fall with rank",
+        all(
+            a > b
+            for upper, lower in itertools.pairwise(rows)
+            for a, b in zip(upper, lower, strict=True)
+        ),
+    )
+    first = dict(zip(MEASURES, rows[0], strict=True))
+    count.of_itself(
+        "Section 4.3.4: CAM is best in ranks 1 to 25", max(first, key=first.__getitem__) == "CAM"
+    )
+
+
+def classes_and_maximum(count: Printed) -> None:
+    """Check what the text says of numbers of classes, and of the maximum that can be reached."""
+    numbers_of_classes = {
+        correctness: [len(order(correctness, distance).split()) for distance in DISTANCES]
+        for correctness in dict.fromkeys(correctness for correctness, _ in TABLE_1)
+    }
+    by_distance = [dict(zip(DISTANCES, row, strict=True)) for row in numbers_of_classes.values()]
+    text = "; ".join("/".join(map(str, row)) for row in numbers_of_classes.values())
+    count.claim(
+        f"Section 3.4: the Chebyshev distance has fewest classes, the Euclidean most ({text})",
+        all(row["CHEB"] <= row["MANH"] <= row["EUCL"] for row in by_distance),
+    )
+    rows = pd.DataFrame(
+        {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]}
+    )
+    aspects = "aspects={'relevance':1,'quality':1}"
+    names = [f"CAM({aspects},base='RR')", f"MM({aspects},base='RR')", f"TOMA({aspects})"]
+    best = reachable_maximum(names, rows).set_index("measure")["value"]
+    count.claim(
+        "Section 4.2: where documents are not comparable, CAM and MM need not reach 1, and TOMA does "
+        f"({', '.join(f'{value:.2f}' for value in best[names])})",
+        best[names[0]] < 1 and best[names[1]] < 1 and best[names[2]] == 1,
     )
 
 
@@ -586,6 +697,7 @@ def main(arguments: list[str] | None = None) -> None:
     if drawn(options.plots):
         figure_of_table_3(tables, options.plots)
     printed_tables(count)
+    classes_and_maximum(count)
     if options.data is None:
         print(
             "\nNo folder with data was given: the experiments on runs are left out, and the paper's power is drawn as printed."

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_OFTEN = 10  # claims from which on a reason is given once, below them
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -37,6 +39,7 @@ class Printed:
         claims: what a paper says of its results in words, and whether it holds here.
         own: what a paper says of its own printed tables, which needs no data.
         notes: what the count of agreeing numbers rests on.
+        slips: misprints and slips of the text that change no number.
     """
 
     total: int = 0
@@ -45,6 +48,7 @@ class Printed:
     claims: list[Claim] = field(default_factory=list)
     own: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    slips: list[str] = field(default_factory=list)
 
     def compare(
         self, what: str, paper: Any, ours: Any, *, digits: int = 4, within: float = 0, why: str = ""
@@ -83,9 +87,14 @@ class Printed:
         """Say something that belongs to the count of agreeing numbers."""
         self.notes.append(text)
 
+    def slip(self, text: str) -> None:
+        """Note a misprint or slip of the text."""
+        self.slips.append(text)
+
     def report(self) -> None:
         """Print the claims and the numbers that differ; last, the counts with what they rest on."""
-        several = len({claim.why for claim in self.claims if claim.holds is None}) > 1  # reasons
+        reasons = Counter(claim.why for claim in self.claims if claim.holds is None)
+        rare = {why for why, number in reasons.items() if len(reasons) > 1 and number < _OFTEN}
         for title, claims in {
             "What the paper says in words": self.claims,
             "What the paper says of its own tables": self.own,
@@ -95,11 +104,15 @@ class Printed:
             for claim in claims:
                 print(
                     f"  {claim.verdict}  {claim.text}"
-                    + (f" ({claim.why})" if several and claim.why else "")
+                    + (f" ({claim.why})" if claim.why in rare else "")
                 )
         if self.differ:
             print("\nPrinted numbers that are not ours")
             for line in self.differ:
+                print(f"  {line}")
+        if self.slips:
+            print("\nMisprints and slips of the text that change no number")
+            for line in self.slips:
                 print(f"  {line}")
         print(f"\n{self.agree} of {self.total} printed numbers agree.")
         for text in self.notes:
@@ -113,9 +126,7 @@ class Printed:
             f"{counted['holds']} of {len(self.claims)} claims hold, {counted['FAILS']} fail, "
             f"{counted['cannot tell']} cannot be told with these data."
         )
-        for why, number in Counter(
-            claim.why for claim in self.claims if claim.holds is None
-        ).items():
+        for why, number in reasons.items():
             print(f"  {number}: {why}")
 
 

@@ -1,19 +1,8 @@
-"""Section 6 of Diaz et al. on real systems, for ``diaz_2026.py``: Figures 10 to 15 on Robust 2003, and on recommenders of MovieLens.
+"""What Figures 10 to 15 of Diaz et al. show of real systems, for `diaz_2026.py`.
 
-What the recommenders give was recorded, with how it was made, so that it can be read where LensKit is not installed.
-
-The section's claims, as far as they are known here, for recommendation and retrieval apart (deep: more than 1,000 documents, standard: more than 100):
-
-- Figure 10: with lexirecall, R@1000 agrees most (1) at every depth, and perfectly (2) where rankings are standard or shallow; nDCG's agreement
-  increases with depth, towards R@1000's (3); RP and AP lie between (4); RR and nDCG@10 agree least (5).
-- Figure 11: R@1000 and RP tie much more than lexirecall (6); AP and nDCG about as often (7).
-- Figure 12, Section 6.2.3: of deep rankings lexirecall tells more pairs apart than R@1000 and RP (8), "losing this power as retrieval depth decreases" (9).
-- Figure 13, Section 6.2.3: by Tukey's HSD it is clearly ahead of them for deep rankings (10), less so for shallow ones (11).
-- Figure 14: it ties less than they at every share of labels removed (12).
-- Figure 15: retrieval: it keeps as many decisions as they, or more (13); recommendation: they keep as many as it, or more (14).
-- Without a figure: R@1000 keeps fewer decisions where the labels go that the fewest systems retrieve (15).
-
-Of the others of its claims, and of the subsections of (1) to (7) and (12) to (15), nothing is known here.
+The systems are the runs of Robust 2003, and recommenders of MovieLens: seven of LensKit, whose
+numbers were recorded with how they were made so that they can be read where LensKit is not
+installed, and twelve in plain NumPy. `section_6.py` has the claims.
 """
 
 from __future__ import annotations
@@ -26,9 +15,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import section_6
 from printed import Printed, drawn, save
-from recommenders import cut, movielens
+from recommenders import cut, movielens, plain
 from scipy import stats
+from section_6 import Domain
 from worst_cases import worst_cases
 
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -46,7 +37,6 @@ FIGURES = {
 }
 TESTS = {"sign": "sign", "t": "t", "Tukey HSD": "tukey"}
 RECORDED = Path(__file__).with_name("movielens_recorded.json")
-_COMPARABLE = 0.02  # shares of decisions that differ by no more
 
 
 @dataclass(frozen=True)
@@ -58,15 +48,19 @@ class Measured:
         systems: how many.
         compared: a row per measure: ``agreement`` with lexirecall, ``ties``, and by test the significant pairs.
         degraded: by policy, a row per measure and share of labels removed: ``measure``, ``fraction``, ``ties``, ``agreement``.
+        spread: standard deviation over requests of the share of ties, by measure; None if it was not recorded.
+        decided: share of the decisions that are no ties which stay where half of the labels are removed; None likewise.
     """
 
     kind: str
     systems: int
     compared: pd.DataFrame
     degraded: dict[str, pd.DataFrame]
+    spread: pd.Series | None = None
+    decided: pd.Series | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         degraded = {
             policy: table.round(6).to_dict("list") for policy, table in self.degraded.items()
         }
@@ -78,7 +72,7 @@ class Measured:
 
     @classmethod
     def from_json(cls, kind: str, plain: dict[str, Any]) -> Measured:
-        """What ``as_json`` made."""
+        """Return what `as_json` made."""
         degraded = {policy: pd.DataFrame(table) for policy, table in plain["degraded"].items()}
         return cls(kind, plain["systems"], pd.DataFrame(plain["compared"]).astype(float), degraded)
 
@@ -106,46 +100,53 @@ def students_t(judgments: Judgments, runs: dict[str, AlignedRun]) -> int:
     return int(corrected(np.where(np.isnan(p), 1, p), "holm", 0.05)[1].sum())
 
 
-def measure(
-    kind: str,
-    judgments: Judgments,
-    runs: dict[str, AlignedRun],
-    options: Any,
-    *,
-    labels: bool = True,
-) -> Measured:
-    """Compute Figures 10 to 13 and, with ``labels``, 14 and 15."""
+def measure(kind: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any) -> Measured:
+    """Compute what Figures 10 to 15 show."""
     study = Study(MEASURES, judgments, runs, progress=False)
-    alike = study.agreement()
-    alike = alike[alike["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
-    tied_table = Study([*MEASURES, "TSE"], judgments, runs, progress=False).ties()
-    tied = tied_table.groupby("measure", sort=False)[["pairs", "ties"]].sum()
-    counted = significant(judgments, runs, options.resamples)
-    compared = pd.DataFrame({"agreement": alike, "ties": tied["ties"] / tied["pairs"]}).join(
-        counted
-    )
-    degraded = {}
-    for policy in POLICIES if labels else ():
-        degraded[policy] = study.degrade(
-            SHARES, policy=policy, n_samples=options.samples, aggregate=True
-        )
+    ties = Study([*MEASURES, "TSE"], judgments, runs, progress=False).ties()
+    compared = compared_with_lexirecall(study, ties, options.resamples)
+    degraded = {
+        policy: study.degrade(SHARES, policy=policy, n_samples=options.samples, aggregate=True)
+        for policy in POLICIES
+    }
     if drawn(options.plots):
         name = f"diaz_2026_{kind.replace(', ', '_')}"
-        save(plot(tied_table), options.plots, f"{name}_figure_11")
-        if labels:
-            save(plot(degraded["random"]), options.plots, f"{name}_figures_14_and_15")
-    return Measured(kind, len(runs), compared.loc[[*MEASURES, "TSE"]], degraded)
+        save(plot(ties), options.plots, f"{name}_figure_11")
+        save(plot(degraded["random"]), options.plots, f"{name}_figures_14_and_15")
+    spread = (ties["ties"] / ties["pairs"]).groupby(ties["measure"], sort=False).std()
+    return Measured(kind, len(runs), compared, degraded, spread, decisions_kept(study, options))
 
 
-def tell(found: Measured, count: Printed) -> None:
-    """Print the figures' numbers, and check what the text says of them."""
-    figures_10_to_13(found, count)
-    if found.degraded:
-        figures_14_and_15(found, count)
+def compared_with_lexirecall(study: Study, ties: pd.DataFrame, resamples: int) -> pd.DataFrame:
+    """Return agreement with lexirecall, the share of ties, and significant pairs by test."""
+    alike = study.agreement()
+    alike = alike[alike["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
+    tied = ties.groupby("measure", sort=False)[["pairs", "ties"]].sum()
+    judgments, runs = study.judgments, study.aligned.runs
+    table = pd.DataFrame({"agreement": alike, "ties": tied["ties"] / tied["pairs"]})
+    table = table.join(significant(judgments, runs, resamples)).loc[[*MEASURES, "TSE"]]
+    by_hsd = Study(["rpp"], judgments, runs, progress=False).discriminative_power(
+        test=SignificanceTest("tukey", n_resamples=resamples, progress=False)
+    )
+    table.loc["rpp", "Tukey HSD"] = by_hsd["significant"].iloc[0]
+    return table
 
 
-def figures_10_to_13(found: Measured, count: Printed) -> None:
-    kind, table = found.kind, found.compared
+def decisions_kept(study: Study, options: Any) -> pd.Series:
+    """Return the share of each measure's decisions, ties left out, that half of the labels keep."""
+    table = study.stability([0.5], policies=["random"], n_samples=options.samples, n_resamples=1)
+    return table.set_index("measure")["decided"]
+
+
+def tell(found: Measured) -> None:
+    """Print the figures' numbers."""
+    figures_10_to_13(found)
+    figures_14_and_15(found)
+
+
+def figures_10_to_13(found: Measured) -> None:
+    """Print agreement with lexirecall, ties, and significant pairs."""
+    kind, table = found.kind, found.compared.drop("rpp", errors="ignore")
     pairs = found.systems * (found.systems - 1) // 2
     holm = table["t"].copy()
     holm["lexirecall"] = table.loc["lexirecall", "sign"]
@@ -169,123 +170,34 @@ def figures_10_to_13(found: Measured, count: Printed) -> None:
     )
     print("  losses; Tukey HSD: of its mean preference over all other runs)")
     print(table.loc[MEASURES, list(TESTS)].astype(int).to_string())
-    alike, tied = table["agreement"], table["ties"]
-    count.claim(
-        f"Figure 10, {kind}: R@1000 agrees most with lexirecall", alike["R@1000"] == alike.max()
-    )
-    if "deep" not in kind:
-        count.claim(f"Figure 10, {kind}: R@1000 agrees perfectly", alike["R@1000"] == 1)
-    least = alike[["RR", "nDCG@10"]]
-    count.claim(
-        f"Figure 10, {kind}: RP and AP lie between nDCG, and RR and nDCG@10 "
-        f"({alike['nDCG']:.3f}; {alike['AP']:.3f}, {alike['Rprec']:.3f}; {least.max():.3f})",
-        least.max() < alike[["Rprec", "AP"]].min() and alike[["Rprec", "AP"]].max() < alike["nDCG"],
-    )
-    count.claim(
-        f"Figure 10, {kind}: RR and nDCG@10 agree least",
-        least.max() < alike.drop(list(least.index)).min(),
-    )
-    count.claim(
-        f"Figure 11, {kind}: R@1000 and RP tie much more than lexirecall",
-        tied[["R@1000", "Rprec"]].min() > 3 * tied["lexirecall"],
-    )
-    count.claim(
-        f"Figure 11, {kind}: AP and nDCG tie about as often as lexirecall",
-        np.allclose(tied[["AP", "nDCG"]], tied["lexirecall"], atol=0.005),
-    )
+    print(f"  lexirecall and the better one of R@1000 and RP: {'; '.join(leads(table))}")
+
+
+def leads(table: pd.DataFrame) -> list[str]:
+    """Return by test how many pairs lexirecall and the better one of R@1000 and RP tell apart."""
     ours = table.loc["lexirecall", list(TESTS)].astype(int)
     others = table.loc[["R@1000", "Rprec"], list(TESTS)].max().astype(int)
     words = {1: "ahead", 0: "level", -1: "behind"}
-    verdicts = (
+    return [
         f"{test} {ours[test]} : {others[test]}, {words[int(np.sign(ours[test] - others[test]))]}"
         for test in TESTS
-    )
-    print(f"  lexirecall and the better one of R@1000 and RP: {'; '.join(verdicts)}")
-    if "deep" in kind:  # the paper claims a lead for no others
-        count.claim(
-            f"Figure 12, Section 6.2.3, {kind}: lexirecall (sign test) tells more pairs apart than R@1000 and RP (t)",
-            ours["sign"] > others["t"],
-        )
-        count.claim(
-            f"Figure 13, Section 6.2.3, {kind}: so it does by Tukey's HSD",
-            ours["Tukey HSD"] > others["Tukey HSD"],
-        )
+    ]
 
 
-def by_depth(domain: str, several: list[Measured], count: Printed) -> None:
-    """Check what the text says of depth, on the same systems cut less and less; the shallowest come first."""
-    kinds = ", ".join(found.kind.removeprefix(f"{domain}, ") for found in several)
-    alike = [found.compared.loc["nDCG", "agreement"] for found in several]
-    count.claim(
-        f"Figure 10, {domain}: nDCG's agreement with lexirecall increases with depth "
-        f"({kinds}: {', '.join(f'{share:.3f}' for share in alike)})",
-        all(np.diff(alike) > 0),
-    )
-    for figure, (mine, theirs) in {
-        "Figure 12": ("sign", "t"),
-        "Figure 13": ("Tukey HSD", "Tukey HSD"),
-    }.items():
-        lead = [
-            int(
-                found.compared.loc["lexirecall", mine]
-                - found.compared.loc[["R@1000", "Rprec"], theirs].max()
-            )
-            for found in several
-        ]
-        count.claim(
-            f"{figure}, Section 6.2.3, {domain}: the lead over R@1000 and RP shrinks as depth decreases "
-            f"({kinds}: {', '.join(f'{pairs:+d}' for pairs in lead)} pairs)",
-            lead[0] < lead[-1],
-        )
-
-
-def figures_14_and_15(found: Measured, count: Printed) -> None:
-    """What remains of the decisions where relevant documents lose their labels."""
-    kind = found.kind
-    pivots = {}
+def figures_14_and_15(found: Measured) -> None:
+    """Print what remains of the decisions where relevant documents lose their labels."""
     for policy, text in POLICIES.items():
-        for column, (figure, shows) in FIGURES.items():
-            table = (
-                found.degraded[policy]
-                .pivot(index="measure", columns="fraction", values=column)
-                .loc[MEASURES]
+        for column, (figure, meaning) in FIGURES.items():
+            table = section_6.degraded(found, column, policy).loc[MEASURES]
+            title = figure if policy == "random" else "No figure"
+            print(
+                f"\n{title}, {meaning}, {found.kind}, by the share of relevant labels removed, {text}"
             )
-            pivots[policy, column] = table
-            which = figure if policy == "random" else "No figure"
-            print(f"\n{which}, {shows}, {kind}, by the share of relevant labels removed, {text}")
             print(table.round(3).to_string())
-    tied, kept = pivots["random", "ties"], pivots["random", "agreement"]
-    count.claim(
-        f"Figure 14, {kind}: lexirecall ties less than R@1000 and RP at every share of labels removed",
-        (tied.loc["lexirecall"] < tied.loc[["R@1000", "Rprec"]].min()).all(),
-    )
-    half = ", ".join(
-        f"{name} {kept.loc[name, 0.5]:.3f}" for name in ("Rprec", "R@1000", "lexirecall")
-    )
-    if "MovieLens" in kind:
-        count.claim(
-            f"Figure 15, {kind}: RP and R@1000 keep as many decisions as lexirecall, or more (half removed: {half})",
-            (kept.loc[["Rprec", "R@1000"]] >= kept.loc["lexirecall"] - _COMPARABLE).all(axis=None),
-        )
-    else:
-        count.claim(
-            f"Figure 15, {kind}: lexirecall keeps as many decisions as R@1000 and RP, or more (half removed: {half})",
-            (kept.loc["lexirecall"] >= kept.loc[["Rprec", "R@1000"]].max() - _COMPARABLE).all(),
-        )
-        by_frequency, at_random = (
-            pivots[policy, "agreement"].loc["R@1000", 0.5] for policy in ("frequency", "random")
-        )
-        count.claim(
-            f"No figure, {kind}: R@1000 keeps fewer decisions where the labels go that the fewest systems retrieve "
-            f"(half removed: {by_frequency:.3f}; at random {at_random:.3f})",
-            by_frequency < at_random,
-        )
 
 
-NO_DEEP_RUNS = "no runs of more than 1,000 documents are at hand"
-
-
-def robust_2003(options: Any, count: Printed) -> None:
+def robust_2003(options: Any, count: Printed) -> Domain:
+    """Measure the runs of Robust 2003, as they are and cut at 100."""
     folder = options.data / "robust2003"
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
     runs = {
@@ -294,35 +206,32 @@ def robust_2003(options: Any, count: Printed) -> None:
     }
     print(f"\nTREC 2003 Robust: {len(runs)} runs, {len(judgments)} topics.")
     standard = measure("standard", judgments, runs, options)
-    tell(standard, count)
+    tell(standard)
+    without_shallow_runs(judgments, runs, options)
+    cut_runs = {name: cut(run, 100) for name, run in runs.items()}
+    shallow = measure("shallow", judgments, cut_runs, options)
+    tell(shallow)
+    equations_4_and_6(runs, count)
+    return Domain("retrieval", True, {"shallow": shallow, "standard": standard})
+
+
+def without_shallow_runs(judgments: Judgments, runs: dict[str, AlignedRun], options: Any) -> None:
+    """Print significant pairs without the runs that rank fewer than 1,000 documents."""
     deep = {name: run for name, run in runs.items() if run.depth.max() == 1000}
-    without = significant(judgments, deep, options.resamples)
+    counted = significant(judgments, deep, options.resamples)
     pairs = len(deep) * (len(deep) - 1) // 2
     print(
         f"\n  Without the {len(runs) - len(deep)} runs of fewer than 1,000 documents, of {pairs} pairs, lexirecall : R@1000"
     )
-    print(
-        "    "
-        + ", ".join(
-            f"{test} {without.loc['lexirecall', test]} : {without.loc['R@1000', test]}"
-            for test in TESTS
-        )
+    texts = (
+        f"{test} {counted.loc['lexirecall', test]} : {counted.loc['R@1000', test]}"
+        for test in TESTS
     )
-    shallow = measure(
-        "shallow",
-        judgments,
-        {name: cut(run, 100) for name, run in runs.items()},
-        options,
-        labels=False,
-    )
-    tell(shallow, count)
-    by_depth("retrieval", [shallow, standard], count)
-    for text in (
-        "Figure 10, deep: R@1000 agrees most with lexirecall",
-        "Figure 12, Section 6.2.3, deep: lexirecall tells more pairs apart than R@1000 and RP",
-        "Figure 13, Section 6.2.3, deep: so it does by Tukey's HSD",
-    ):
-        count.cannot_tell(text, NO_DEEP_RUNS)
+    print(f"    {', '.join(texts)}")
+
+
+def equations_4_and_6(runs: dict[str, AlignedRun], count: Printed) -> None:
+    """Show by enumeration what the worst-off user and provider of two runs get."""
     both = worst_cases(["AP", "nDCG", "RBP(p=0.8)"], dict(list(runs.items())[:2]))
     gap = both[["user", "provider"]].sub(both["closed_form"], axis=0).abs().to_numpy().max()
     print(
@@ -334,37 +243,38 @@ def robust_2003(options: Any, count: Printed) -> None:
     )
 
 
-def no_runs(count: Printed) -> None:
-    """Say which claims need runs."""
-    for figure, text in {
-        "Figure 10": "R@1000 agrees most with lexirecall, RR and nDCG@10 least; nDCG's agreement increases with depth",
-        "Figure 11": "R@1000 and RP tie much more than lexirecall, AP and nDCG about as often",
-        "Figure 12, Section 6.2.3": "lexirecall tells more pairs apart than R@1000 and RP on deep rankings, fewer as depth decreases",
-        "Figure 13, Section 6.2.3": "so it does by Tukey's HSD",
-        "Figure 14": "lexirecall ties less than R@1000 and RP at every share of labels removed",
-        "Figure 15": "lexirecall keeps as many decisions as R@1000 and RP, or more",
-        "No figure": "R@1000 keeps fewer decisions where the labels go that the fewest systems retrieve",
-    }.items():
-        count.cannot_tell(f"{figure}, retrieval: {text}", "no runs of retrieval systems were given")
-
-
 # -- recommenders ----------------------------------------------------------------------------------
 
 
-def recommendation(options: Any, count: Printed) -> None:
-    """Train LensKit's recommenders, and tell what their lists give."""
+DEPTHS = {"shallow": 100, "standard": 1000, "deep": None}
+
+
+def at_depths(name: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any) -> Domain:
+    """Measure recommenders at all depths, and print it."""
+    by_depth = {}
+    for kind, depth in DEPTHS.items():
+        lists = runs if depth is None else {key: cut(run, depth) for key, run in runs.items()}
+        by_depth[kind] = measure(f"{name}, {kind}", judgments, lists, options)
+        tell(by_depth[kind])
+    return Domain(name, False, by_depth)
+
+
+def twelve(options: Any) -> Domain:
+    """Measure the twelve recommenders in plain NumPy."""
+    judgments, runs, _ = plain(options.data / "movielens-small")
+    print(f"\nMovieLens: {len(judgments)} users, {len(runs)} recommenders in plain NumPy.")
+    return at_depths("MovieLens, twelve", judgments, runs, options)
+
+
+def recommendation(options: Any) -> Domain:
+    """Train LensKit's recommenders, and measure their lists."""
     judgments, runs = movielens(options.data / "movielens-small", users=options.users)
     films = ", ".join(f"{name} {int(np.median(run.depth))}" for name, run in runs.items())
     print(
         f"\nMovieLens: {len(judgments)} users, {int(judgments.m().sum())} relevant films; {len(runs)} recommenders of LensKit,"
     )
     print(f"  which list, in the median, this many films: {films}.")
-    several = []
-    for kind, depth in {"deep": None, "standard": 1000, "shallow": 100}.items():
-        lists = runs if depth is None else {name: cut(run, depth) for name, run in runs.items()}
-        several.append(measure(f"MovieLens, {kind}", judgments, lists, options))
-        tell(several[-1], count)
-    by_depth("MovieLens", several[::-1], count)
+    domain = at_depths("MovieLens", judgments, runs, options)
     if options.record:
         how = {
             "command": "python examples/papers/diaz_2026.py DATA --full --record",
@@ -378,14 +288,15 @@ def recommendation(options: Any, count: Printed) -> None:
                 for name in ("lenskit", "torch", "numpy", "scipy", "ir-measures")
             },
         }
-        kinds = {found.kind: found.as_json() for found in several}
+        kinds = {found.kind: found.as_json() for found in domain.by_depth.values()}
         RECORDED.write_text(
             json.dumps({"how": how, "kinds": kinds}, indent=1) + "\n", encoding="utf-8"
         )
+    return domain
 
 
-def recorded(count: Printed) -> None:
-    """Tell what the lists of LensKit's recommenders gave where it was recorded."""
+def recorded() -> Domain:
+    """Return what the lists of LensKit's recommenders gave where it was recorded."""
     record = json.loads(RECORDED.read_text(encoding="utf-8"))
     how = record["how"]
     print(
@@ -398,9 +309,8 @@ def recorded(count: Printed) -> None:
             else value
         )
         print(f"  {name}: {text}")
-    several = [Measured.from_json(kind, plain) for kind, plain in record["kinds"].items()]
+    several = [Measured.from_json(kind, values) for kind, values in record["kinds"].items()]
+    by_kind = {found.kind.removeprefix("MovieLens, "): found for found in several}
     for found in several:
-        tell(found, count)
-    by_depth("MovieLens", several[::-1], count)
-    held = [claim.holds for claim in count.claims if "MovieLens" in claim.text]
-    print(f"\nWith these recommenders {held.count(False)} of {len(held)} claims fail.")
+        tell(found)
+    return Domain("MovieLens", False, {kind: by_kind[kind] for kind in DEPTHS})

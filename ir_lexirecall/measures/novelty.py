@@ -171,7 +171,7 @@ def ideal_gain(
     )
 
 
-class _Novelty(DiversityMeasure, register=False):
+class Novelty(DiversityMeasure, register=False):
     """Base of measures that sum up discounted gains, each worth less with earlier ones on the same subtopic."""
 
     RANGE = (0.0, inf)
@@ -193,7 +193,7 @@ class _Novelty(DiversityMeasure, register=False):
         return novel_utility(judgments, aspect, worth, self["alpha"])
 
 
-class alpha_DCG_IA(_Novelty):
+class alpha_DCG_IA(Novelty):
     """Graded gain over weighted subtopics with diminishing returns, discounted by rank.
 
     >>> from ir_lexirecall import alpha_DCG_IA
@@ -226,7 +226,7 @@ class alpha_DCG_IA(_Novelty):
         return judgments.aspects.weight
 
 
-class alpha_nDCG_G(_Novelty):
+class alpha_nDCG_G(Novelty):
     """Graded gain over subtopics with diminishing returns, divided by that of a greedy ideal ranking.
 
     >>> from ir_lexirecall import alpha_nDCG_G
@@ -270,7 +270,7 @@ class alpha_nDCG_G(_Novelty):
         return ratio(super().score(run), ideal)
 
 
-class NRBP_G(_Novelty):
+class NRBP_G(Novelty):
     """Graded gain over subtopics with diminishing returns, discounted by a persistence.
 
     >>> from ir_lexirecall import NRBP_G

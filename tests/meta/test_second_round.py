@@ -188,7 +188,7 @@ def test_few_contrasts_are_declared_with_directions(script: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_a_collection_is_tested(script: ModuleType) -> None:
-    found = script.confirm(systems(), samples=3, blocks=20)
+    found = script.confirm(systems(), samples=3, blocks=10)
     assert found["sizes"] == {"samples": 3, "n_resamples": 500}
     assert all(0 < share < 1 for share in found["missing"].values())
     tested = [row for row in found["rows"] if "value" in row]
@@ -260,7 +260,7 @@ def test_the_command_tests_folders_and_records_them(
     recorded = main.RECORDED
     (tmp_path / "record.json").write_text(recorded.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(main, "RECORDED", tmp_path / "record.json")
-    main.main(["--confirm", str(folder), "--samples", "2", "--resamples", "50", "--record"])
+    main.main(["--confirm", str(folder), "--samples", "2", "--resamples", "100", "--record"])
     printed = capsys.readouterr().out
     assert "15 runs of 10 groups" in printed
     assert "needs 3 collections" in printed
