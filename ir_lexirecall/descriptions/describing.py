@@ -203,7 +203,7 @@ def describe(measure: MeasureLike) -> Description:
     >>> page.title, page.measure
     ('Rank-Biased Utility', 'RBU(p=0.9)@20')
     >>> print(page.plain)
-    sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)
+    sum over i <= k of p^i (sum over t of w_t r(d_i, t) product over j < i of (1 - r(d_j, t)) - e)
     >>> describe("lexirecall").title, describe("wilcoxon").title
     ('Lexicographic recall', 'Wilcoxon signed-rank test')
     >>> describe("RBUU")

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ir_lexirecall.measures.latex import plain_text
+
 RANKS = "m: relevant documents of the query; r: how many of them were retrieved; p_1 < ... < p_r: their ranks"
 Label = int | None | tuple[int | None, ...]
 
@@ -82,7 +84,7 @@ class About:
     """
 
     formula: str = ""  # in LaTeX, without dollar signs
-    plain: str = ""  # the formula in plain text
+    plain: str = ""  # the formula in plain text; made of the LaTeX unless words say it better
     symbols: str = ""  # what its letters mean
     values: str = ""  # the range, where the class's ``RANGE`` does not say it all
     zero: str = ""  # what 0 means
@@ -97,3 +99,7 @@ class About:
     )  # of parameters that the class describes badly
     title: str = ""  # the full name, where the class has none
     meaning: str = ""  # a sentence, where there is no class
+
+    def __post_init__(self) -> None:
+        if self.formula and not self.plain:
+            object.__setattr__(self, "plain", plain_text(self.formula))

@@ -151,17 +151,14 @@ class _AspectMeasure(ComposedMeasure, register=False):
 class TOMA(_AspectMeasure):
     """A base measure on weights that order all combinations of several judged aspects.
 
-    Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores
-    the weights.
-
     The weight of a document is the place of its label tuple's distance to the best tuple: the
     distinct distances of all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns
     of the qrels, or rows named in ``iteration``; ``aspects`` maps each to its top grade (labels
     0..top, embedded as they are), or to the embedded value of each grade. A missing label is the
-    lowest one. ``gate`` names an aspect without which the others
-    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K
-    // 2 of K, ``'any'`` all weights but the lowest. By default ``CAM`` and ``MM`` take another one;
-    ``'any'`` is one rule for the three.
+    lowest one. ``gate`` names an aspect without which the others do not count. A binary base needs
+    a threshold: ``binarize='half'`` takes weights of at least K // 2 of K, ``'any'`` all weights
+    but the lowest. By default ``CAM`` and ``MM`` take another one; ``'any'`` is one rule for the
+    three.
 
     >>> import pandas as pd
     >>> from ir_lexirecall import TOMA
@@ -276,9 +273,6 @@ class _MeanMeasure(_AspectMeasure, register=False):
 class CAM(_MeanMeasure):
     """Weighted mean over several judged aspects of a base measure.
 
-    Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a
-    base_a.
-
     Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a
     (default: equal). A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or
     ``binarize``: a grade, ``'any'``, which takes the grades above the lowest of each aspect's
@@ -294,7 +288,6 @@ class CAM(_MeanMeasure):
     PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
     ABOUT = _about(
         formula=r"\sum_a p_a\, \mathrm{base}_a",
-        plain="sum_a p_a base_a",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
         zero="the base is 0 for every aspect",
         ties=f"where the base ties on every aspect, or differences balance; {_DROPPED}",
@@ -320,9 +313,7 @@ class CAM(_MeanMeasure):
 class MM(_MeanMeasure):
     """Weighted harmonic mean over several judged aspects of a base measure.
 
-    Multidimensional measure: the weighted harmonic mean over aspects of a base measure.
-
-    MM = sum p_a / sum (p_a / base_a), 0 if any base_a is 0. Parameters as in ``CAM``.
+    Parameters as in ``CAM``.
 
     >>> import pandas as pd
     >>> from ir_lexirecall import MM
@@ -334,7 +325,6 @@ class MM(_MeanMeasure):
     PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
     ABOUT = _about(
         formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
-        plain="sum_a p_a / sum_a (p_a / base_a)",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
         zero="the base is 0 for some aspect",
         ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0; "

@@ -99,14 +99,12 @@ _PHI = "persistence (0: only rank 1 is looked at)"  # the probability of going o
 class CWL_ERR8(_CWL):
     """Expected utility per document of a user who stops when satisfied, or at rank k.
 
-    C/W/L variant of ERR, Equation 8: C(i) = 1 - r_i below rank k, 0 from k on.
+    Equation 8 of the source.
 
-    V(1) = 1, V(i+1) = V(i) C(i); the value is sum V(i) r_i / sum V(i), the expected utility per
-    document. The gain r_i of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel
-    (``'linear'``). ``unjudged='worst'``
-    gives unjudged documents no gain, ``'best'`` that of max_rel: the two bound the value (their
-    difference is the residual). Yields ``ir_measures.CwlMetric`` with expected total utility (sum V
-    r), cost and items (sum V).
+    The gain r_i of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``).
+    ``unjudged='worst'`` gives unjudged documents no gain, ``'best'`` that of max_rel: the two bound
+    the value (their difference is the residual). Yields ``ir_measures.CwlMetric`` with expected
+    total utility (sum V r), cost and items (sum V).
 
     >>> from ir_lexirecall import CWL_ERR8
     >>> (CWL_ERR8(max_rel=1) @ 2).calc_aggregate({"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}})
@@ -116,7 +114,6 @@ class CWL_ERR8(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 8)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = 1 - r_i \;(i < k)",
-        plain="sum V(i) r_i / sum V(i), C(i) = 1 - r_i below rank k, 0 from k on",
         use="when users stop at the first satisfying document or at rank k, and effort must be counted as in all C/W/L measures",
         example=Example(
             "CWL_ERR8(max_rel=1)@2",
@@ -135,7 +132,7 @@ class CWL_ERR8(_CWL):
 class CWL_ERR9(_CWL):
     """Like CWL_ERR8, the user losing patience as 1/i.
 
-    C/W/L variant of ERR, Equation 9: C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on.
+    Equation 9 of the source.
 
     Gains, ``unjudged`` and what is yielded as in ``CWL_ERR8``.
 
@@ -147,7 +144,6 @@ class CWL_ERR9(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 9)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \frac{{i}}{{i + 1}} (1 - r_i) \;(i < k)",
-        plain="sum V(i) r_i / sum V(i), C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on",
         use="like CWL_ERR8, for users who lose patience with every rank as well; the closest to ERR of the four",
         example=Example(
             "CWL_ERR9(max_rel=1)@2",
@@ -166,7 +162,7 @@ class CWL_ERR9(_CWL):
 class CWL_ERR10(_CWL):
     """Expected utility per document of a user with persistence phi who stops when satisfied.
 
-    C/W/L variant of ERR, Equation 10: C(i) = phi (1 - r_i), summed to infinity exactly.
+    Equation 10 of the source, summed to infinity exactly.
 
     Gains, ``unjudged`` and what is yielded as in ``CWL_ERR8``.
 
@@ -178,7 +174,6 @@ class CWL_ERR10(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 10)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \phi (1 - r_i)",
-        plain="sum V(i) r_i / sum V(i), C(i) = phi (1 - r_i), without end",
         symbols=f"{_SYMBOLS}; phi: persistence; summed over infinitely many ranks, exactly",
         use="when users go on with a probability and stop when satisfied; no cutoff is needed",
         example=Example(
@@ -201,7 +196,7 @@ class CWL_ERR10(_CWL):
 class CWL_ERR11(_CWL):
     """Expected utility per document of a user who wants gain T and stops when satisfied.
 
-    C/W/L variant of ERR, Equation 11: C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i), to infinity exactly.
+    Equation 11 of the source, summed to infinity exactly.
 
     Gains, ``unjudged`` and what is yielded as in ``CWL_ERR8``.
 
@@ -213,7 +208,6 @@ class CWL_ERR11(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 11)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \left(\frac{{i + 2T - 1}}{{i + 2T}}\right)^2 (1 - r_i)",
-        plain="sum V(i) r_i / sum V(i), C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i), without end",
         symbols=f"{_SYMBOLS}; T: gain that the user hopes for; summed over infinitely many ranks, exactly",
         use="when users want a certain amount of gain and stop when satisfied; larger T, deeper readers",
         example=Example(
@@ -243,7 +237,7 @@ class CWL_ERR11(_CWL):
 class CWL_RBP(_CWL):
     """Expected utility per document of a user with persistence phi.
 
-    Rank-biased precision with the gains of the ERR variants: C(i) = phi, to infinity exactly.
+    Rank-biased precision with the gains of the ERR variants, summed to infinity exactly.
 
     Gains, ``unjudged`` and what is yielded as in ``CWL_ERR8``.
 
@@ -255,7 +249,6 @@ class CWL_RBP(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L Rank-Biased Precision"
     ABOUT = _about(
         formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
-        plain="(1 - phi) sum of phi^(i-1) r_i, that is C(i) = phi, without end",
         symbols=f"{_SYMBOLS}; phi: persistence",
         use="rank-biased precision beside the ERR variants, with their gains: how much satisfaction changes",
         example=Example(
@@ -275,14 +268,11 @@ class CWL_RBP(_CWL):
 class GERR(Measure):
     """ERR for any top grade and gain, with bounds for unjudged documents.
 
-    Expected reciprocal rank for any scale of grades: sum over ranks i of r_i / i times the product
-    of (1 - r_j) over j < i.
-
     The gain r of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``).
     ``unjudged='worst'`` gives unjudged documents no gain; ``'best'`` gives them that of max_rel,
-    and has such documents follow the ranking, down to
-    rank k or for ever: the two bound the value whatever the missing judgments are (their difference
-    is the residual). ``GERR(max_rel=4)@k`` is ir_measures' ERR@k.
+    and has such documents follow the ranking, down to rank k or for ever: the two bound the value
+    whatever the missing judgments are (their difference is the residual). ``GERR(max_rel=4)@k`` is
+    ir_measures' ERR@k.
 
     The residual: Azzopardi, Mackenzie, Moffat, ICTIR 2021, doi 10.1145/3471158.3472239.
 
@@ -296,7 +286,6 @@ class GERR(Measure):
     RANGE = UNIT
     ABOUT = About(
         formula=r"\sum_{i} \frac{r_i}{i} \prod_{j<i} (1 - r_j)",
-        plain="sum over ranks i of r_i / i times the product of (1 - r_j) over j < i",
         symbols="r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); unjudged='best' gives "
         "unjudged documents the gain of max_rel: with 'worst' it bounds the value",
         zero=_ZERO,

@@ -182,6 +182,8 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
         cls.SHORT_DESC = cls.__dict__.get(
             "SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0]
         )
+        if "ABOUT" in cls.__dict__ and cls.__doc__:
+            cls.__doc__ = with_formula(inspect.cleandoc(cls.__doc__), cls.ABOUT)
         make_known(cls())
 
     @abstractmethod
@@ -198,6 +200,22 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
 
     def check_judgments(self, judgments: Judgments) -> None:
         """Warn of ``judgments`` that do not suit the measure; called once for every qrels."""
+
+
+def with_formula(docstring: str, about: About) -> str:
+    """Return a docstring with the formula of a measure and what its letters mean after the summary.
+
+    >>> print(with_formula("Rank of the first one.", About(formula="p_1", symbols="p_1: a rank")))
+    Rank of the first one.
+    <BLANKLINE>
+    Formula: p_1
+    <BLANKLINE>
+    Symbols: p_1: a rank
+    """
+    summary, _, rest = docstring.partition("\n\n")
+    formula = f"Formula: {about.plain}" if about.plain else ""
+    symbols = f"Symbols: {about.symbols}" if about.symbols else ""
+    return "\n\n".join(part for part in (summary, formula, symbols, rest) if part)
 
 
 def make_known(measure: Measure) -> None:

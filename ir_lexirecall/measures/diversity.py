@@ -65,12 +65,8 @@ class DiversityMeasure(Measure, register=False):
 class D_nDCG(DiversityMeasure):
     """nDCG with the weighted sum of a document's grades for all subtopics as its gain.
 
-    nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order
-    of g.
-
-    D_nDCG@k = sum_{i<=k} g(d_i) / log2(i+1) over the same sum for all judged documents in the order
-    of g. The grade itself is the gain (a negative one counts as 0), so that for one subtopic D_nDCG
-    is nDCG.
+    The grade itself is the gain (a negative one counts as 0), so that for one subtopic D_nDCG is
+    nDCG.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 2, "t1"), Qrel("q", "b", 1, "t2")]
@@ -109,8 +105,6 @@ class D_nDCG(DiversityMeasure):
 class DSharp(D_nDCG):
     """Subtopic recall and D-nDCG, weighted by gamma and 1 - gamma.
 
-    D#-nDCG: subtopic recall and D-nDCG together, gamma StRecall@k + (1 - gamma) D_nDCG@k.
-
     StRecall@k is the share of the subtopics with a relevant document (a grade of at least ``rel``)
     that one of the first k documents is relevant to.
 
@@ -125,7 +119,6 @@ class DSharp(D_nDCG):
     PRETTY_NAME: ClassVar[str] = "D#-nDCG"
     ABOUT = About(
         formula=r"\gamma\, \mathrm{StRecall}@k + (1 - \gamma)\, \mathrm{D\_nDCG}@k",
-        plain="gamma StRecall@k + (1 - gamma) D_nDCG@k",
         symbols="gamma: weight of subtopic recall",
         zero=NOTHING,
         ties="where both parts tie, or their differences balance",
@@ -153,14 +146,9 @@ class DSharp(D_nDCG):
 class EU(DiversityMeasure):
     """Gain over several subtopics with diminishing returns, less effort, discounted by rank.
 
-    Expected utility of reading: what is new about each subtopic, less the effort, discounted by 1 +
-    log2 of the rank.
-
-    EU@k = sum over ranks i = 1..min(k, depth) of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 +
-    log2 i), where c is the number of earlier documents with r(., t) > 0. The gain r of a grade is
-    (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``); ``max_rel`` defaults to
-    the largest grade of the query and aspect. Documents that are not relevant only cost effort, so
-    values may be negative.
+    The gain r of a grade is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``);
+    ``max_rel`` defaults to the largest grade of the query and aspect. Documents that are not
+    relevant only cost effort, so values may be negative.
 
     Proposed by Yang and Lad (ICTIR 2009); this is the formula of Amigó, Spina,
     Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
@@ -174,7 +162,6 @@ class EU(DiversityMeasure):
     PRETTY_NAME: ClassVar[str] = "Expected Utility"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
-        plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
         symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; "
         f"{WEIGHTS}; {GAIN}; "
         "proposed by Yang and Lad (ICTIR 2009); the formula is that of Amigó et al. 2018",
@@ -225,11 +212,7 @@ def novel_utility(judgments: Judgments, pair: Ints, worth: Floats, alpha: float)
 class CT(DiversityMeasure):
     """Gain over several subtopics per document read, until each of them is full.
 
-    Cube test: how fast a ranking fills every subtopic with relevant material, until it is full.
-
-    CT@k = sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f, where c is the number
-    of earlier documents with r(., t) > 0, and f = 0 once the gains of the earlier documents for t
-    have reached ``saturation`` together, else 1. Gains as in ``EU``.
+    Gains as in ``EU``.
 
     Proposed by Luo et al. (CIKM 2013); this is the formula of Amigó, Spina, Carrillo-de-Albornoz,
     SIGIR 2018, doi 10.1145/3209978.3210024.
@@ -245,7 +228,6 @@ class CT(DiversityMeasure):
     RANGE = (0.0, inf)
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
-        plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
         symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the saturation, else 1; "
         f"alpha: what repetition loses; {WEIGHTS}; {GAIN}; "
         "proposed by Luo et al. (CIKM 2013); the formula is that of Amigó et al. 2018",
@@ -292,9 +274,6 @@ class CT(DiversityMeasure):
 class SRR(DiversityMeasure):
     """Reciprocal of the rank at which every subtopic has been covered.
 
-    Subtopic reciprocal rank: 1 / (rank at which every subtopic with a relevant document is
-    covered), 0 if never.
-
     A subtopic is covered by the first document of at least grade ``rel`` for it.
 
     It is S-RR@100% of Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
@@ -333,9 +312,6 @@ class SRR(DiversityMeasure):
 class IA(ComposedMeasure, DiversityMeasure):
     """Weighted mean over subtopics of any base measure, each subtopic judged alone.
 
-    Intent-aware form of any measure: its mean over the subtopics, each judged alone, IA = sum_t w_t
-    base_t.
-
     For every subtopic t with a relevant document, ``base`` scores the ranking by the judgments for
     t only: a document that was not judged for t is unjudged. ``base`` is any measure that
     ir_measures knows, with its own parameters (``'AP(rel=2)'``, ``'RBP(p=0.8)'``), which takes
@@ -350,7 +326,6 @@ class IA(ComposedMeasure, DiversityMeasure):
     PRETTY_NAME: ClassVar[str] = "Intent-Aware Measure"
     ABOUT = About(
         formula=r"\sum_t w_t\, \mathrm{base}_t",
-        plain="sum_t w_t base_t",
         symbols=f"{WEIGHTS}; base_t: the base measure of the ranking, judged for t alone",
         values="those of the base",
         zero="the base is 0 for every subtopic",

@@ -57,7 +57,6 @@ class ACT(CT):
     PRETTY_NAME: ClassVar[str] = "Average Cube Test"
     ABOUT = About(
         formula=r"\frac{1}{n} \sum_{i \le n} \mathrm{CT}@i",
-        plain="(1/n) sum over ranks i <= n of CT@i",
         symbols="n: documents that are read, the first k or all of a shorter ranking; CT: the cube test, with the same parameters; "
         "a measure of TREC Dynamic Domain 2015",
         values="0 upwards",
@@ -92,7 +91,6 @@ class nDCU(EU):
     PRETTY_NAME: ClassVar[str] = "Normalised Discounted Cumulated Utility"
     ABOUT = About(
         formula=r"\frac{\mathrm{EU}@k}{\mathrm{EU}@k \text{ of the ideal ranking}}",
-        plain="EU@k / EU@k of the ideal ranking",
         symbols="EU: expected utility, with the same parameters; the ideal ranking ends where no document is worth its effort; "
         f"{_GREEDY}",
         values="below 0 (many irrelevant documents) to 1, or slightly above where a better order than the greedy one exists",
@@ -206,7 +204,6 @@ class alpha_DCG_IA(Novelty):
     PRETTY_NAME: ClassVar[str] = "Intent-Aware alpha-DCG"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c}}{\log_2(i + 1)}",
-        plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c) / log2(i + 1)",
         symbols=f"{_EARLIER}; {WEIGHTS}; {GAIN}",
         values="0 upwards",
         zero=NOTHING,
@@ -239,7 +236,6 @@ class alpha_nDCG_G(Novelty):
     PRETTY_NAME: ClassVar[str] = "Graded alpha-nDCG"
     ABOUT = About(
         formula=r"\frac{1}{Z_k} \sum_{i \le k} \frac{\sum_t r(d_i, t)\, (1 - \alpha)^{c}}{\log_2(i + 1)}",
-        plain="sum over ranks i <= k of (sum_t r(d_i, t) (1 - alpha)^c) / log2(i + 1), over Z_k",
         symbols=f"{_EARLIER}; t: subtopics; Z_k: the same sum for the ideal ranking; {_GREEDY}; {GAIN}",
         values="0 upwards; above 1 only where a better order than the greedy one exists",
         zero=NOTHING,
@@ -283,7 +279,6 @@ class NRBP_G(Novelty):
     PRETTY_NAME: ClassVar[str] = "Graded Novelty- and Rank-Biased Precision"
     ABOUT = About(
         formula=r"\sum_{i \le k} p^{i-1} \sum_t r(d_i, t)\, (1 - \alpha)^{c}",
-        plain="sum over ranks i <= k of p^(i-1) sum_t r(d_i, t) (1 - alpha)^c",
         symbols=f"p: persistence; {_EARLIER}; t: subtopics; {GAIN}",
         values="0 upwards; ndeval's NRBP is this sum for grades 0 and 1, times (1 - (1 - alpha) beta) / subtopics, with p = beta",
         zero=NOTHING,
@@ -324,7 +319,6 @@ class P_at_Recall(DiversityMeasure):
     RANGE = UNIT
     ABOUT = About(
         formula=r"\frac{1}{s} \sum_{i \le s} u(d_i)",
-        plain="(1/s) sum over ranks i <= s of u(d_i)",
         symbols="s: rank at which every subtopic is covered, else the last rank (down to rank k); u(d): 1 for a document relevant to "
         "a subtopic that no earlier one is relevant to, else 0 (form='documents'), or the share of the document's subtopics that are "
         "new (form='subtopics'); a measure of TREC Dynamic Domain 2015",

@@ -37,14 +37,11 @@ ONE_ASPECT = (
 class RBU(DiversityMeasure):
     """Gain over several aspects with diminishing returns, less the effort of reading.
 
-    Rank-biased utility: what a user gains over all aspects, less the effort of reading.
-
-    RBU@k = sum over ranks i = 1..min(k, depth) of p^i (sum over aspects t of w_t r(d_i, t) times
-    the product of (1 - r(d_j, t)) over j < i, minus e). Aspects (subtopics) come from the qrels'
-    ``subtopic_id`` or ``iteration``, their weights w_t from the column ``weight`` (else equal),
-    scaled to sum to 1 over the aspects with a relevant document. ``max_rel`` defaults to the
-    largest grade of the query and aspect. Irrelevant documents only cost effort, so values may be
-    negative; a query without relevant documents scores 0. ``normalize=True`` multiplies by (1-p)/p.
+    Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t
+    from the column ``weight`` (else equal), scaled to sum to 1 over the aspects with a relevant
+    document. ``max_rel`` defaults to the largest grade of the query and aspect. Irrelevant
+    documents only cost effort, so values may be negative; a query without relevant documents scores
+    0. ``normalize=True`` multiplies by (1-p)/p.
 
     >>> from ir_measures import Qrel
     >>> from ir_lexirecall import RBU
@@ -56,7 +53,6 @@ class RBU(DiversityMeasure):
     PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
     ABOUT = About(
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
-        plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
         symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at every rank (compare runs of the "
         f"same depth; 0: none); {WEIGHTS}; {GAIN}",
         values="below 0 to less than 1; normalize=True: times (1-p)/p. Without a cutoff a long ranking only costs: two documents "

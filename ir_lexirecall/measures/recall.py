@@ -60,13 +60,10 @@ class _Recall(Measure, register=False):
 class TSE(_Recall):
     """Exposure of the last relevant document: how soon everything relevant has been seen.
 
-    Total search efficiency: the exposure of the last relevant document, TSE = e(p_m).
-
     How soon is a user served who needs *every* relevant document? With the default exposure e(i) =
     1/i it is the reciprocal rank of the last one. A missing relevant document sits at the bottom of
     the collection (``impute='pessimistic'``: rank n, infinity without ``n``), or follows the
     ranking at once (``'optimistic'``). ``normalize=True`` gives (e(p_m) - e(n)) / (e(m) - e(n)).
-    Values lie in [0, 1].
 
     >>> from ir_lexirecall import TSE
     >>> qrels = {"q": {"a": 1, "b": 1}}
@@ -78,7 +75,6 @@ class TSE(_Recall):
     PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
     ABOUT = About(
         formula=r"\mathrm{TSE}_e = e(p_m), \quad e(i) = \frac{1}{i}",
-        plain="TSE = e(p_m), by default e(i) = 1/i",
         symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a missing document has rank "
         "n, infinity without n (impute='pessimistic'), or follows the ranking at once ('optimistic')",
         zero="a relevant document is missing (with n, the value is e(n) instead), or the query has none",
@@ -142,15 +138,10 @@ class TSE(_Recall):
 class LexiRecall(_Recall):
     """Recall, refined by the rank of the last relevant document, then of the one before, and so on.
 
-    Lexicographic recall as a number: ordered first by recall, then by the last relevant document,
-    and so on.
-
-    ``form='nested'`` (default): with r of m relevant documents at ranks p_1 < ... < p_r, LR = (r +
-    r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum_{i<r} C(p_i - 1, i). It
-    lies in (r/(m+1), (r+1)/(m+1)] (0 for r = 0) and is 1 only for the ideal ranking. It is computed
-    with exact integers and rounded once, so a better ranking never gets a smaller number; but a
-    float has 53 bits: rankings that share their whole tail can get the same one.
-    ``ir_lexirecall.compare`` compares exactly.
+    ``form='nested'`` (default) is 1 only for the ideal ranking. It is computed with exact integers
+    and rounded once, so a better ranking never gets a smaller number; but a float has 53 bits:
+    rankings that share their whole tail can get the same one. ``ir_lexirecall.compare`` compares
+    exactly.
 
     ``form='weighted'``: metric lexirecall (Eq. 12 of the source), exact rationals rounded once; it
     needs ``n``, takes ``eps``, and separates fewer rankings, because its weights shrink by 1/n from
@@ -167,7 +158,6 @@ class LexiRecall(_Recall):
     ABOUT = About(
         formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + 1}{\binom{p_r - 1}{r - 1}}, \quad "
         r"N' = \sum_{i<r} \binom{p_i - 1}{i}",
-        plain="LR = (r + r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum over i < r of C(p_i - 1, i)",
         symbols=f"{RANKS}; N': how many placements of the first r - 1 are better; C(a, b): binomial coefficient; "
         "this number is the library's own, with the order of the source; the source's number (Eq. 12) is form='weighted', which needs n",
         values="0 to 1; with r of m retrieved in (r/(m+1), (r+1)/(m+1)]",
@@ -207,8 +197,7 @@ class LexiRecall(_Recall):
             self.ABOUT,
             formula=r"\sum_{i=1}^{m} w_i \frac{n - p_i}{n}, \quad w_1 = \frac{\Delta^{m-1}}{(1 + \Delta)^{m-1}}, \quad "
             r"w_i = \frac{\Delta^{m-i}}{(1 + \Delta)^{m+1-i}} \; (i > 1), \quad \Delta = \frac{1}{n + \varepsilon}",
-            plain="sum over i <= m of w_i (n - p_i) / n, w_1 = (D / (1 + D))^(m-1), w_i = D^(m-i) / (1 + D)^(m+1-i) for i > 1, "
-            "D = 1 / (n + eps)",
+            plain="",
             symbols="m: relevant documents of the query; p_1 < ... < p_m: their ranks, of those that are missing the last of the "
             "n documents; Eq. 12 of the source",
             values="0 to (n - 1)/n; the ideal ranking has less than 1",
@@ -249,8 +238,6 @@ class _SearchLength(_Recall, register=False):
 class SL3(_SearchLength):
     """Nonrelevant documents that a user passes to find all relevant ones (smaller is better).
 
-    Cooper's search length: nonrelevant documents above the last relevant one, SL3 = p_m - m.
-
     Smaller is better, 0 is the ideal ranking, and comparisons take it so. The u missing documents
     of a query (below the cutoff, too) end the collection, at ranks n-u+1, ..., n; without ``n``, a
     value with a missing document is infinite, and so is a mean with it. A query without relevant
@@ -266,7 +253,6 @@ class SL3(_SearchLength):
     PRETTY_NAME: ClassVar[str] = "Search Length of the Last Relevant Document"
     ABOUT = About(
         formula=r"\mathrm{SL3} = p_m - m",
-        plain="SL3 = p_m - m",
         symbols=f"{RANKS}; missing documents end the collection of n, without n the value is infinite",
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
@@ -289,9 +275,6 @@ class SL3(_SearchLength):
 class RE(_SearchLength):
     """Mean rank of the relevant documents, above that of the ideal ranking (smaller is better).
 
-    Rocchio's recall error: mean rank of the relevant documents above the ideal, (1/m) sum p_i -
-    (m+1)/2.
-
     Smaller is better, 0 is the ideal ranking; ``n`` and missing documents as in ``SL3``.
 
     RE of Diaz, Ekstrand, Mitra, TORS 2026, Section 3.2, doi 10.1145/3728373.
@@ -304,7 +287,6 @@ class RE(_SearchLength):
     PRETTY_NAME: ClassVar[str] = "Recall Error"
     ABOUT = About(
         formula=r"\mathrm{RE} = \frac{1}{m} \sum_{i=1}^{m} p_i - \frac{m + 1}{2}",
-        plain="RE = (1/m) sum of p_i - (m + 1)/2",
         symbols=f"{RANKS}; the u missing documents stand at ranks n-u+1, ..., n, without n the value is infinite",
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",

@@ -36,7 +36,6 @@ class DCG(_OfToolkits):
     RANGE = (0.0, inf)
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{g(d_i)}{\log_2(i + 1)}",
-        plain="sum over ranks i <= k of g(d_i) / log2(i + 1)",
         symbols="g(d): the document's grade, a negative one counts as 0 (dcg='log2'), or 2^grade - 1 ('exp-log2')",
         values="0 upwards; queries with more relevant documents have larger values, so nDCG is better for means",
         zero="no document with a grade above 0 is retrieved (down to rank k)",
@@ -86,7 +85,6 @@ class F1(_OfToolkits):
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{2 r}{k + m}",
-        plain="2 r / (k + m)",
         symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents retrieved",
         zero="no relevant document is retrieved (down to rank k), or the query has none",
         ties="as many relevant documents among the first k",
@@ -116,7 +114,6 @@ class R_cap(_OfToolkits):
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{r}{\min(k, m)}",
-        plain="r / min(k, m)",
         symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents retrieved; "
         "BEIR's R_cap, in Diaz et al. without a cutoff",
         zero="no relevant document is retrieved (down to rank k), or the query has none",

@@ -103,8 +103,6 @@ class _TotalRecall(Measure, register=False):
 class WSS(_TotalRecall):
     """Share of the collection that need not be read to reach a recall, beyond what chance would save.
 
-    Work saved over sampling at a recall r: WSS@r = (n - p_j) / n - (1 - r), with j = ceil(r m).
-
     The share of the collection that need not be read to find j relevant documents, less that which
     reading at random would save.
 
@@ -124,7 +122,6 @@ class WSS(_TotalRecall):
     PRETTY_NAME: ClassVar[str] = "Work Saved over Sampling"
     ABOUT = _about(
         formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
-        plain="WSS@r = (n - p_j) / n - (1 - r), j = ceil(r m)",
         symbols=f"{_RANKS}; r: recall to be reached",
         values="-(1 - r) to r",
         zero="as much is read as reading at random would take, or the query has no relevant documents",
@@ -159,8 +156,6 @@ class WSS(_TotalRecall):
 class ATD(_TotalRecall):
     """Mean rank of the relevant documents in the whole collection (smaller is better).
 
-    Average time to discovery: the mean rank of the relevant documents, ATD = (1/m) sum p_i.
-
     Smaller is better; (m + 1) / 2 is the best value. ``normalize=True`` gives it as a share of n.
 
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
@@ -176,7 +171,6 @@ class ATD(_TotalRecall):
     PRETTY_NAME: ClassVar[str] = "Average Time to Discovery"
     ABOUT = _about(
         formula=r"\mathrm{ATD} = \frac{1}{m} \sum_{i=1}^{m} p_i",
-        plain="ATD = (1/m) sum of p_i",
         values="(m + 1)/2 to n - (m - 1)/2; smaller is better",
         zero="the query has no relevant documents",
         ties="the same mean rank of the relevant documents",
@@ -202,12 +196,9 @@ class ATD(_TotalRecall):
 class RecallLoss(_TotalRecall):
     """Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better).
 
-    Loss of recall: the area between the ideal recall curve and that of the ranking, 0 best and 1
-    worst.
+    0 is best and 1 is worst.
 
-    RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m)), found(k) = relevant
-    documents among the first k. It is ``RE`` / (n - m), that is, of the same order as ``ATD`` for
-    one query.
+    It is ``RE`` / (n - m), that is, of the same order as ``ATD`` for one query.
 
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
@@ -223,7 +214,6 @@ class RecallLoss(_TotalRecall):
     RANGE = UNIT
     ABOUT = _about(
         formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
-        plain="RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m))",
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
@@ -250,8 +240,7 @@ class RecallLoss(_TotalRecall):
 class LastRel(_TotalRecall):
     """Rank of the last relevant document in the whole collection (smaller is better).
 
-    Rank of the last relevant document, p_m: how much must be read to have everything. It is 1 /
-    TSE.
+    It is 1 / TSE.
 
     Smaller is better.
 
@@ -269,7 +258,6 @@ class LastRel(_TotalRecall):
     PRETTY_NAME: ClassVar[str] = "Last Relevant Document"
     ABOUT = _about(
         formula=r"\mathrm{LastRel} = p_m",
-        plain="LastRel = p_m",
         values="m to n; smaller is better",
         zero="the query has no relevant documents",
         ties="the last relevant document stands at the same rank",
@@ -289,11 +277,6 @@ class LastRel(_TotalRecall):
 class ERF(_TotalRecall):
     """Recall when a share of the collection is read, beyond what reading at random finds.
 
-    Extra relevant documents found: recall when a share x of the collection is read, less that of
-    chance, x.
-
-    ERF@x = recall at rank floor(x n) - x.
-
     ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
 
     Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in
@@ -307,7 +290,6 @@ class ERF(_TotalRecall):
     PRETTY_NAME: ClassVar[str] = "Extra Relevant Documents Found"
     ABOUT = _about(
         formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
-        plain="ERF@x = recall at rank floor(x n) - x",
         symbols=f"{_RANKS}; x: share of the collection that is read",
         values="-x to 1 - x",
         zero="as much is found as reading at random would find, or the query has no relevant documents",

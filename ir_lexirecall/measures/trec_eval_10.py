@@ -54,12 +54,9 @@ class _TrecEval(Measure, register=False):
 class IPrec_TE(_TrecEval):
     """Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does.
 
-    Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall
-    is reached.
-
-    The recall is reached with relevant document c = round(recall x m), halves up (``version=10``),
-    or c = floor(recall x m +
-    0.9) (``version=9``, which is ir_measures' ``IPrec``); 0 where fewer are retrieved.
+    The recall is reached with relevant document c rounded with halves up (``version=10``), or c =
+    floor(recall x m + 0.9) (``version=9``, which is ir_measures' ``IPrec``); 0 where fewer are
+    retrieved.
 
     Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000,
     doi 10.1145/345508.345543; trec_eval 10.
@@ -73,7 +70,6 @@ class IPrec_TE(_TrecEval):
     PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
     ABOUT = _about(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
-        plain="max over i >= c of i / p_i, c = round(recall x m)",
         symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
         zero="fewer than c relevant documents are retrieved, or none",
         ties="the same best precision from relevant document c on",
@@ -98,7 +94,6 @@ class IPrec_TE(_TrecEval):
 class ElevenPt(_TrecEval):
     """Mean of interpolated precision at the recall points 0, 0.1, ..., 1.
 
-    Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1,
     trec_eval's 11pt_avg.
 
     Recall points are rounded as by ``IPrec_TE``: ``version`` 10 or 9.
@@ -139,9 +134,6 @@ class ElevenPt(_TrecEval):
 class RBP_TE(_TrecEval):
     """Rank-biased precision with gains in shares of the query's top grade.
 
-    Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top
-    grade where that is above 1.
-
     With binary judgments it is ir_measures' ``RBP(p=0.9)``. ``CWL_RBP`` takes one top grade for all
     queries instead.
 
@@ -157,7 +149,6 @@ class RBP_TE(_TrecEval):
     FAMILY: ClassVar[str] = "graded"
     ABOUT = About(
         formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
-        plain="(1 - p) sum of p^(i-1) g_i / max(1, top grade of the query)",
         symbols="g_i: grade of the document at rank i, negative ones count as 0; p: persistence",
         values="0 to less than 1",
         zero="no document with a grade above 0 is retrieved, or the query has none",
@@ -186,10 +177,9 @@ class RBP_TE(_TrecEval):
 class RelP(_TrecEval):
     """Precision, over the best that this many documents could have: P up to rank m, R below.
 
-    Relative precision: precision over the best possible for that many documents, trec_eval's
-    relative_P and set_relative_P.
+    trec_eval's relative_P and set_relative_P.
 
-    With ``@k``, r_k / min(k, m); without, r / min(depth, m) of all documents retrieved.
+    Without ``@k``, k is the number of documents retrieved.
 
     Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000,
     doi 10.1145/345508.345543; trec_eval 10.
@@ -225,8 +215,7 @@ class RelP(_TrecEval):
 class Rndcg(_TrecEval):
     """Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking.
 
-    nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's
-    Rndcg.
+    trec_eval's Rndcg.
 
     The ranks are c_1 < ... < c_L, how many documents have at least the highest grade, at least the
     second highest, ..., a grade above 0; and the depth of the ranking, where that is above c_L + 1.
@@ -284,12 +273,7 @@ class Rndcg(_TrecEval):
 class nDCG_JK(_TrecEval):
     """Normalised discounted cumulative gain, undiscounted down to rank a.
 
-    nDCG of Järvelin and Kekäläinen: ranks up to a count in full, those below are discounted by
-    1/log_a(rank).
-
-    DCG@k = sum over i <= k of g_i / max(1, log_a i), over the largest value of any ranking of the
-    query's documents; a grade below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from
-    rank 1 on instead.
+    A grade below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from rank 1 on instead.
 
     Analysed by Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
 
@@ -302,7 +286,6 @@ class nDCG_JK(_TrecEval):
     FAMILY: ClassVar[str] = "graded"
     ABOUT = About(
         formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
-        plain="DCG / ideal DCG, DCG = sum over ranks i <= k of g_i / max(1, log_a i)",
         symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; ideal: the best order",
         zero="no document of a grade above 0 among the first k, or the query has none",
         ties="the same grades at the same ranks; the first a ranks are alike",
@@ -333,8 +316,6 @@ class nDCG_JK(_TrecEval):
 
 class Unjudged(_TrecEval):
     """Share of the first k documents without a judgment (smaller is better).
-
-    Share of the first k documents that have no judgment: (1/k) times their number.
 
     Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone.
     A ranking of fewer documents has fewer without a judgment. ``Unjudged@5`` is trec_eval 10's

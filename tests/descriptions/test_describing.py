@@ -149,7 +149,7 @@ def test_what_describe_refuses(text: Any, message: str) -> None:
 def test_the_forms_of_lr_have_their_own_formulas_and_ranges() -> None:
     nested, weighted = irl.describe("LR"), irl.describe("LR(form='weighted')")
     assert "C(p_r - 1, r - 1)" in nested.plain
-    assert "D^(m-i)" in weighted.plain
+    assert "Delta^(m-i)" in weighted.plain
     assert weighted.values == "0 to (n - 1)/n; the ideal ranking has less than 1"
     best, none = (
         irl.evaluate("LR(form='weighted',n=4)", {"q": {"a": 1, "b": 1}}, {"q": run}).iloc[0, 0]
