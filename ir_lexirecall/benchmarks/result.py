@@ -514,13 +514,22 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         return self._frame(table.assign(p_corrected=adjusted, verdict=two_sided(reject, gain)))
 
     @entry
-    def replicated(self, by: str | None = None) -> pd.DataFrame:
-        """On how many collections each run is better than the baseline, at least: a row per run.
+    def replicated(self, by: str | None = None, *, dependent: bool = False) -> pd.DataFrame:
+        """Return on how many collections each run is better than the baseline, at least.
 
-        Columns: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha; ``p_1`` ...
-        ``p_D``: p of "better on at least u of the D collections" from the one-sided p of each
-        (partial conjunction), corrected over the runs, so that with a confidence of 1 - alpha no
-        number of any run is too large.
+        The one-sided p of the collections are combined (partial conjunction): by Fisher where no
+        two of them share a query id, else by Simes. The attribute ``combination`` of the table
+        names the one that was used.
+
+        Args:
+            by: the criterion; by default the first one.
+            dependent: whether collections have topics in common under other ids, as translations,
+                splits, or other judgments of one topic set have: then Simes', which allows for that.
+
+        Returns:
+            A row per run: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha;
+            ``p_1`` ... ``p_D``: p of "better on at least u of the D collections", corrected over the
+            runs, so that with a confidence of 1 - alpha no number of any run is too large.
 
         >>> from ir_lexirecall import benchmark, demo
         >>> result = benchmark("lexirecall/demo", {"ql": demo.run("ql"), "overlap": demo.run("overlap")}, "AP", baseline="overlap")
@@ -544,7 +553,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             (tested,) = compared.tests.one_sided(name, 0.0)
             better = dict(zip((run for run, _ in compared.pairs), tested.better, strict=True))
             p[:, d] = [better[run] for run in self.rivals]
-        p_u = inference.partial_conjunction(p)
+        is_fisher = not dependent and not self.share_queries
+        p_u = inference.partial_conjunction(p, "fisher" if is_fisher else "simes")
         p_u = np.stack(
             [corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T],
             axis=1,
@@ -552,7 +562,15 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
         # As p_u rises with u, one run needs no further correction.
         least = np.count_nonzero(p_u <= self.test.alpha, axis=1)
-        return self._frame({"run": self.rivals, "better_on_at_least": least, **columns})
+        table = self._frame({"run": self.rivals, "better_on_at_least": least, **columns})
+        table.attrs["combination"] = "Fisher" if is_fisher else "Simes"
+        return table
+
+    @property
+    def share_queries(self) -> bool:
+        """Whether two collections have a query id in common, so that they may share topics."""
+        ids = [set(result.query_ids) for result in self.results.values()]
+        return len(set().union(*ids)) < sum(map(len, ids))
 
     @entry
     def friedman(self, by: str | None = None) -> dict[str, Any]:

@@ -381,6 +381,8 @@ def add_gate(commands: Any) -> None:
     parser.add_argument("--bounds", action=BooleanOptionalAction, default=True, help=words)
     words = "append each look to this file (JSON lines), and keep alpha over all looks together"
     parser.add_argument("--ledger", metavar="FILE", help=words)
+    words = "how many looks the ledger will have: they share alpha equally (default: no end)"
+    parser.add_argument("--horizon", type=int, metavar="N", help=words)
     parser.add_argument(
         "--release", metavar="RUN", help="run file of the last release, a second baseline"
     )
@@ -412,6 +414,7 @@ def run_gate(options: Options) -> int:
         "test": options.significance_test(),
         "allow_empty": options.allow_empty,
         "ledger": options.ledger,
+        "horizon": options.horizon,
         "release": options.release,
         "predicted": options.predicted,
         "groups": options.groups,

@@ -186,6 +186,7 @@ def gate(
     names: tuple[str, str] | None = None,
     allow_empty: bool = False,
     ledger: str | os.PathLike[str] | None = None,
+    horizon: int | None = None,
     release: RunLike | None = None,
     predicted: QrelsLike | ValuesLike | None = None,
     groups: GroupsLike | None = None,
@@ -224,6 +225,9 @@ def gate(
             6 alpha / (pi n)^2, so that the sequence of all changes keeps alpha. It is appended to
             only, and jobs may run at once. The same data with the same test count once, also after
             a crash; with another correction or seed they are a new look.
+        horizon: how many looks the ledger will have, where that is known: then each tests at alpha /
+            horizon, and finds more than the later looks of a ledger without an end. A look beyond
+            it is refused.
         release: a second baseline, of the last release: each of many small losses may pass, their
             sum does not. Both baselines are tested at half of alpha. With ``values``, its name.
         predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then
@@ -252,6 +256,7 @@ def gate(
     'worse'
     """
     _check_options(names, margin, rule, tests_once=ledger is None and release is None)
+    _check_horizon(horizon, has_ledger=ledger is not None)
     design = Design(
         None, margin, SignificanceTest.by_name(test), predicted, groups, allow_empty=allow_empty
     )
@@ -269,7 +274,7 @@ def gate(
         results = _compare_values(values, [baseline, candidate, release], wanted, design)
     if ledger is None:
         return _gate_of(results, rule, design.test.alpha)
-    look = Look.claim(ledger, _looked_at(results), design.test.alpha)
+    look = Look.claim(ledger, _looked_at(results), design.test.alpha, horizon)
     gate = _gate_of(results, rule, look.spent, look)
     look.record(_outcome_of(gate))
     return gate
@@ -373,6 +378,15 @@ def _check_options(names: Any, margin: Any, rule: Any, *, tests_once: bool) -> N
         )
     if rule == "drop" and not tests_once:
         raise ValueError("ledger and release need the rule 'evidence': they are about tests")
+
+
+def _check_horizon(horizon: Any, *, has_ledger: bool) -> None:
+    """Raise if a horizon is no number of looks, or is given without a ledger."""
+    if horizon is None:
+        return
+    check_integer("horizon", horizon, least=1)
+    if not has_ledger:
+        raise ValueError("horizon is the number of looks of a ledger; name one: ledger=FILE")
 
 
 def _check_relevant(judgments: Judgments, criteria: Sequence[Any]) -> None:

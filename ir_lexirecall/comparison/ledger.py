@@ -2,7 +2,8 @@
 
 A gate at every commit is a sequence of tests: over 50 harmless commits, 0.93 of projects see at
 least one stopped. So the n-th look tests at alpha_n = 6 alpha / (pi n)^2, which sum to alpha over
-all looks, however many.
+all looks, however many. With a horizon of N looks, known in advance, each of them tests at alpha /
+N: a loss of half a standard deviation on 50 queries is found at look 20 in 0.61 instead of 0.31.
 
 The file holds JSON lines and is only ever appended to. A look is written before anything is tested
 (`Look.claim`), and what it found afterwards (`Look.record`):
@@ -57,13 +58,40 @@ _KINDS = {
 }
 
 
-def spent_at(look: int, alpha: float) -> float:
-    """Return the level of a look: alpha_n = 6 alpha / (pi n)^2.
+def spent_at(look: int, alpha: float, horizon: int | None = None) -> float:
+    """Return the level of a look: alpha_n = 6 alpha / (pi n)^2, or alpha / N for a horizon N.
+
+    Looks beyond the horizon have a level of 0.
 
     >>> round(spent_at(1, 0.05), 4), round(sum(spent_at(n, 0.05) for n in range(1, 10_000)), 3)
     (0.0304, 0.05)
+    >>> spent_at(20, 0.05, horizon=20), spent_at(21, 0.05, horizon=20)
+    (0.0025, 0.0)
     """
-    return 6 * alpha / (math.pi * look) ** 2
+    if horizon is None:
+        return 6 * alpha / (math.pi * look) ** 2
+    return alpha / horizon if look <= horizon else 0.0
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How looks share alpha.
+
+    Attributes:
+        alpha: level of all looks together.
+        horizon: number of looks that share it equally; None: any number, each at less.
+    """
+
+    alpha: float
+    horizon: int | None = None
+
+    def at(self, look: int) -> float:
+        """Return the level of a look."""
+        return spent_at(look, self.alpha, self.horizon)
+
+    def __str__(self) -> str:
+        horizon = "no horizon" if self.horizon is None else f"a horizon of {self.horizon}"
+        return f"alpha {self.alpha:g} and {horizon}"
 
 
 @dataclass(frozen=True)
@@ -77,6 +105,7 @@ class Look:
         again: whether the same data were looked at before.
         data: what is looked at: digests of the values, margins, and the test.
         spent_before: level of the other looks in the ledger when this one was first taken.
+        horizon: number of looks that share alpha equally; None: any number of looks.
     """
 
     ledger: str
@@ -85,11 +114,12 @@ class Look:
     again: bool
     data: Mapping[str, Any]
     spent_before: float
+    horizon: int | None = None
 
     @property
     def spent(self) -> float:
         """Level at which this look tests."""
-        return spent_at(self.number, self.alpha)
+        return spent_at(self.number, self.alpha, self.horizon)
 
     @property
     def spent_in_all(self) -> float:
@@ -97,23 +127,37 @@ class Look:
         return self.spent_before + self.spent
 
     @staticmethod
-    def claim(path: str | os.PathLike[str], data: Mapping[str, Any], alpha: float) -> Look:
+    def claim(
+        path: str | os.PathLike[str],
+        data: Mapping[str, Any],
+        alpha: float,
+        horizon: int | None = None,
+    ) -> Look:
         """Write down a new look at some data, or return the earlier look at the same data.
 
         Raises:
-            ValueError: the file is no ledger, or was begun at another level.
+            ValueError: the file is no ledger, was begun at another level or horizon, or its horizon
+                is reached.
         """
         name, data = _checked_path(path), json.loads(json.dumps(data))
+        spending = Spending(alpha, horizon)
         with _locked(name) as file:
             entries = _Entries.read(file, name)
-            entries.check_alpha(alpha)
+            entries.check_spending(spending)
             earlier = entries.number_of(data)
-            spent_before = entries.spent_before(data, alpha)
+            spent_before = entries.spent_before(data, spending)
             if earlier is not None:
-                return Look(name, earlier, alpha, True, data, spent_before)
-            number = entries.next_number(alpha)
-            look = Look(name, number, alpha, False, data, spent_before)
+                return Look(name, earlier, alpha, True, data, spent_before, horizon)
+            number = entries.next_number(spending)
+            look = Look(name, number, alpha, False, data, spent_before, horizon)
+            if not look.spent:
+                raise ValueError(
+                    f"the ledger {shown(name)} has had the {horizon} looks of its horizon; "
+                    "begin a new ledger"
+                )
             claim = {"look": look.number, "data": data, "alpha": alpha, "spent": look.spent}
+            if horizon is not None:
+                claim["horizon"] = horizon
             _append(file, claim)
         return look
 
@@ -128,7 +172,8 @@ class Look:
         used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
         if self.spent_in_all > self.alpha * (1 + _ROUNDING):
             used += ", more than all looks may use together: begin a new ledger"
-        return f"Look {self.number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
+        number = f"{self.number}" if self.horizon is None else f"{self.number} of {self.horizon}"
+        return f"Look {number} of {self.ledger}{repeated}: level {self.spent:.2g}; {used}."
 
 
 @dataclass(frozen=True)
@@ -177,39 +222,44 @@ class _Entries:
             numbers[key] = min(int(claim["look"]), numbers.get(key, int(claim["look"])))
         return numbers
 
-    def spent_before(self, data: Any, alpha: float) -> float:
+    def spent_before(self, data: Any, spending: Spending) -> float:
         """Return the level of all looks before the one at these data, or of all if there is none."""
         key = json.dumps(data, sort_keys=True)
         keys = list(self.numbers)
         before = keys[: keys.index(key)] if key in self.numbers else keys
         last = self.numbers.get(key, _MOST_LOOKS)
-        spent = sum(spent_at(self.numbers[other], alpha) for other in before)
-        return spent + sum(spent_at(n, alpha) for n in self._broken_numbers() if n < last)
+        spent = sum(spending.at(self.numbers[other]) for other in before)
+        return spent + sum(spending.at(n) for n in self._broken_numbers() if n < last)
 
     def _broken_numbers(self) -> list[int]:
         """Return the numbers of looks that a crash broke off: the first ones that no other has."""
         taken, numbers = set(self.numbers.values()), count(1)
         return list(islice((n for n in numbers if n not in taken), self.n_broken))
 
-    def next_number(self, alpha: float) -> int:
+    def next_number(self, spending: Spending) -> int:
         """Return the number of a new look, which leaves all looks together within alpha if it can."""
         number = max([len(self.claims) + self.n_broken, *self.numbers.values()]) + 1
-        spent = self.spent_before(None, alpha)
-        within = sum(spent_at(n, alpha) for n in range(1, number))
+        spent = self.spent_before(None, spending)
+        within = sum(spending.at(n) for n in range(1, number))
         for later in range(number, _MOST_LOOKS):
             if spent <= within * (1 + _ROUNDING):
                 return later
-            within += spent_at(later, alpha)
+            within += spending.at(later)
         return number
 
-    def check_alpha(self, alpha: float) -> None:
-        """Raise if the ledger was begun with another alpha."""
+    def check_spending(self, spending: Spending) -> None:
+        """Raise if the ledger was begun with another alpha or another horizon."""
         for claim in self.claims:
-            begun = claim.get("alpha", alpha)
-            if begun != alpha:
+            begun = Spending(claim.get("alpha", spending.alpha), claim.get("horizon"))
+            if begun.alpha != spending.alpha:
                 raise ValueError(
-                    f"the ledger {shown(self.name)} was begun with alpha {begun:g}; "
+                    f"the ledger {shown(self.name)} was begun with alpha {begun.alpha:g}; "
                     "keep that alpha, or name a new file"
+                )
+            if begun != spending:
+                raise ValueError(
+                    f"the ledger {shown(self.name)} was begun with {begun}, not {spending}; "
+                    "keep that horizon, or name a new file"
                 )
 
     def number_of(self, data: Any) -> int | None:
@@ -265,10 +315,17 @@ def _check_numbers(entry: Mapping[str, Any], number: int, name: str) -> None:
         message = f"alpha must be a number, not {shown(entry['alpha'])}"
     elif not 0 < entry.get("alpha", 0.05) < 1:
         message = f"alpha must be between 0 and 1, not {shown(entry['alpha'])}"
+    elif not _is_horizon(entry.get("horizon")):
+        message = f"horizon must be a number of looks, not {shown(entry['horizon'])}"
     if message is not None:
         raise ValueError(
             f"line {number} of the ledger {shown(name)}: {message}; mend it, or name a new file"
         )
+
+
+def _is_horizon(value: Any) -> bool:
+    """Return whether a value is None or a number of looks."""
+    return value is None or (is_integer(value) and value >= 1)
 
 
 def _is_outcome_of(text: str, n_looks: int) -> bool:

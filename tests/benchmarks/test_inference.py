@@ -329,20 +329,29 @@ def test_the_critical_difference_is_demsars(runs: int, q: float) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_partial_conjunction_is_the_largest_of_bonferronis_of_all_subsets(p: list[float]) -> None:
-    """For "better on at least u", every set of D - u + 1 collections must have a small p, and so must those for less."""
-    least = 0.0
-    found = inference.partial_conjunction(np.array([p]))[0]
-    for u in range(1, len(p) + 1):
-        size = len(p) - u + 1
-        subsets = [min(1.0, size * min(some)) for some in itertools.combinations(p, size)]
-        least = max(least, *subsets)
-        assert found[u - 1] == pytest.approx(least)
+def test_partial_conjunction_is_the_largest_combination_of_all_subsets(p: list[float]) -> None:
+    """For "better on at least u", every set of D - u + 1 collections must have a small p."""
+
+    def simes(subset: tuple[float, ...]) -> float:
+        return min(len(subset) * one / i for i, one in enumerate(sorted(subset), 1))
+
+    def fisher(subset: tuple[float, ...]) -> float:
+        if 0 in subset:
+            return 0.0
+        return float(stats.combine_pvalues(subset, "fisher").pvalue)
+
+    for combination, combined in (("simes", simes), ("fisher", fisher)):
+        least = 0.0
+        found = inference.partial_conjunction(np.array([p]), combination)[0]
+        for u in range(1, len(p) + 1):
+            subsets = itertools.combinations(p, len(p) - u + 1)
+            least = max(least, *[min(1.0, combined(subset)) for subset in subsets])
+            assert found[u - 1] == pytest.approx(least, abs=1e-12)
 
 
 def test_a_collection_without_p_is_no_evidence() -> None:
     p = np.array([[0.001, np.nan, 0.001], [0.001, 1.0, 0.001]])
-    found = inference.partial_conjunction(p)
+    found = inference.partial_conjunction(p, "simes")
     assert found[0].tolist() == found[1].tolist()
     assert (found <= 0.05).tolist() == [[True, True, False]] * 2
 

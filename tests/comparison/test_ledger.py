@@ -43,6 +43,42 @@ def test_each_look_spends_less_and_all_of_them_alpha(tmp_path: Path) -> None:
     ]
 
 
+def test_with_a_horizon_looks_share_alpha_equally_and_end(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    options: dict[str, Any] = {"ledger": ledger, "horizon": 3}
+    found = [irl.gate(QRELS, run(0), run(seed), "RR", **options) for seed in (1, 2, 3)]
+    assert [one.comparison.test.alpha for one in found] == [0.05 / 3] * 3
+    assert found[2].look.spent_in_all == pytest.approx(0.05)
+    assert f"Look 3 of 3 of {ledger}: level 0.017; 0.05 of 0.05 used." in str(found[2])
+    again = irl.gate(QRELS, run(0), run(2), "RR", **options)  # costs nothing
+    assert (again.look.number, again.look.again) == (2, True)
+    with pytest.raises(ValueError, match=r"gate: the ledger .* has had the 3 looks of its horizon"):
+        irl.gate(QRELS, run(0), run(4), "RR", **options)
+    assert len(ledger.read_text().splitlines()) == 6
+    for horizon in (None, 4):
+        with pytest.raises(ValueError, match=r"begun with alpha 0.05 and a horizon of 3"):
+            irl.gate(QRELS, run(0), run(4), "RR", ledger=ledger, horizon=horizon)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 2.5, "20", True])
+def test_a_horizon_is_a_number_of_looks(horizon: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"gate: horizon"):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=tmp_path / "g", horizon=horizon)
+    with pytest.raises(ValueError, match=r"horizon is the number of looks of a ledger"):
+        irl.gate(QRELS, run(0), run(1), "RR", horizon=20)
+
+
+def test_branches_with_a_horizon_stay_within_alpha(tmp_path: Path) -> None:
+    """Two branches of one ledger look twice each: the merged file knows what both have spent."""
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for path, names in ((ours, "ab"), (theirs, "cd")):
+        for name in names:
+            Look.claim(path, {"runs": name}, 0.05, 5)
+    ours.write_text(ours.read_text() + theirs.read_text())
+    look = Look.claim(ours, {"runs": "e"}, 0.05, 5)
+    assert look.spent_in_all <= 0.05 * (1 + 1e-9)
+
+
 def test_the_same_data_are_looked_at_once(tmp_path: Path) -> None:
     ledger = tmp_path / "gate.jsonl"
     for _ in range(2):
