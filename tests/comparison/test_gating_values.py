@@ -162,6 +162,6 @@ def test_the_same_file_twice_does_not_fail(tmp_path: Path) -> None:
 
 def test_the_summary_speaks_of_values_only() -> None:
     text = str(irl.gate(values={"a": frame(MAIN), "b": frame(WORSE)}))
-    assert "### b is worse than a by accuracy" in text
+    assert "b is worse than a by accuracy" in text
     assert "unjudged" not in text
     assert "†" not in text
