@@ -192,16 +192,14 @@ def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
         unit: what its rows are: ``"query"`` or ``"task"``.
     """
     if table.skipped:
-        n, names = len(table.skipped), listed(list(table.skipped), 3)
-        lack = f"{count(n, unit)} ({names}) {'lacks' if n == 1 else 'lack'}"
-        yield Note(f"{lack} a value of some run: left out.", DOUBTFUL)
-    if table.missing_of_run:
-        n_all = len(table.query_ids) + len(table.skipped)
+        n, n_all = len(table.skipped), len(table.query_ids) + len(table.skipped)
+        names = listed(list(table.skipped), 3)
+        lack = f"{count(n, unit)} ({names}) {'lacks' if n == 1 else 'lack'} a value of some run"
         shares = [
-            f"{run} {n} ({table.missing_share(run):.1%})" for run, n in table.missing_of_run.items()
+            f"{run} {n_missing} of {n_all}, {table.missing_share(run):.1%}"
+            for run, n_missing in table.missing_of_run.items()
         ]
-        plural = "queries" if unit == "query" else "tasks"
-        yield Note(f"Of {n_all} {plural}, without a value: {listed(shares, 5)}.", DOUBTFUL)
+        yield Note(f"{lack}: left out{f' ({listed(shares, 5)})' if shares else ''}.", DOUBTFUL)
     for sentence in table.cut:
         yield Note(sentence, DOUBTFUL)
     for sentence in table.notes:

@@ -125,7 +125,7 @@ def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
     result = irl.compare(values=read_values(values, measures="AP", missing="skip"), by="AP")
     assert result.query_ids == ["q1", "q3"]
     assert result.provenance["left_out"] == ["q2"]
-    assert "1 query (q2) lacks a value of some run: left out." in result.summary(full=True)
+    assert "1 query (q2) lacks a value of some run: left out (" in result.summary(full=True)
 
 
 # -- many collections -------------------------------------------------------------------------------------

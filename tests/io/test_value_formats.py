@@ -104,7 +104,8 @@ def test_samples_that_failed_are_missing_and_counted_beside_the_means(tmp_path: 
     assert table.missing_of_run == {"poor": 1}
     result = irl.compare(values=table)
     assert result.means()["missing"].round(4).tolist() == [0.0, 0.3333]
-    assert "Of 3 queries, without a value: poor 1 (33.3%)." in result.diagnostics
+    sentence = "1 query (y) lacks a value of some run: left out (poor 1 of 3, 33.3%)."
+    assert sentence in result.diagnostics
     assert exit_code("compare", "--values", *paths, "--missing", "skip") == 0
 
 
