@@ -34,7 +34,7 @@ from ir_lexirecall.comparison.comparing import (
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
-from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
@@ -207,7 +207,7 @@ def benchmark(
     ):
         with naming("" if single else f"collection {name!r}"):
             qrels = named[name]
-            if isinstance(qrels, str) and not is_file(qrels):
+            if isinstance(qrels, str) and not named_files(qrels):
                 qrels = load_collection(qrels)
             if (by_these := criteria) is None:
                 if not isinstance(qrels, Collection):

@@ -13,7 +13,7 @@ from ir_lexirecall._util.errors import did_you_mean, is_number, repeated
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
-from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.relevant_documents import lists_ids
 from ir_lexirecall.io.run_folders import all_runs, run_files
 from ir_lexirecall.significance import SignificanceTest
@@ -56,7 +56,7 @@ def named_collections(
         return dict(several), runs
     qrels: Any = collections
     if isinstance(qrels, (str, os.PathLike)):
-        name = os.path.basename(qrels) if is_file(qrels) else str(qrels)
+        name = os.path.basename(qrels) if named_files(qrels) else str(qrels)
     else:
         name = str(getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection")
     by_name = isinstance(runs, Mapping) and (
@@ -445,4 +445,4 @@ def _beside(path: Path, source: Any, key: str) -> str:
     if not isinstance(source, str):
         raise ValueError(f"{path}: {key} must be a text, not {source!r}")
     file = path.parent / source
-    return str(file) if is_file(str(file)) or key.startswith("runs.") else source
+    return str(file) if named_files(str(file)) or key.startswith("runs.") else source

@@ -21,8 +21,10 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collection
 from ir_lexirecall.data.tie_rule import ORDERS
-from ir_lexirecall.io.columns import is_file, qrel_table
-from ir_lexirecall.io.files import STDIN, matching, rereadable
+from ir_lexirecall.io.columns import qrel_table
+from ir_lexirecall.io.files import STDIN, matching, named_files
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures.parsing import is_measures, with_rel
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
@@ -120,7 +122,7 @@ def files_first(words: Sequence[str]) -> list[str]:
             )
             for j in range(i + 2, end):
                 word = ordered[j]
-                if re.match("[^({]*/", word) or (is_file(word) and not is_measures(word)):
+                if re.match("[^({]*/", word) or (named_files(word) and not is_measures(word)):
                     ordered[first:end] = ordered[j:end] + ordered[first:j]
                     break
     return ordered
@@ -516,8 +518,8 @@ class Inputs:
             # system to restart.
             signal.siginterrupt(signal.SIGINT, True)
         check_patterns(options.runs)
-        paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
-        self.runs: dict[str, str] = dict(zip(run_names(options.runs), paths, strict=True))
+        sources = [what_is(path, RUN) for path in options.runs]
+        self.runs: dict[str, Source] = dict(zip(run_names(options.runs), sources, strict=True))
         self.options: Options = options
         self.collection: Collection | None = None
         self._source: str | pl.DataFrame | Collection = options.qrels
@@ -529,7 +531,7 @@ class Inputs:
                 .with_columns(iteration=pl.lit(name))
                 for name, path in parts
             )
-        elif not is_file(options.qrels):
+        elif not named_files(options.qrels):
             self._source = load_collection(options.qrels)
             self.collection = self._source if isinstance(self._source, Collection) else None
 

@@ -311,13 +311,12 @@ def run_report(options: Options) -> int:
     else:
         is_named = options.measures is not None or options.preference is not None
         by = options.criteria([] if is_named else inputs.measures, ["lexirecall"])
-        runs = {
-            name: run for name, run in inputs.runs.items() if os.path.isfile(run)
-        }  # a pipe is read once only
+        paths = {name: run.name for name, run in inputs.runs.items()}
+        runs = {name: path for name, path in paths.items() if os.path.isfile(path)}
         sources = {
             "qrels": options.qrels,
             **{f"judged {file}": file for file in options.judged},
-            **inputs.runs,
+            **paths,
         }
     if options.predicted is not None:
         sources["predicted"] = options.predicted

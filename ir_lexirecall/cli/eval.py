@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,8 +23,8 @@ from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, fi
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.files import first_line, is_parquet
 from ir_lexirecall.io.measure_names import from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import is_measures, parse_measures, with_rel
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
@@ -203,7 +202,7 @@ def _trec_measures(names: Sequence[str]) -> dict[str, str]:
 
 
 def _trec_lines(
-    scored: ScoredRuns, paths: Mapping[str, str], options: Options, *, geometric: bool
+    scored: ScoredRuns, runs: Mapping[str, Source], options: Options, *, geometric: bool
 ) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
@@ -211,7 +210,7 @@ def _trec_lines(
     # not.
     rel = 1 if options.rel is None else options.rel
     relevant = scored.judgments.m(rel).astype(np.float64)
-    for place, (run, path) in enumerate(paths.items()):
+    for place, (run, source) in enumerate(runs.items()):
         values = {
             name: relevant if name == "num_rel" else array[place]
             for name, array in scored.values.items()
@@ -222,9 +221,8 @@ def _trec_lines(
             if name == "map" and geometric:
                 means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
         per_query = (scored.judgments.query_ids, values) if options.by_query else None
-        # A run has the tag that it has in TREC's format; its name where it is in another one, or a
-        # pipe.
-        fields = first_line(path).split() if os.path.isfile(path) and not is_parquet(path) else []
+        # A run has the tag that it has in TREC's format; its name where it is in another one.
+        fields = source.data[0].first_line.split()
         tag = fields[5] if len(fields) >= 6 else run  # trec_eval ignores what follows it
         text += trec_eval_lines(means, per_query, run=tag, places=options.places) + "\n"
     return text

@@ -18,7 +18,7 @@ from ir_lexirecall.comparison.criteria import Criterion, PairIndices, Preference
 from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
-from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.groups import QueryGroups, read_groups
 from ir_lexirecall.io.texts import TextSources
@@ -65,7 +65,7 @@ class Design:
             return None
         named = (
             isinstance(self.groups, str)
-            and not is_file(self.groups)
+            and not named_files(self.groups)
             and table_of_frame(table) is not None
         )
         return read_groups(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,17 +20,17 @@ from ir_lexirecall.data.tie_rule import Blocks, ranks_of
 from ir_lexirecall.io.columns import (
     TableLike,
     changes,
-    nested_dicts,
+    nested_rows,
     packed_numbers,
-    readable,
-    run_table,
+    read_columns,
 )
-from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.names import RUN_COLUMNS
-from ir_lexirecall.io.readers import run_batches
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Kind, Source, what_is
 
-RunLike: TypeAlias = TableLike
-"""A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
+RunLike: TypeAlias = TableLike | Source
+"""A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of
+named tuples; or what `what_is` made of it."""
 
 _NONE = np.zeros(0, dtype=np.int64)
 _FEW_QUERIES, _SHORT = (
@@ -42,7 +42,7 @@ _ROWS = 2**18  # of a run that are aligned at once
 
 @entry
 def align(judgments: Judgments, run: RunLike) -> AlignedRun:
-    """Ranks of the documents of ``judgments`` in ``run`` (a path, a table, a dict of dicts, or named tuples).
+    """Return the ranks of the documents of ``judgments`` in ``run``, a run in any form.
 
     Queries without judgments are ignored; a query the run lacks has depth 0.
 
@@ -55,28 +55,31 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
         ValueError: a missing column, a score that is missing or not a finite number, or a document
             twice for one query.
     """
-    aligned = ranks_as_given(judgments, run)
+    aligned = ranks_as_given(judgments, what_is(run, RUN))
     return aligned.condensed() if judgments.judged_only else aligned
 
 
-def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
-    """``align``, with documents without a judgment in the rankings even where ``judged_only`` takes them out."""
-    run = readable(run, "run")
-    if isinstance(run, (str, os.PathLike)):
-        with rereadable(os.fspath(run)) as path:
-            parts = _align_file(judgments, path)
-    elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
-        aligned = (
-            _align_few(judgments, nested)
-            if len(nested) <= _FEW_QUERIES and not judgments.excluded
-            else None
-        )
+def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
+    """Align a run without condensing its rankings, even if ``judged_only`` is set."""
+    if run.kind is Kind.FILES:
+        return _joined(judgments, _align_batches(judgments, partial(_batches, run), run.name))
+    nested = nested_rows(run, RUN)
+    if nested is None:
+        return _joined(judgments, _align_rows(judgments, _batches(run)))
+    if len(nested) <= _FEW_QUERIES and not judgments.excluded:
+        aligned = _align_few(judgments, nested)
         if aligned is not None:
             return aligned
-        parts = _align_dict(judgments, nested)
-    else:
-        parts = _align_rows(judgments, [run_table(run)])
+    return _joined(judgments, _align_dict(judgments, nested))
 
+
+def _batches(run: Source) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a run, checked, some million at a time."""
+    return map(pl.DataFrame, read_columns(run, RUN))
+
+
+def _joined(judgments: Judgments, parts: Iterable[_Part]) -> AlignedRun:
+    """Return parts of a run as one."""
     doc, rank, first, size, ranked, length = map(
         np.concatenate, zip(*parts, (_NONE,) * 6, strict=True)
     )
@@ -128,43 +131,41 @@ def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
     )
 
 
-def _align_file(judgments: Judgments, path: str) -> list[_Part]:
+def _align_batches(
+    judgments: Judgments, batches: Callable[[], Iterator[pl.DataFrame]], name: str
+) -> list[_Part]:
     """Align a file some whole queries at a time, so that memory is bounded however long the file is.
 
     Where the lines of a query are not contiguous, all judged queries are read at once.
+
+    Args:
+        judgments: the judged documents.
+        batches: reads the file, from its beginning.
+        name: what messages call it.
     """
     if not engine.computes():
-        with naming(path):
-            return _align_rows(judgments, checked_batches(path))
+        with naming(name):
+            return _align_rows(judgments, batches())
     parts: list[_Part] = []
     seen: set[str] = set()
-    for table in _whole_queries(one_ahead(checked_batches(path))):
-        queries = (
-            judgments.place.keys()
-            & table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list()
-        )
-        if again := queries & seen:
+    for table in _whole_queries(one_ahead(batches())):
+        first_rows = pl.Series(changes(table["query_id"]))
+        queries = judgments.place.keys() & table["query_id"].filter(first_rows).to_list()
+        again = queries & seen
+        if again:
             warn(
-                f"{path}: query {min(again)!r} is not contiguous; reading the file again, all of it at once. Sort it by query to save "
-                "time and memory."
+                f"{name}: query {min(again)!r} is not contiguous; reading the file again, all of it "
+                "at once. Sort it by query to save time and memory."
             )
             wanted = pl.col("query_id").is_in(list(judgments.place))
-            table = pl.concat([batch.filter(wanted) for batch in one_ahead(checked_batches(path))])
-            with naming(path):
+            table = pl.concat([batch.filter(wanted) for batch in one_ahead(batches())])
+            with naming(name):
                 return _align_table(judgments, table)
         seen |= queries
         if queries:
-            with naming(path):
+            with naming(name):
                 parts += _align_table(judgments, table)
     return parts
-
-
-def checked_batches(path: str) -> Iterator[pl.DataFrame]:
-    row = 1
-    for batch in run_batches(path):
-        with naming(path):
-            yield run_table(batch, row)
-        row += len(batch)
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -307,7 +308,8 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
         chain((list(ranking.values()) for ranking in rankings), [removed], ignored)
     )
     if score is None or not np.isfinite(score).all():
-        return _align_rows(judgments, [run_table(run)])  # which names the offender
+        # which names the offender
+        return _align_rows(judgments, _batches(Source(Kind.NESTED, run)))
     return [
         _part_of_dict(judgments, query[queries], length[queries], rankings[queries], score[rows])
         for queries, rows in portions(length)

@@ -22,10 +22,13 @@ from ir_lexirecall.data.qrels import AspectRows, read_qrels
 from ir_lexirecall.data.reading import RELEVANT, ExcludeLike, LevelsLike, Reading
 from ir_lexirecall.data.tie_rule import TREC_EVAL_9, ScoreOrder
 from ir_lexirecall.io.cells import number_of
-from ir_lexirecall.io.columns import TableLike, is_file
+from ir_lexirecall.io.columns import TableLike
+from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.names import ASPECT_COLUMNS
+from ir_lexirecall.io.schemas import QRELS
+from ir_lexirecall.io.source import Kind, Source, what_is
 
-QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
+QrelsLike: TypeAlias = "TableLike | Collection | Judgments | Source"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars,
 Arrow), a dict of dicts, a dict of relevant documents (sets or lists of ids, which get grade 1), an
 iterable of named tuples, or ``Judgments`` themselves."""
@@ -133,15 +136,15 @@ class Judgments(Memoised):
             ValueError: a missing column, a grade that is not a number, the same judgment twice with
                 different grades, or no judgment at all.
         """
-        if isinstance(qrels, str) and not is_file(qrels):
-            qrels = load_collection(qrels)
         if isinstance(qrels, Judgments):
             return qrels
         if isinstance(qrels, Collection):
             return cls._from_collection(qrels, allow_empty=allow_empty)
-        path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
-        with naming(path or "qrels"):
-            judgments = cls(*read_qrels(qrels), source=os.path.basename(path))
+        source = what_is(qrels, QRELS, ids=True)
+        if source.kind is Kind.ID:
+            return cls._from_collection(load_collection(source.name), allow_empty=allow_empty)
+        with naming(source.name or "qrels"):
+            judgments = cls(*read_qrels(source), source=os.path.basename(source.name))
             if not len(judgments.grade) and not allow_empty:
                 once = "; it can be read only once: give a list"
                 hint = once if isinstance(qrels, Iterator) else ""
@@ -701,7 +704,7 @@ def load(
         trec_eval=trec_eval,
         levels=levels,
     )
-    if isinstance(source, str) and not is_file(source):
+    if isinstance(source, str) and not named_files(source):
         source = load_collection(source)
     if isinstance(source, Collection):
         return replace(source, reading=(*source.reading, reading))

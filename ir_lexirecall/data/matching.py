@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -10,11 +9,11 @@ import numpy as np
 
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike, checked_batches
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.columns import readable, run_table
-from ir_lexirecall.io.files import content_path
+from ir_lexirecall.io.columns import head
 from ir_lexirecall.io.id_forms import best_match, form_hint, matches, sentence
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Kind, Source
 
 FIRST = 10  # documents of a ranking that are expected to be judged
 SIDES = ("run's", "qrels'")
@@ -25,7 +24,7 @@ _QUERIES = 5  # queries whose documents are looked at
 def check_matches(
     judgments: Judgments,
     aligned: AlignedRun,
-    run: RunLike | AlignedRun | None,
+    run: Source | None,
     title: str,
     *,
     allow_empty: bool,
@@ -44,14 +43,14 @@ def check_matches(
     """
     if len(aligned.doc) or not len(judgments):
         return
+    if not aligned.depth.any() and allow_empty and _retrieves_nothing_on_purpose(judgments, run):
+        return
     rows = None if run is None else first_rows(run)
     if aligned.depth.any():
         of_judged_queries = [row for row in rows or [] if row[0] in judgments.place]
         if any(doc_id in judgments.excluded.get(q, ()) for q, doc_id in of_judged_queries):
             return  # what it has in common is excluded
         message = _no_document(judgments, of_judged_queries, title)
-    elif allow_empty and _retrieves_nothing_on_purpose(judgments, run):
-        return
     elif rows == []:
         message = f"{title} is empty: it has no rows"
     else:
@@ -62,9 +61,11 @@ def check_matches(
     warn(message)
 
 
-def _retrieves_nothing_on_purpose(judgments: Judgments, run: RunLike | AlignedRun | None) -> bool:
+def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> bool:
     """Return whether a run has judged queries, but no documents for them: ``{"q1": {}}``."""
-    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
+    if run is None or run.kind is not Kind.NESTED:
+        return False
+    return any(str(query_id) in judgments.place for query_id in run.data)
 
 
 def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) -> str:
@@ -116,44 +117,42 @@ def judged_share(run: AlignedRun) -> float:
 def hardly_judged(
     judgments: Judgments,
     runs: Mapping[str, AlignedRun],
-    sources: Mapping[str, RunLike | AlignedRun],
+    sources: Mapping[str, Source | AlignedRun],
 ) -> Iterator[tuple[str, float, float, str]]:
-    """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it.
+    """Yield the runs with far fewer judged documents than the others.
 
     Where all judged documents are relevant, a small share mostly says that a run is worse: there it
     is named if it is 0, or if more than half of the other runs' documents are judged.
+
+    Yields:
+        The run's name, its share, the median of the others' shares, and a sentence.
     """
-    share = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
-    for name, own in share.items():
-        others = float(np.median([value for other, value in share.items() if other != name] or [0]))
-        if own < others / 2 and not (judgments.are_relevant and own > 0 and others <= 0.5):
-            judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
-            rows = (first_rows(sources[name]) if name in sources else None) or []
-            ids = [row for row in rows if row[0] in judgments.place]
-            meeting = _meeting(
-                judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)]
-            )
-            counted = "those without a judgment count as not relevant."
-            yield (
-                name,
-                own,
-                others,
-                f"{name}: {judged}; {counted}{f' {meeting}.' if meeting else ''}",
-            )
+    share_of = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
+    for name, share in share_of.items():
+        remaining = [value for other, value in share_of.items() if other != name]
+        median = float(np.median(remaining or [0]))
+        says_worse = judgments.are_relevant and share > 0 and median <= 0.5
+        if share >= median / 2 or says_worse:
+            continue
+        source = sources.get(name)
+        rows = first_rows(source) if isinstance(source, Source) else []
+        hint = _meeting(judgments, _unjudged(judgments, rows))
+        sentence = (
+            f"{name}: {share:.0%} of its first {FIRST} documents are judged, {median:.0%} of the "
+            "other runs'; those without a judgment count as not relevant."
+        )
+        yield name, share, median, f"{sentence} {hint}." if hint else sentence
 
 
-def first_rows(run: RunLike | AlignedRun) -> list[tuple[str, str]] | None:
-    """Return query and document ids of the first rows of a run; None if it cannot be read again."""
-    if isinstance(run, AlignedRun):
-        return None
-    if isinstance(run, (str, os.PathLike)):
-        path = os.fspath(run)
-        if not os.path.isfile(content_path(path)):
-            return None
-        table = next(checked_batches(path))
-    else:
-        table = run_table(readable(run, "run"))
-    table = table[:_SAMPLE]
+def _unjudged(judgments: Judgments, rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the rows of judged queries whose documents have no judgment."""
+    of_judged_queries = (row for row in rows if row[0] in judgments.place)
+    return [(q, doc_id) for q, doc_id in of_judged_queries if doc_id not in _judged(judgments, q)]
+
+
+def first_rows(run: Source) -> list[tuple[str, str]]:
+    """Return query and document ids of the first rows of a run."""
+    table = head(run, RUN, _SAMPLE)
     return list(zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True))
 
 

@@ -1,13 +1,12 @@
 """``Pool``: what several runs retrieved, judged or not, with the rank of each document in every run.
 
 An ``AlignedRun`` knows judged documents only. What unjudged ones could change depends on which
-document stands where, for those that two
-runs share cancel: so the runs are read once more, and only by who asks for that.
+document stands where, for those that two runs share cancel: so the runs are read once more, and
+only by who asks for that.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -21,10 +20,11 @@ from ir_lexirecall._util.errors import naming
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike, checked_batches, numbered_queries
+from ir_lexirecall.data.alignment import RunLike, numbered_queries
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.columns import run_table
-from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.columns import read_columns
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import what_is
 
 Ranks = NDArray[np.signedinteger[Any]]
 Depth: TypeAlias = int | None
@@ -222,12 +222,10 @@ def _tables_of(run: RunLike | AlignedRun, name: str) -> Iterator[pl.DataFrame]:
             f"run {name!r} is aligned, so that only judged documents were kept; give it as a file, "
             "table or dict"
         )
-    if isinstance(run, (str, os.PathLike)):
-        with rereadable(os.fspath(run)) as path, naming(path):
-            yield from checked_batches(path)
-    else:
-        with naming(f"run {name!r}"):
-            yield run_table(run)
+    with naming(f"run {name!r}"):
+        source = what_is(run, RUN)
+    with naming(source.name or f"run {name!r}"):
+        yield from read_columns(source, RUN)
 
 
 def _ranked_in_python(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
@@ -259,8 +257,7 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
 
     The columns are ``query`` (its number), ``doc_id`` and ``rank``.
     """
-    parts = [_of_queries(judgments, table) for table in _tables_of(run, name)]
-    table = pl.concat(parts) if parts else _of_queries(judgments, run_table({}))
+    table = pl.concat([_of_queries(judgments, table) for table in _tables_of(run, name)])
     if judgments.excluded:
         table = table.join(
             judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left"

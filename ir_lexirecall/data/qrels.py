@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -13,17 +13,17 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.cells import id_of
 from ir_lexirecall.io.columns import (
     changes,
     few_columns,
-    nested_dicts,
+    nested_rows,
     packed_numbers,
-    qrel_columns,
-    readable,
+    read_table,
 )
 from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS
 from ir_lexirecall.io.relevant_documents import with_grades
+from ir_lexirecall.io.schemas import QRELS
+from ir_lexirecall.io.source import Kind, Source
 
 _SMALL = 2**17  # lines that one thread sorts
 
@@ -76,120 +76,173 @@ class Qrels(NamedTuple):
     table: AspectRows | None = None
 
 
-def read_qrels(qrels: Any) -> Qrels:
-    """Sort and check qrels: a path, a table, a dict of dicts, or named tuples.
+def read_qrels(source: Source) -> Qrels:
+    """Return qrels, sorted and checked.
 
     Raises:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with
             different grades.
     """
-    qrels = with_grades(readable(qrels, "qrels"))
-    if (nested := nested_dicts(qrels, "qrels", QREL_COLUMNS)) is not None:
-        query_ids = sorted(nested)
-        docs = [sorted(nested[query_id]) for query_id in query_ids]
-        grade = packed_numbers(
-            list(map(nested[query_id].__getitem__, ids))
-            for query_id, ids in zip(query_ids, docs, strict=True)
-        )
-        if grade is not None and np.isfinite(grade).all():
-            query = np.arange(len(docs)).repeat(
-                np.array([len(ids) for ids in docs], dtype=np.int64)
-            )
-            return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
-    for name in ASPECT_COLUMNS:  # a small table with one column more needs no Polars
-        if (columns := few_columns(qrels, QREL_COLUMNS, (name,))) is not None:
-            grade = packed_numbers([columns["relevance"]])
-            if grade is not None and np.isfinite(grade).all():
-                return _from_columns(qrels, columns | {"relevance": grade})
-    return _from_columns(qrels, qrel_columns(qrels))  # which names the offender
-
-
-def _from_columns(qrels: Any, columns: Mapping[str, Any]) -> Qrels:
-    """Qrels from what ``qrel_columns`` gave, or from lists: these are sorted without Polars."""
-    aspect = aspect_column(columns)
-    keys = {name: columns[name] for name in ("query_id", "doc_id")} | (
-        {} if aspect is None else {"aspect": aspect}
-    )
-    grades = np.asarray(columns["relevance"])
-    if not isinstance(columns["doc_id"], list) and engine.computes():
-        ordered = pl.DataFrame({**keys, "relevance": grades, "line": np.arange(len(grades))})
-        ordered = ordered.sort(*keys, "relevance", multithreaded=len(grades) > _SMALL)
-        in_order: list[Any] = [ordered[name] for name in keys]
-        line = ordered["line"].to_numpy()
+    if source.kind is Kind.NESTED:
+        source = replace(source, data=with_grades(source.data))
+    nested = nested_rows(source, QRELS)
+    if nested is not None:
+        few = _of_nested(nested)
     else:
-        of_line = list(zip(*keys.values(), grades.tolist(), strict=True))
-        line = np.array(sorted(range(len(grades)), key=of_line.__getitem__), dtype=np.int64)
-        in_order = [
-            np.array([of_line[i][k] for i in line.tolist()], dtype=object) for k in range(len(keys))
-        ]
-    query_id, doc_id = in_order[:2]
+        columns = few_columns(source, QRELS)
+        few = None if columns is None else _of_few(columns)
+    if few is not None:
+        return few
+    table = read_table(source, QRELS)  # which names the offender
+    qrels = _sorted_rows({name: table[name] for name in table.columns})
+    return qrels if nested is None else _with_queries(qrels, nested)
+
+
+def _of_nested(nested: Mapping[str, Mapping[str, Any]]) -> Qrels | None:
+    """Return the qrels of a dict of dicts; None if a grade is not a finite number."""
+    query_ids = sorted(nested)
+    docs = [sorted(nested[query_id]) for query_id in query_ids]
+    grade = packed_numbers(
+        list(map(nested[query_id].__getitem__, ids))
+        for query_id, ids in zip(query_ids, docs, strict=True)
+    )
+    if grade is None or not np.isfinite(grade).all():
+        return None
+    lengths = np.array([len(ids) for ids in docs], dtype=np.int64)
+    query = np.arange(len(docs)).repeat(lengths)
+    return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
+
+
+def _of_few(columns: Mapping[str, list[Any]]) -> Qrels | None:
+    """Return the qrels of a few plain rows; None if a grade is not a finite number."""
+    grade = packed_numbers([columns["relevance"]])
+    if grade is None or not np.isfinite(grade).all():
+        return None
+    return _sorted_rows({**columns, "relevance": grade})
+
+
+def _with_queries(qrels: Qrels, nested: Mapping[str, Mapping[str, Any]]) -> Qrels:
+    """Return qrels with the queries that have no documents."""
+    query_ids = sorted(nested)
+    index_of = {query_id: q for q, query_id in enumerate(query_ids)}
+    new = np.array([index_of[query_id] for query_id in qrels.query_ids], dtype=np.int64)
+    return qrels._replace(query_ids=query_ids, query=new[qrels.query])
+
+
+def _sorted_rows(columns: Mapping[str, Any]) -> Qrels:
+    """Return qrels with rows sorted by query, document and aspect.
+
+    Args:
+        columns: what ``read_columns`` gives, or lists: these are sorted without Polars.
+
+    Raises:
+        ValueError: a document is judged twice, with different grades.
+    """
+    aspect = aspect_column(columns)
+    keys = {name: columns[name] for name in ("query_id", "doc_id")}
+    if aspect is not None:
+        keys["aspect"] = aspect
+    grades = np.asarray(columns["relevance"])
+    line, in_order = _order(keys, grades)
+    query_id, doc_id, *aspects = in_order
     new_query = changes(query_id)
     new_doc = new_query | changes(doc_id)
-    new = new_doc if aspect is None else new_doc | changes(in_order[2])
+    new = new_doc | changes(aspects[0]) if aspects else new_doc
     grade = grades[line]
-    if not new.all() and len(conflicts := np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1):
-        first = int(conflicts[0])
-        start = np.flatnonzero(np.r_[new, True])
-        end = int(np.searchsorted(start, first, side="right"))
-        of_aspect = (
-            "" if aspect is None or len(set(aspect)) == 1 else f" (aspect {in_order[2][first]!r})"
-        )
-        labels = " and ".join(
-            f"{label:g}" for label in np.unique(grade[start[end - 1] : start[end]]).tolist()
-        )
-        raise ValueError(
-            f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} is judged twice, with the grades "
-            f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
-        )
-    row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
-    query_ids = list(query_id[np.flatnonzero(new_query)])
-    query = (np.cumsum(new_query) - 1)[new_doc]
-    empty = (
-        [id_of(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
-    )
-    if empty:
-        judged, query_ids = query_ids, sorted({*query_ids, *empty})
-        place = {name: q for q, name in enumerate(query_ids)}
-        query = np.array([place[name] for name in judged], dtype=np.int64)[query]
+    _check_judged_once(in_order, grade, new)
     docs = doc_id[np.flatnonzero(new_doc)]
-    docs = docs.tolist() if isinstance(docs, np.ndarray) else docs
+    qrels = Qrels(
+        list(query_id[np.flatnonzero(new_query)]),
+        (np.cumsum(new_query) - 1)[new_doc],
+        docs.tolist() if isinstance(docs, np.ndarray) else docs,
+        grade[new],
+    )
     further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
-        return Qrels(query_ids, query, docs, grade[new])
-    names, code = ["0"], np.zeros(len(new), dtype=np.int64)
-    if aspect is not None:
-        aspects = list(in_order[2])
-        names = sorted(set(aspects))
-        place = {name: i for i, name in enumerate(names)}
-        code = np.fromiter(map(place.__getitem__, aspects), np.int64, len(new))
-    further = {
-        name: pl.Series(name, values, dtype=pl.String) if isinstance(values, list) else values
-        for name, values in further.items()
-    }
+        return qrels
+    names, code = _numbered(list(aspects[0])) if aspects else (["0"], np.zeros(len(new), np.int64))
+    for name, values in further.items():
+        if isinstance(values, list):
+            further[name] = pl.Series(name, values, dtype=pl.String)
+    row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
     table = AspectRows(doc[new], code[new], grade[new], names, further, line, row)
-    return Qrels(query_ids, query, docs, top_grades(table, len(docs)), table)
+    return qrels._replace(grade=top_grades(table, len(docs)), table=table)
+
+
+def _order(keys: Mapping[str, Any], grades: Floats) -> tuple[Ints, list[Any]]:
+    """Return the order of rows by their keys, then by grade, and the keys in that order."""
+    if not isinstance(keys["doc_id"], list) and engine.computes():
+        ordered = pl.DataFrame({**keys, "relevance": grades, "line": np.arange(len(grades))})
+        ordered = ordered.sort(*keys, "relevance", multithreaded=len(grades) > _SMALL)
+        return ordered["line"].to_numpy(), [ordered[name] for name in keys]
+    rows = list(zip(*keys.values(), grades.tolist(), strict=True))
+    line = sorted(range(len(grades)), key=rows.__getitem__)
+    in_order = [np.array([rows[i][k] for i in line], dtype=object) for k in range(len(keys))]
+    return np.array(line, dtype=np.int64), in_order
+
+
+def _check_judged_once(in_order: Sequence[Any], grade: Floats, new: Bools) -> None:
+    """Raise if rows with the same keys have different grades.
+
+    Args:
+        in_order: queries, documents and perhaps aspects of the rows, sorted.
+        grade: the grade of each row.
+        new: whether a row has other keys than the one before.
+    """
+    if new.all():
+        return
+    conflicts = np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1
+    if not len(conflicts):
+        return
+    first = int(conflicts[0])
+    query_id, doc_id, *aspects = in_order
+    start = np.flatnonzero(np.r_[new, True])
+    end = int(np.searchsorted(start, first, side="right"))
+    grades = np.unique(grade[start[end - 1] : start[end]]).tolist()
+    has_aspects = bool(aspects) and len(set(aspects[0])) > 1
+    of_aspect = f" (aspect {aspects[0][first]!r})" if has_aspects else ""
+    raise ValueError(
+        f"qrels: document {doc_id[first]!r} of query {query_id[first]!r}{of_aspect} is judged twice, "
+        f"with the grades {' and '.join(f'{label:g}' for label in grades)}"
+        f"{and_more(len(conflicts) - 1)}; keep one judgment"
+    )
+
+
+def _numbered(names: list[str]) -> tuple[list[str], Ints]:
+    """Return the different names, sorted, and the index of each of them."""
+    different = sorted(set(names))
+    index_of = {name: i for i, name in enumerate(different)}
+    return different, np.fromiter(map(index_of.__getitem__, names), np.int64, len(names))
 
 
 def aspect_column(columns: Mapping[str, Any]) -> pl.Series | list[str] | None:
-    """The aspect (subtopic) that each line of the qrels judges, ``"0"`` where it names none; None where no line names one."""
+    """Return the aspect (subtopic) that each line of the qrels judges.
+
+    It is ``"0"`` where a line names none; None if no line names one.
+    """
     names = next((columns[name] for name in ASPECT_COLUMNS if name in columns), None)
     if names is None or isinstance(names, list):
         return None if set(names or ["0"]) == {"0"} else names
     if names.dtype == pl.Null:
         return None
     if names.dtype == pl.Object or names.dtype.is_nested() or names.null_count():
-        texts = [
-            "0" if name is None else check_text(str(name), "names of aspects")
-            for name in names.to_list()
-        ]
+        texts = [_aspect_name(name) for name in names.to_list()]
         names = pl.Series(texts, dtype=pl.String)
     elif names.dtype != pl.String:
         names = names.cast(pl.String)
     return None if len(names) == 0 or (names == "0").all() else names
 
 
+def _aspect_name(name: Any) -> str:
+    """Return the name of an aspect as a text, ``"0"`` for a missing one."""
+    return "0" if name is None else check_text(str(name), "names of aspects")
+
+
 def top_grades(table: AspectRows, documents: int) -> Floats:
-    """The highest grade of each document; that of the aspect ``relevance``, where one is called so (without: 0)."""
+    """Return the highest grade of each document.
+
+    If an aspect is called ``relevance``, it is the grade for that one, 0 without.
+    """
     doc, grade = table.doc, table.grade
     if "relevance" in table.names:
         named = table.aspect == table.names.index("relevance")

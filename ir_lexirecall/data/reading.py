@@ -11,7 +11,8 @@ import numpy as np
 from ir_lexirecall._util.errors import check_flag, naming, shown
 from ir_lexirecall.data.tie_rule import ScoreOrder, order_of_version
 from ir_lexirecall.io.cells import id_of, number_of
-from ir_lexirecall.io.columns import TableLike, id_pairs, is_file
+from ir_lexirecall.io.columns import TableLike, id_pairs
+from ir_lexirecall.io.files import named_files
 
 ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own
@@ -100,7 +101,7 @@ def _queries(queries: str | Iterable[Any] | None) -> frozenset[str] | Literal["r
 
 def _excluded(exclude: ExcludeLike) -> dict[str, frozenset[str]]:
     """Return the documents of a mapping, a table or a file, by query."""
-    if isinstance(exclude, str) and not is_file(exclude):
+    if isinstance(exclude, str) and not named_files(exclude):
         raise ValueError(
             f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document "
             "ids, or a table or run file with query_id and doc_id"

@@ -16,12 +16,13 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import (
     ScoredRuns,
     check_runs,
-    metadata_of,
     read_run,
+    source_of,
     tie_range,
     tie_warning,
 )
 from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
+from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
 
@@ -118,7 +119,8 @@ def evaluate(
         )
     judgments = Judgments.from_qrels(qrels)
     scoring.check_judgments(parsed.values(), judgments)
-    aligned = read_run(judgments, run, allow_empty=allow_empty)
+    source = source_of(run)
+    aligned = read_run(judgments, source, allow_empty=allow_empty)
     columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
     table = (
         pd.Series(
@@ -128,15 +130,17 @@ def evaluate(
         if aggregate
         else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
     )
-    warnings = [f"{RISING}."] if scores_rise_with_ranks(run) else []
+    rises = isinstance(source, Source) and scores_rise_with_ranks(source)
+    warnings = [f"{RISING}."] if rises else []
     for name, measure in parsed.items():
         if aligned.ties is not None and scoring.is_native(
             measure
         ):  # others would have to be computed again
             warning = tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))
             warnings += [warning] if warning else []
-    made = {"rules": judgments.conditions, "metadata": metadata_of(run), "diagnostics": warnings}
-    table.attrs.update({what: said for what, said in made.items() if said})
+    metadata = source.metadata if isinstance(source, Source) else ""
+    made = {"rules": judgments.conditions, "metadata": metadata, "diagnostics": warnings}
+    table.attrs.update({name: value for name, value in made.items() if value})
     return table
 
 

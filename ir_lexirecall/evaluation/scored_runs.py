@@ -27,11 +27,11 @@ from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.matching import check_matches, hardly_judged
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.io.readers import run_metadata
+from ir_lexirecall.io.schemas import RUN
+from ir_lexirecall.io.source import Kind, Source, what_is
 from ir_lexirecall.measures.scoring import aggregate, check_judgments, values
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
-_PATHS = (str, os.PathLike)
 _MOST_DOCUMENTS = 5_000_000  # of all runs, that are read again without being asked for
 _READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
@@ -55,7 +55,7 @@ class ScoredRuns(Memoised):
     measures: dict[str, IRMeasure]
     values: dict[str, Floats] = field(repr=False)
     metadata: dict[str, str] = field(default_factory=dict, repr=False)
-    sources: dict[str, RunLike | AlignedRun] = field(default_factory=dict, repr=False)
+    sources: dict[str, Source | AlignedRun] = field(default_factory=dict, repr=False)
 
     @classmethod
     @entry
@@ -86,7 +86,7 @@ class ScoredRuns(Memoised):
         judgments = Judgments.from_qrels(qrels)
         check_judgments(measures.values(), judgments)
         aligned: dict[str, AlignedRun] = {}
-        sources: dict[str, Any] = {str(name): rereadable_rows(run) for name, run in runs.items()}
+        sources = {str(name): source_of(run, str(name)) for name, run in runs.items()}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         with ExitStack() as stack:
             bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
@@ -99,7 +99,8 @@ class ScoredRuns(Memoised):
             coming: dict[str, Callable[[], AlignedRun]] = {}
             for name, source in sources.items():
                 read = partial(read_run, judgments, source, name, allow_empty)
-                coming[name] = started(readers, read) if isinstance(source, _PATHS) else read
+                is_file = isinstance(source, Source) and source.kind is Kind.FILES
+                coming[name] = started(readers, read) if is_file else read
             for name, wait in coming.items():
                 run = aligned[name] = wait()
                 for column, measure in measures.items():
@@ -110,7 +111,8 @@ class ScoredRuns(Memoised):
             column: np.reshape(rows, (len(sources), len(judgments)))
             for column, rows in columns.items()
         }
-        metadata = {name: text for name, run in sources.items() if (text := metadata_of(run))}
+        noted = {name: run.metadata for name, run in sources.items() if isinstance(run, Source)}
+        metadata = {name: text for name, text in noted.items() if text}
         return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
     def warn_of_hardly_judged(self) -> None:
@@ -282,42 +284,44 @@ def run_name(name: str | int | None) -> str | None:
     return None if name is None else str(name) if is_integer(name) else cast(str, name)
 
 
+def source_of(run: RunLike | AlignedRun, name: str | None = None) -> Source | AlignedRun:
+    """Return a run as it can be read twice; errors call it by its name, if there are several."""
+    if isinstance(run, AlignedRun):
+        return run
+    with naming("run" if name is None else f"run {name!r}"):
+        return what_is(run, RUN)
+
+
 def read_run(
     judgments: Judgments,
     run: RunLike | AlignedRun,
     name: str | None = None,
     allow_empty: bool = True,
 ) -> AlignedRun:
-    """Align a run in any form; errors and warnings call it by its name, where there are several, or by its file's.
+    """Align a run in any form.
 
-    ``allow_empty``: take a run that has no query, or no document, in common with the qrels, with a
-    warning.
+    Args:
+        judgments: what it is aligned with.
+        run: the run.
+        name: its name in errors and warnings if there are several; by default, its file's.
+        allow_empty: take a run that has no query, or no document, in common with the qrels, with a
+            warning.
+
+    Raises:
+        ValueError: the run cannot be read.
     """
     title = "the run" if name is None else f"run {name!r}"
-    if isinstance(run, AlignedRun):
-        if run.judgments is not judgments:
+    source = source_of(run, name)
+    if isinstance(source, AlignedRun):
+        if source.judgments is not judgments:
             raise ValueError(f"{title} was aligned with other judgments; give those as qrels")
         if not allow_empty:
-            check_matches(judgments, run, None, title, allow_empty=False)
-        return run
-    rows: Any = rereadable_rows(run)
-    source = os.fspath(rows) if isinstance(rows, _PATHS) else "run" if name is None else title
-    with naming(source):
-        aligned = ranks_as_given(judgments, rows)
-    check_matches(judgments, aligned, rows, title, allow_empty=allow_empty)
+            check_matches(judgments, source, None, title, allow_empty=False)
+        return source
+    with naming(source.name or ("run" if name is None else title)):
+        aligned = ranks_as_given(judgments, source)
+    check_matches(judgments, aligned, source, title, allow_empty=allow_empty)
     return aligned.condensed() if judgments.judged_only else aligned
-
-
-def metadata_of(run: object) -> str:
-    """The ir-metadata of a run that is a file: see ``run_metadata``; empty where there is none."""
-    return (run_metadata(run) or "") if isinstance(run, _PATHS) else ""
-
-
-def rereadable_rows(run: Any) -> Any:
-    """The run, or what an iterator or Arrow's reader gives, which could be read only once."""
-    if isinstance(run, Iterator):
-        return run.read_all() if hasattr(run, "read_all") else list(run)
-    return run
 
 
 def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Floats, Floats]:

@@ -10,12 +10,12 @@ from ir_lexirecall.io.cells import number_of_text
 from ir_lexirecall.io.schemas import Cut
 
 
-def check_names(path: str, names: Sequence[str], wanted: Iterable[str]) -> None:
+def check_names(names: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise if a header names a wanted column twice."""
     wanted = {*wanted}
     twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
     if twice:
-        raise ValueError(f"{path}: the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
+        raise ValueError(f"the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")
 
 
 def check_not_cut(

@@ -1,10 +1,9 @@
 """Qrels and runs of any format as columns: the one place that knows formats of users.
 
 A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named
-tuples or dicts (a generator too), or
-what other programs hold: rankings of ranx, hits of Pyserini, data sets of Hugging Face. What comes
-out is a Polars table with string ids and checked numbers; small ones become plain lists, without a
-query engine.
+tuples or dicts (a generator too), or what other programs hold. ``source.what_is`` tells them apart;
+what comes out here are columns with string ids and checked numbers. Small ones become plain lists,
+without a query engine.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import contextlib
 import os
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from math import nan
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,29 +27,20 @@ from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import and_more, check_text, is_number, naming, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io import readers
+from ir_lexirecall.io import lines, readers
 from ir_lexirecall.io.cells import grade_of, id_of, number_of, number_or_text
-from ir_lexirecall.io.files import STDIN, parts_of
-from ir_lexirecall.io.names import (
-    grades_may_be_scores,
-    our_names,
-    renaming,
-)
-from ir_lexirecall.io.schemas import QRELS, RUN, Schema
+from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
+from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
+from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or an object that holds
 one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits)."""
-_REFUSED = {
-    "dask": "a Dask table is not computed yet; give its .compute()",
-    "lenskit": "LensKit's lists are compared by lenskit_lexirecall.compare and measured by its metrics; or give their .to_df()",
-    "pyspark": "a Spark table is evaluated where it is by spark_lexirecall.evaluate; or give its .toPandas()",
-}
-_TRECTOOLS = {"query": "query_id", "docid": "doc_id", "rel": "relevance", "score": "score"}
-_CHECKED = 3  # rankings in which hits are looked for
-_TOP_K = "ir_lexirecall.io.columns.top_k"
 _FEW_ROWS = 4096  # of a table that is read without a query engine
-RISING = "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of which the smaller is better)"
+RISING = (
+    "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of "
+    "which the smaller is better)"
+)
 """What to say of a run of which ``scores_rise_with_ranks`` is true."""
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
     ("score", "score", True, False): "; this looks like qrels, not a run",
@@ -58,44 +48,63 @@ _LOOKS = {  # by what was read, the column that it lacks, and whether there are 
 }
 
 
-def is_file(source: Any) -> bool:
-    """Whether a text or path is that of something to read (a file, a pattern of files, a folder of Parquet, a pipe, ``-``), not a data set's id.
+def read_columns(source: Source, schema: Schema) -> Iterator[dict[str, pl.Series]]:
+    """Yield the columns that a schema needs, some million rows at a time, in input order.
 
-    >>> is_file("lexirecall/demo"), is_file("-")
-    (False, True)
+    Ids are texts, and needed numbers float64 and finite. Further columns that the schema keeps are
+    as they were. A run that has ranks and no scores gets negative ranks as scores.
+
+    Raises:
+        ValueError: a column is missing, or a value is not an id or a number.
     """
-    if not isinstance(source, (str, os.PathLike)):
-        return False
-    return (
-        source == STDIN
-        or bool(parts_of(source))
-        or (os.path.exists(source) and not os.path.isdir(source))
-    )
+    if source.kind is not Kind.FILES:
+        yield checked_columns(columns_of_table(source.data, schema), schema)
+        return
+    for file in source.data:
+        row = 1
+        for table in readers.columns_of_file(file, schema):
+            with naming(file.path):
+                yield checked_columns(list(table.to_dict().items()), schema, row)
+            row += len(table)
 
 
-def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
-    """Return any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, finite), in input order.
-
-    Args:
-        run: the run, or a part of a larger one.
-        first_row: the number of its first row.
-    """
-    table = _table(run, RUN, readers.read_run)
-    columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
-    if "score" in table:
-        return pl.DataFrame({**columns, "score": _numbers(table["score"], "run", columns)})
-    ranks = _numbers(table["rank"], "run", columns).to_numpy()
-    return pl.DataFrame({**columns, "score": -ranks})
+def read_table(source: Source, schema: Schema) -> pl.DataFrame:
+    """Return all rows at once; see ``read_columns``."""
+    return lines.stacked([pl.DataFrame(columns) for columns in read_columns(source, schema)])
 
 
-def scores_rise_with_ranks(run: Any) -> bool:
+def run_table(run: TableLike) -> pl.DataFrame:
+    """Return any run as ``query_id``, ``doc_id`` (strings) and ``score`` (float64, finite), in input order."""
+    return read_table(what_is(run, RUN), RUN)
+
+
+def qrel_table(qrels: TableLike) -> pl.DataFrame:
+    """Return any qrels as ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and further columns, unchecked."""
+    return read_table(what_is(qrels, QRELS), QRELS)
+
+
+def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
+    """Return the ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
+    table = read_table(what_is(data, replace(PAIRS, what=what)), replace(PAIRS, what=what))
+    return list(zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True))
+
+
+def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
+    """Return the first rows of what can be read again."""
+    first = next(read_columns(source, schema), None)
+    empty = {name: [] for name in schema.needed}
+    return pl.DataFrame(empty if first is None else first)[:rows]
+
+
+def scores_rise_with_ranks(run: Source) -> bool:
     """Return whether scores in a run's first rows rise with the ranks beside them, as costs do.
 
     At least nine in ten steps to the next rank must rise; a run without ranks has none.
 
     >>> rows = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [1, 2], "score": [0.1, 0.7]}
-    >>> scores_rise_with_ranks(pl.DataFrame(rows)), scores_rise_with_ranks(pl.DataFrame(rows | {"rank": [2, 1]}))
-    (True, False)
+    >>> turned = rows | {"rank": [2, 1]}
+    >>> [scores_rise_with_ranks(what_is(pl.DataFrame(run), RUN)) for run in (rows, turned)]
+    [True, False]
     """
     rises = steps = 0
     numbers = (
@@ -111,52 +120,52 @@ def scores_rise_with_ranks(run: Any) -> bool:
     return steps > 0 and rises >= 0.9 * steps
 
 
-def _ranked_scores(run: Any) -> list[tuple[Any, Any, Any]]:
+def _ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
     """Return query, rank and score of a run's first rows; none if it has no ranks beside its scores."""
-    if isinstance(run, (str, os.PathLike)):
-        return readers.first_ranks(os.fspath(run))
-    if not isinstance(run, pl.DataFrame) and not hasattr(run, "itertuples"):
+    if run.kind is Kind.FILES:
+        return readers.first_ranks(run.data[0])
+    table = run.data
+    if not hasattr(table, "itertuples") and not isinstance(table, pl.DataFrame):
         return []
-    columns = [*map(str, run.columns)]
+    columns = [*map(str, table.columns)]
     names = dict(zip(our_names(columns), columns, strict=True))
     if not set(readers.RANKED_SCORES) <= names.keys() or len(names) != len(columns):
         return []
-    first = run.head(readers.LOOKED_AT)
+    first = table.head(readers.LOOKED_AT)
     return [*zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)]
 
 
-def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
-    """Return any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and further ones, unchecked."""
-    table = _table(qrels, QRELS, readers.read_qrels)
-    columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
-    grades = _numbers(table["relevance"], "qrels", columns, grade_of)
-    return {**table, **columns, "relevance": grades}
+def checked_columns(
+    columns: Sequence[tuple[str, Any]], schema: Schema, first_row: int = 1
+) -> dict[str, pl.Series]:
+    """Return the columns that the schema needs, and further ones if it keeps them; see ``read_columns``.
+
+    Args:
+        columns: names, as they are written, and values.
+        schema: what is needed.
+        first_row: the number of the first row in messages.
+    """
+    table = _needed_columns(columns, schema)
+    what = schema.what
+    ids = {name: _ids(table[name], what, first_row) for name in ("query_id", "doc_id")}
+    if schema.what == "run":
+        name = "score" if "score" in table else "rank"
+        numbers = _numbers(table[name], what, ids)
+        return {**ids, "score": numbers if name == "score" else pl.Series(-numbers.to_numpy())}
+    if "relevance" in schema.numbers:
+        grades = _numbers(table["relevance"], what, ids, grade_of)
+        return {**table, **ids, "relevance": grades}
+    return ids
 
 
-def qrel_table(qrels: TableLike) -> pl.DataFrame:
-    """Return any qrels as a table, see ``qrel_columns``."""
-    return pl.DataFrame(qrel_columns(qrels))
-
-
-def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
-    """Return the ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
-    schema = Schema(what, ("query_id", "doc_id"), frozenset())
-    table = _table(readable(data, what), schema, readers.read_run)
-    columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
-    return list(zip(*columns, strict=True))
-
-
-def _table(data: Any, schema: Schema, read_path: Any) -> dict[str, pl.Series]:
+def _needed_columns(columns: Sequence[tuple[str, Any]], schema: Schema) -> dict[str, pl.Series]:
     """Return the columns that the schema needs, and further ones if it keeps them; their values are unchecked.
 
     A run that has ranks and no scores gives its ranks.
 
     Raises:
-        ValueError: the data cannot be read, or lacks a needed column or has it twice.
+        ValueError: the table lacks a needed column or has it twice.
     """
-    if isinstance(data, (str, os.PathLike)):
-        data = read_path(os.fspath(data))
-    columns = _columns_of(data, schema)
     names = [check_text(name, f"{schema.what}: names of columns") for name, _ in columns]
     renamed = _renamed(names, columns, schema)
     needed = schema.needed
@@ -168,27 +177,27 @@ def _table(data: Any, schema: Schema, read_path: Any) -> dict[str, pl.Series]:
     return {name: _series(name, values) for name, (_, values) in pairs if name in kept}
 
 
-def _columns_of(data: Any, schema: Schema) -> list[tuple[str, Any]]:
-    """Return the names and values of the columns of a table, a dict of dicts or rows.
+def columns_of_table(table: Any, schema: Schema) -> list[tuple[str, Any]]:
+    """Return the names and values of the columns of a frame, of rows, or of a dict of dicts.
 
     Raises:
-        ValueError: the data is none of these.
+        ValueError: it is none of these.
     """
-    if isinstance(data, pl.LazyFrame) and engine.computes():
-        data = data.collect()
     columns: Iterable[tuple[str, Any]] | None = None
-    if isinstance(data, pl.DataFrame):
-        columns = data.to_dict().items()
-    elif isinstance(data, Mapping):
-        columns = _columns_of_dicts(with_string_keys(data, schema.what), schema)
-    elif hasattr(data, "itertuples"):
-        columns = [(str(label), data.iloc[:, i]) for i, label in enumerate(data.columns)]
-    elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
-        columns = _columns_of_arrow(data)
-    elif isinstance(data, Iterable) and not hasattr(data, "dtype"):
-        columns = _fields(data, schema.what, schema.needed).items()
+    if isinstance(table, Fields):
+        columns = table.columns.items()
+    elif isinstance(table, Mapping):
+        columns = _columns_of_dicts(with_string_keys(table, schema.what), schema)
+    elif hasattr(table, "itertuples"):
+        columns = [(str(label), values) for label, values in table.items()]
+    elif isinstance(table, pl.LazyFrame) and engine.computes():
+        columns = table.collect().to_dict().items()
+    elif isinstance(table, pl.DataFrame):
+        columns = table.to_dict().items()
+    elif hasattr(table, "__arrow_c_stream__") and not hasattr(table, "dtype"):
+        columns = _columns_of_arrow(table)
     if columns is None:
-        raise ValueError(_not_a_table(data, schema))
+        raise ValueError(_not_a_table(table, schema))
     return list(columns)
 
 
@@ -270,47 +279,6 @@ def _check_columns(
             f"{schema.what} lacks the column {missing[0]!r}: it has {shown_names(names)}"
             f"{renaming(names) or look}"
         )
-
-
-def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Return the columns of an iterable of named tuples, or of dicts."""
-    rows = list(items)
-    if not rows:
-        return {name: [] for name in needed}
-    if isinstance(rows[0], Mapping):
-        return _columns_of_row_dicts(rows, what)
-    return _columns_of_named_tuples(rows, what, needed)
-
-
-def _columns_of_row_dicts(rows: list[Any], what: str) -> dict[str, list[Any]]:
-    """Return the columns of dicts with the same keys.
-
-    Raises:
-        ValueError: a row is not a dict, or has other keys than the first one.
-    """
-    keys = set(rows[0])
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, Mapping) or set(row) != keys:
-            wanted = ", ".join(map(str, rows[0]))
-            raise ValueError(f"{what}: row {number} is {shown(row)}, not a dict with {wanted}")
-    return {str(name): [row[name] for row in rows] for name in rows[0]}
-
-
-def _columns_of_named_tuples(
-    rows: list[Any], what: str, needed: tuple[str, ...]
-) -> dict[str, list[Any]]:
-    """Return the columns of named tuples with the same fields.
-
-    Raises:
-        ValueError: a row is not a named tuple, or has other fields than the first one.
-    """
-    names = getattr(rows[0], "_fields", None)
-    kinds = set(map(type, rows))
-    if names is None or any(getattr(kind, "_fields", None) != names for kind in kinds):
-        odd = [row for row in rows if names is None or getattr(row, "_fields", None) != names]
-        fields = ", ".join(names or needed)
-        raise ValueError(f"{what}: {shown(odd[0])} is not a named tuple with the fields {fields}")
-    return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
 
 
 def _series(name: str, values: Any) -> pl.Series:
@@ -416,130 +384,6 @@ def changes(values: Any) -> Bools:
     return new
 
 
-# -- what other programs hold --------------------------------------------------------------------------------------
-
-
-def readable(data: Any, what: str) -> Any:
-    """Return a run or qrels as a path, a table, a dict of dicts or rows: as it is, or what it holds.
-
-    >>> import numpy as np
-    >>> readable({"q": [("a", 2.5), ("b", 1.5)]}, "run")
-    {'q': {'a': 2.5, 'b': 1.5}}
-    >>> readable(np.array([("q", "a", 2.5)], dtype=[("query_id", "U5"), ("doc_id", "U5"), ("score", "f4")]), "run")
-      query_id doc_id  score
-    0        q      a    2.5
-    """
-    if type(data) in (str, dict, list) and not _has_hits(data):
-        return data
-    package, _, _ = type(data).__module__.partition(".")
-    if package in _UNWRAPPED:
-        return _UNWRAPPED[package](data, what)
-    if package in _REFUSED and not hasattr(data, "_fields"):
-        raise ValueError(f"{what} of type {type(data).__name__}: {_REFUSED[package]}")
-    if isinstance(data, np.ndarray):
-        return _table_of_records(data, what)
-    if what == "run" and isinstance(data, Mapping) and _has_hits(data):
-        return {query_id: _ranking_of(query_id, hits) for query_id, hits in data.items()}
-    return data
-
-
-def _of_ranx(data: Any, what: str) -> Any:
-    return data.to_dict()
-
-
-def _of_trectools(data: Any, what: str) -> Any:
-    """Return the table of trectools' qrels or run, with our names of columns."""
-    table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
-    return table[[name for name in _TRECTOOLS if name in table]].rename(columns=_TRECTOOLS)
-
-
-def _of_datasets(data: Any, what: str) -> Any:
-    """Return the table of a data set of Hugging Face.
-
-    Raises:
-        ValueError: it has several splits.
-    """
-    if isinstance(data, Mapping):  # a DatasetDict
-        splits = ", ".join(map(repr, data))
-        raise ValueError(f"{what}: a {type(data).__name__} has splits ({splits}); give one of them")
-    return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
-
-
-def _of_pyarrow(data: Any, what: str) -> Any:
-    """Return a table, or that of a data set of files or of its scanner."""
-    return data.to_table() if hasattr(data, "to_table") else data
-
-
-_UNWRAPPED: dict[str, Callable[[Any, str], Any]] = {
-    "ranx": _of_ranx,
-    "trectools": _of_trectools,
-    "datasets": _of_datasets,
-    "pyarrow": _of_pyarrow,
-}
-"""How to get the table out of what other programs hold, by package."""
-
-
-def _table_of_records(data: NDArray[Any], what: str) -> pd.DataFrame:
-    """Return a structured array as a table.
-
-    Raises:
-        ValueError: its columns have no names.
-    """
-    if data.dtype.names is None:
-        kind = "a single column, without ids"
-        if data.ndim != 1:
-            kind = f"an array of shape {data.shape}, without ids; for the k best documents of each query, use {_TOP_K}"
-        raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
-    fields = {name: data[name].ravel() for name in data.dtype.names}
-    for name, values in fields.items():
-        if values.dtype.kind == "S":
-            fields[name] = np.char.decode(values, "utf-8")
-    return pd.DataFrame(fields)
-
-
-def _ranking_of(query_id: Any, hits: Any) -> Any:
-    """Return the scores of a query's hits by document; what is not a list of hits stays.
-
-    Raises:
-        ValueError: a hit is not a document and its score, or a document occurs twice.
-    """
-    if not isinstance(hits, (list, tuple)):
-        return hits
-    ranking: dict[Any, Any] = {}
-    for hit in hits:
-        pair = _hit(hit)
-        if pair is None:
-            raise ValueError(
-                f"run: query {shown(query_id)} has {shown(hit)} among its hits, not a document and its score"
-            )
-        doc_id, score = pair
-        if doc_id in ranking:
-            raise ValueError(
-                f"run: document {shown(doc_id)} occurs twice for query {shown(query_id)}"
-            )
-        ranking[doc_id] = score
-    return ranking
-
-
-def _has_hits(data: Any) -> bool:
-    """Whether queries map to lists: of hits with ``docid`` and ``score``, or of pairs of both."""
-    if not isinstance(data, Mapping):
-        return False
-    first = next(
-        (hits for hits in islice(data.values(), _CHECKED) if not isinstance(hits, Mapping)), None
-    )
-    return isinstance(first, (list, tuple)) and all(
-        _hit(hit) is not None for hit in first[:_CHECKED]
-    )
-
-
-def _hit(hit: Any) -> tuple[Any, Any] | None:
-    """Document and score of a hit of Pyserini's, or of a pair; None of anything else."""
-    if hasattr(hit, "docid") and hasattr(hit, "score"):
-        return hit.docid, hit.score
-    return (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
-
-
 def top_k(
     query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None
 ) -> pd.DataFrame:
@@ -617,66 +461,53 @@ def with_string_keys(
     return copy
 
 
-def nested_dicts(
-    data: TableLike, what: str, needed: tuple[str, str, str]
-) -> Mapping[str, Mapping[str, Any]] | None:
-    """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None for any other input.
+def nested_rows(source: Source, schema: Schema) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return a dict of dicts with strings as keys, of one or of a small plain table; None for any other input.
 
     A table is plain if it has no other columns, ids that are all strings or all integers, and no
     row twice. So small inputs need no query engine, whose start would take longer than their
     evaluation; whatever is odd is left to the general way, which names the offender.
     """
-    if isinstance(data, Mapping):
-        return with_string_keys(data, what)
-    columns = few_columns(data, needed)
-    if columns is None:
+    if source.kind is Kind.NESTED:
+        return with_string_keys(source.data, schema.what)
+    columns = few_columns(source, schema)
+    if columns is None or len(columns) > len(schema.needed):
         return None
     nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-    for query_id, doc_id, number in zip(*(columns[name] for name in needed), strict=True):
+    for query_id, doc_id, number in zip(*(columns[name] for name in schema.needed), strict=True):
         nested[query_id][doc_id] = number
-    return dict(nested) if sum(map(len, nested.values())) == len(columns[needed[1]]) else None
+    return dict(nested) if sum(map(len, nested.values())) == len(columns["doc_id"]) else None
 
 
-def few_columns(
-    data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()
-) -> dict[str, list[Any]] | None:
-    """Return the columns of a small table or of few named tuples: those that are needed, and all ``texts``.
+def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
+    """Return the columns of a small frame of pandas or of few rows, as far as they are plain.
 
-    None for anything larger, or not plain: with other columns, ids that are neither all strings nor
-    all integers, or texts that are no strings.
+    None for anything larger, or not plain: with other columns than those needed and, in qrels, one
+    of aspects, ids that are neither all strings nor all integers, or aspects that are no strings.
+    An iteration of ``"0"`` says nothing and is left out.
     """
-    small = _names_and_lists(data)
-    if small is None:
+    is_small = isinstance(source.data, Fields) or hasattr(source.data, "itertuples")
+    if not is_small or len(source.data) > _FEW_ROWS:
         return None
-    names, lists = small
-    if needed[2] == "relevance" and not texts and _are_qrels_of_ir_measures(names, lists):
-        names, lists = names[:3], lists[:3]
-    wanted = {*needed, *texts}
-    renamed = our_names(names)
-    if len(renamed) != len(wanted) or set(renamed) != wanted:
+    pairs = columns_of_table(source.data, schema)
+    names = our_names([name for name, _ in pairs])
+    further = set(names) - set(schema.needed)
+    is_plain = len(names) == len(set(names)) and set(schema.needed) <= set(names)
+    if not is_plain or len(further) > 1 or not further <= set(schema.aspects):
         return None
-    columns = dict(zip(renamed, lists or [data[name].tolist() for name in names], strict=True))
-    for name in (*needed[:2], *texts):
-        ids = _plain_ids(columns[name], integers=name not in texts)
+    columns = dict(zip(names, (_as_list(values) for _, values in pairs), strict=True))
+    for name in columns.keys() - schema.numbers:
+        ids = _plain_ids(columns[name], integers=name not in further)
         if ids is None:
             return None
         columns[name] = ids
+    if further == {"iteration"} and set(columns["iteration"]) == {"0"}:
+        del columns["iteration"]
     return columns
 
 
-def _names_and_lists(data: Any) -> tuple[tuple[Any, ...], list[list[Any]]] | None:
-    """Return the names of columns and, of named tuples, their values; None if it is large or something else."""
-    kinds = set(map(type, data)) if isinstance(data, list) and len(data) <= _FEW_ROWS else set()
-    if len(kinds) == 1 and hasattr(data[0], "_fields"):
-        return data[0]._fields, list(map(list, zip(*data, strict=True)))
-    if hasattr(data, "itertuples") and len(data) <= _FEW_ROWS:
-        return tuple(data.columns), []
-    return None
-
-
-def _are_qrels_of_ir_measures(names: tuple[Any, ...], lists: list[list[Any]]) -> bool:
-    """Return whether these are columns of ``ir_measures.Qrel`` whose iteration says nothing."""
-    return bool(lists) and names[3:] == ("iteration",) and set(lists[3]) == {"0"}
+def _as_list(values: Any) -> list[Any]:
+    return values if isinstance(values, list) else values.tolist()
 
 
 def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Files: their bytes, compressed or not, read more than once, whole or in blocks of lines; and files that are written whole or not at all."""
+"""Files: their bytes, however they are packed, read whole or in blocks of lines; and files that are written whole."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ import shutil
 import stat
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.lazy import cached_property
 
 STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
 """Bytes of a line: what is longer is refused."""
 _BLOCK = 8 * 2**20  # bytes
+_BEGINNING = 2**16  # bytes in which the first line is looked for
+_PARQUET = b"PAR1"  # how Parquet files begin and end
+_METADATA = b"# ir_metadata.start"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HARMLESS = 2**28  # bytes
 _MOST_PACKED = 200  # times the size of a compressed file
@@ -48,114 +54,275 @@ _FOREIGN = {
 }
 
 
-class Spooled(str):
-    """The name of something that can be read only once (a pipe, standard input), with a copy of its content."""
+@dataclass(frozen=True)
+class File:
+    """A file, opened once to see how it is packed and how it begins.
 
-    copy: str
+    It can be read several times, also by several threads: each reading opens it anew.
 
-
-@contextlib.contextmanager
-def rereadable(path: str) -> Iterator[str]:
-    """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file."""
-    once = (
-        not (os.path.isfile(path) or os.path.isdir(path)) if os.path.exists(path) else path == STDIN
-    )
-    if isinstance(path, Spooled) or not once:
-        yield path
-        return
-    if path == STDIN and sys.stdin is None:
-        raise ValueError(f"{path}: standard input is closed")
-    with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
-        spooled = Spooled(path)
-        spooled.copy = os.path.join(folder, "content")
-        with (
-            contextlib.nullcontext(sys.stdin.buffer)
-            if path == STDIN
-            else open(path, "rb") as stream,
-            open(spooled.copy, "wb") as copy,
-        ):
-            shutil.copyfileobj(stream, copy)
-        yield spooled
-
-
-def content_path(path: str) -> str:
-    """Where the content of a file is read: its path, or that of the copy in the meantime."""
-    return path.copy if isinstance(path, Spooled) else path
-
-
-def matching(path: str | os.PathLike[str]) -> list[str]:
-    """The files that a pattern such as ``runs/*.parquet`` matches, sorted, without hidden ones; none where a file is called so itself."""
-    pattern = os.fspath(path)
-    if not glob.has_magic(pattern) or os.path.exists(pattern):
-        return []
-    found = sorted(glob.glob(pattern, recursive=True))
-    asked = os.path.basename(pattern).startswith(
-        "_"
-    )  # else Spark's _SUCCESS and the like are left out
-    return [file for file in found if asked or not os.path.basename(file).startswith("_")]
-
-
-def parts_of(path: str | os.PathLike[str]) -> list[str]:
-    """The files that are read as one: those that match a pattern, and the Parquet files of a folder, as Spark writes it.
-
-    None of any other path, nor of a folder in which there is something else that is not hidden.
+    Attributes:
+        path: the path, as messages name it.
+        content: where the content is read: the path, or the copy of a pipe or of standard input.
+        packing: the ending of the compression, such as ``.gz``; empty without one.
+        is_parquet: whether the file is read as Parquet, by its name or its content.
+        beginning: the first bytes, unpacked; empty of Parquet.
     """
-    if found := matching(path):
-        return [part for file in found for part in parts_of(file) or [file]]
-    if not os.path.isdir(path):
-        return []
-    parts = sorted(file for file in Path(path).iterdir() if not file.name.startswith((".", "_")))
+
+    path: str
+    content: str
+    packing: str
+    is_parquet: bool
+    beginning: bytes = field(repr=False)
+
+    @classmethod
+    def opened(cls, path: str) -> Self:
+        """Return a file; a pipe and standard input (``-``) are copied to a private temporary file.
+
+        Raises:
+            ValueError: there is no such file, or it cannot be read.
+        """
+        can_be_read_once = not os.path.isfile(path) if os.path.exists(path) else path == STDIN
+        if not can_be_read_once or os.path.isdir(path):
+            return cls._seen(path, path)
+        folder = _folder_with_copy(path)
+        file = cls._seen(path, os.path.join(folder, "content"))
+        weakref.finalize(file, _remove, folder, os.getpid())
+        return file
+
+    @classmethod
+    def _seen(cls, path: str, content: str) -> Self:
+        """Return a file, with what its first bytes say."""
+        _check_exists(path, content)
+        is_parquet = kind_of_file(path) == ".parquet"
+        with open(content, "rb") as stream:
+            beginning = stream.read(_BEGINNING)
+            if not is_parquet and beginning[:4] == _PARQUET and os.path.getsize(content) >= 12:
+                stream.seek(-4, os.SEEK_END)
+                is_parquet = stream.read() == _PARQUET
+        if is_parquet:
+            return cls(path, content, "", is_parquet=True, beginning=b"")
+        packing = _packing_of(path, beginning)
+        file = cls(path, content, packing, is_parquet=False, beginning=beginning)
+        if not packing:
+            return file
+        with file._stream() as stream:
+            return replace(file, beginning=file._read(stream, _BEGINNING))
+
+    @property
+    def ending(self) -> str:
+        """The ending that tells the format, without that of the compression."""
+        return kind_of_file(self.path)
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line of a text that is neither empty nor a comment; else the first comment."""
+        text = self.beginning.decode("utf-8-sig", "replace")
+        lines = [line for line in text.split("\n") if line.strip()]
+        others = [line for line in lines if not line.lstrip().startswith("#")]
+        return next(iter([*others, *lines]), "")
+
+    @property
+    def metadata(self) -> str:
+        """A run's ir-metadata: comments on top, or ``ir-metadata.yml`` beside it; empty without."""
+        if self.beginning.removeprefix(_BYTE_ORDER_MARK).startswith(_METADATA):
+            block = next(self.blocks())
+            end = block.find(b"\n# ir_metadata.end")
+            if end >= 0:
+                comments = block[:end].decode("utf-8", "replace").splitlines()[1:]
+                return "\n".join(line.removeprefix("#").removeprefix(" ") for line in comments)
+        of_tirex = without_compression(Path(self.path).name) == "run.txt"
+        other = Path(self.path).parent / "ir-metadata.yml"
+        if of_tirex and other.is_file():
+            return other.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+        return ""
+
+    def line_name(self, line: int) -> str:
+        """Return what messages call a line."""
+        return f"{self.path}, line {line}"
+
+    def line_of_block(self, number: int, skipped: bytes, line: int) -> str:
+        """Return what messages call a line of a block, of which some bytes were skipped."""
+        # Lines are counted only where one must be named.
+        earlier = islice(self.blocks(), number)
+        return self.line_name(skipped.count(b"\n") + sum(map(_count_lines, earlier)) + line)
+
+    def start(self, size: int) -> str:
+        """Return the first bytes of a text, unpacked."""
+        with self._stream() as stream:
+            return self._read(stream, size).decode("utf-8-sig", "replace")
+
+    def text(self) -> str:
+        """Return the whole text, without a byte order mark.
+
+        Raises:
+            ValueError: it is not UTF-8, or cannot be read.
+        """
+        size = os.path.getsize(self.content)
+        blocks: list[bytes] = []
+        length = 0
+        with self._stream() as stream:
+            while block := self._read(stream, _BLOCK):
+                blocks.append(block)
+                length += len(block)
+                if length > _HARMLESS and length > _MOST_PACKED * size:
+                    raise ValueError(
+                        f"{self.path}: {size:,} bytes hold more than {length:,}; this looks like "
+                        "an attack, not data"
+                    )
+        try:
+            return b"".join(blocks).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = 1 + error.object.count(b"\n", 0, error.start)
+            raise ValueError(f"{self.line_name(line)}: not UTF-8 ({error.reason})") from None
+
+    def json_values(self) -> list[tuple[int, Any]]:
+        """Return the JSON values in the file, with their lines; see ``json_values``."""
+        return json_values(self.text(), self.path)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the content in blocks of whole lines, without a byte order mark.
+
+        Raises:
+            ValueError: a line is longer than ``LONGEST``, or the file cannot be read.
+        """
+        with self._stream() as stream:
+            block = self._read(stream, _BLOCK)
+            if block.startswith(_BYTE_ORDER_MARK):
+                block = block.removeprefix(_BYTE_ORDER_MARK) or self._read(stream, _BLOCK)
+            for number in count():
+                if not block:
+                    return
+                if not block.endswith(b"\n"):
+                    block += self._read(stream, LONGEST + 1, line=True)
+                self._check_lengths(number, block)
+                yield block
+                block = self._read(stream, _BLOCK)
+
+    def _check_lengths(self, number: int, block: bytes) -> None:
+        """Raise if a line of the block ``number`` is too long for a text."""
+        whole = block if block.endswith(b"\n") else block + b"\n"
+        end = 0
+        while end < len(whole):
+            start, end = end, whole.rfind(b"\n", end, end + LONGEST + 1) + 1
+            if not end:
+                name = self.line_of_block(number, whole[:start], 1)
+                raise ValueError(f"{name}: longer than {LONGEST:,} bytes; is this a text file?")
+
+    def _stream(self) -> BinaryIO:
+        """Open the file, unpacked."""
+        if not self.packing:
+            return open(self.content, "rb")
+        for module in _UNPACKERS[self.packing]:
+            with contextlib.suppress(ModuleNotFoundError):
+                opened: BinaryIO = importlib.import_module(module).open(self.content, "rb")
+                return opened
+        raise ValueError(needs("reading .zst", "backports.zstd", "files"))
+
+    def _read(self, stream: BinaryIO, size: int, *, line: bool = False) -> bytes:
+        """Read ``size`` bytes, at most; with ``line``, to the end of the line."""
+        try:
+            return stream.readline(size) if line else stream.read(size)
+        except MemoryError:
+            raise
+        except Exception as error:  # each compression has errors of its own
+            reason = str(error) or type(error).__name__
+            raise ValueError(f"{self.path} cannot be read: {reason}") from None
+
+
+def named_files(path: str | os.PathLike[str]) -> list[str]:
+    """Return the files that are read as one: none if the path names nothing to read.
+
+    Args:
+        path: a file, a pipe, ``-``; a pattern such as ``runs/*.parquet``, which stands for the files
+            that match it, sorted; or a folder of Parquet files, as Spark writes it. A folder that
+            holds something else that is not hidden is nothing to read.
+
+    >>> named_files("-"), named_files("lexirecall/demo")
+    (['-'], [])
+    """
+    name = os.fspath(path)
+    if glob.has_magic(name) and not os.path.exists(name):
+        return [part for file in matching(name) for part in named_files(file) or [file]]
+    if not os.path.isdir(name):
+        return [name] if name == STDIN or os.path.exists(name) else []
+    parts = sorted(part for part in Path(name).iterdir() if not part.name.startswith((".", "_")))
     return [str(part) for part in parts] if all(part.suffix == ".parquet" for part in parts) else []
 
 
-def is_parquet(path: str) -> bool:
-    """Whether a file is read as Parquet: by its name, or by its content."""
-    if kind_of_file(path) == ".parquet":
-        return True
-    content = content_path(path)
-    if not os.path.isfile(content) or os.path.getsize(content) < 12:
-        return False
-    with open(content, "rb") as stream:
-        start = stream.read(4)
-        stream.seek(-4, os.SEEK_END)
-        return start == stream.read() == b"PAR1"
+def open_file(path: str | os.PathLike[str]) -> File:
+    """Return a single file.
+
+    Raises:
+        ValueError: there is no such file, or it cannot be read.
+    """
+    return File.opened(os.fspath(path))
 
 
-def first_line(path: str) -> str:
-    """The first line of a text file that is neither empty nor a comment, as far as it is not very long; or the first comment."""
-    lines = [line for line in first_text(path, 2**16).split("\n") if line.strip()]
-    return next(
-        (line for line in lines if not line.lstrip().startswith("#")), lines[0] if lines else ""
-    )
+def matching(pattern: str) -> list[str]:
+    """Return the files that a pattern matches, sorted, without hidden ones and Spark's ``_SUCCESS``."""
+    matches = sorted(glob.glob(pattern, recursive=True))
+    if os.path.basename(pattern).startswith("_"):
+        return matches
+    return [file for file in matches if not os.path.basename(file).startswith("_")]
 
 
-def first_text(path: str, size: int = 4096) -> str:
-    """The beginning of a text file, however it is compressed."""
-    with _open(path) as stream:
-        return _read(stream, path, size).decode("utf-8-sig", "replace")
-
-
-def text_of_file(path: str) -> str:
-    """All of a text file, however it is compressed, without a byte order mark; a ``ValueError`` where it is not UTF-8."""
-    size = os.path.getsize(existing_file(path))
-    blocks, read = [], 0
-    with _open(path) as stream:
-        while block := _read(stream, path, _BLOCK):
-            blocks.append(block)
-            read += len(block)
-            if read > _HARMLESS and read > _MOST_PACKED * size:
-                raise ValueError(
-                    f"{path}: {size:,} bytes hold more than {read:,}; this looks like an attack, not data"
-                )
+def _folder_with_copy(path: str) -> str:
+    """Return a private folder with a file ``content``: a copy of a pipe or of standard input."""
+    if path == STDIN and sys.stdin is None:
+        raise ValueError(f"{path}: standard input is closed")
+    folder = tempfile.mkdtemp(prefix="ir-lexirecall-")
     try:
-        return b"".join(blocks).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + error.object.count(b"\n", 0, error.start)
-        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
+        is_stdin = path == STDIN and not os.path.exists(path)
+        with (
+            contextlib.nullcontext(sys.stdin.buffer) if is_stdin else open(path, "rb") as stream,
+            open(os.path.join(folder, "content"), "wb") as copy,
+        ):
+            shutil.copyfileobj(stream, copy)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder in the process that made it, not in one forked from it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_exists(path: str, content: str) -> None:
+    """Raise if there is no file to read."""
+    if os.path.isdir(content):
+        raise ValueError(f"{path} is a directory, not a file")
+    if not os.path.exists(content):
+        raise ValueError(f"{path}: {_why_missing(content)}")
+
+
+def _why_missing(path: str) -> str:
+    """Return what to say of a path at which there is no file."""
+    matches = matching(path) if glob.has_magic(path) else []
+    if matches:
+        return f"{len(matches)} files match this pattern; name one"
+    return "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
+
+
+def _packing_of(path: str, beginning: bytes) -> str:
+    """Return how a text file is compressed, by its ending, or by its content.
+
+    Raises:
+        ValueError: it is a file of another kind.
+    """
+    for start, kind in _FOREIGN.items():
+        if beginning.startswith(start):
+            raise ValueError(f"{path} cannot be read: it is {kind}")
+    ending = Path(path).suffix.lower()
+    if ending in _UNPACKERS:
+        return ending
+    return next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
 
 
 def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
-    """What a JSON text that begins in a line of a file holds.
+    """Return what a JSON text holds that begins in a line of a file.
 
     Raises:
         ValueError: it is no JSON, nested too deeply, or an object names something twice with
@@ -173,9 +340,8 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
                 raise ValueError(f"{path}: {name!r} occurs twice in one JSON object")
         return content
 
-    def integer(
-        digits: str,
-    ) -> int | float:  # one beyond the largest float as JSON's 1e999 is read: infinite
+    def integer(digits: str) -> int | float:
+        # One beyond the largest float is read as JSON's 1e999 is: infinite.
         return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
     try:
@@ -197,7 +363,10 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
 
 
 def json_values(text: str, path: str) -> list[tuple[int, Any]]:
-    """The JSON value of each line, if the first of several lines is a whole object, else that of the text; with their lines."""
+    """Return the JSON values of a text, with their lines.
+
+    There is one for each line if the first of several lines is a whole object, else a single one.
+    """
     first, _, rest = text.strip().partition("\n")
     try:
         by_line = bool(rest) and first.startswith("{") and bool(parsed_json(first, path))
@@ -208,105 +377,51 @@ def json_values(text: str, path: str) -> list[tuple[int, Any]]:
 
 
 def kind_of_file(path: str) -> str:
-    """The ending that tells a file's format, without that of the compression."""
+    """Return the ending that tells a file's format, without that of the compression."""
     return Path(without_compression(path)).suffix.lower()
 
 
 def without_compression(path: str) -> str:
-    """A file's name without the ending of its compression."""
+    """Return a file's name without the ending of its compression."""
     name, ending = os.path.splitext(path)
     return name if ending.lower() in _UNPACKERS else path
 
 
-def _open(path: str) -> BinaryIO:
-    """Open a text file; a compressed one is known by its ending, or by its content."""
-    content = existing_file(path)
-    with open(content, "rb") as stream:
-        beginning = stream.read(16)
-    for start, kind in _FOREIGN.items():
-        if beginning.startswith(start):
-            raise ValueError(f"{path} cannot be read: it is {kind}")
-    ending = Path(path).suffix.lower()
-    if ending not in _UNPACKERS:
-        ending = next(
-            (packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), ""
-        )
-    if not ending:
-        return open(content, "rb")
-    for module in _UNPACKERS[ending]:
-        with contextlib.suppress(ModuleNotFoundError):
-            opened: BinaryIO = importlib.import_module(module).open(content, "rb")
-            return opened
-    raise ValueError(needs("reading .zst", "backports.zstd", "files"))
-
-
-def existing_file(path: str) -> str:
-    """Where to read a file."""
-    content = content_path(path)
-    if Path(content).is_dir():
-        raise ValueError(f"{path} is a directory, not a file")
-    if not Path(content).exists():
-        said = (
-            "no file matches this pattern" if glob.has_magic(content) else "there is no such file"
-        )
-        if found := matching(content):
-            said = f"{len(found)} files match this pattern; name one"
-        raise ValueError(f"{path}: {said}")
-    return content
-
-
-def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> bytes:
-    """Read ``size`` bytes, at most; with ``line``, to the end of the line."""
-    try:
-        return stream.readline(size) if line else stream.read(size)
-    except MemoryError:
-        raise
-    except Exception as error:  # each compression has errors of its own
-        raise ValueError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
-
-
-def blocks_of_file(path: str) -> Iterator[bytes]:
-    """Yield a text file's content in blocks of whole lines, the last of which gets an end if it has none."""
-    for block in raw_blocks(path):
-        yield block if block.endswith(b"\n") else block + b"\n"
-
-
-def raw_blocks(path: str) -> Iterator[bytes]:
-    """Yield a text file's content in blocks of whole lines, without a byte order mark.
-
-    Raises:
-        ValueError: a line is longer than ``LONGEST``, or the file cannot be read.
-    """
-    with _open(path) as stream:
-        block = _read(stream, path, _BLOCK)
-        if block.startswith(_BYTE_ORDER_MARK):
-            block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
-        for number in count():
-            if not block:
-                return
-            if not block.endswith(b"\n"):
-                block += _read(stream, path, LONGEST + 1, line=True)
-            _check_lengths(path, number, block)
-            yield block
-            block = _read(stream, path, _BLOCK)
-
-
-def _check_lengths(path: str, number: int, block: bytes) -> None:
-    """Raise if a line of the file's block ``number`` is too long for a text."""
-    whole = block if block.endswith(b"\n") else block + b"\n"
-    end = 0
-    while end < len(whole):
-        start, end = end, whole.rfind(b"\n", end, end + LONGEST + 1) + 1
-        if not end:
-            earlier = islice(raw_blocks(path), number)
-            line = 1 + whole.count(b"\n", 0, start) + sum(map(_count_lines, earlier))
-            raise ValueError(
-                f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?"
-            )
-
-
 def _count_lines(block: bytes) -> int:
     return block.count(b"\n")
+
+
+class _Opened(str):
+    """A path, with the file that was opened there."""
+
+    file: File
+
+
+@contextlib.contextmanager
+def rereadable(path: str) -> Iterator[str]:
+    """Open a file; see ``File``, which readers of values do not take yet."""
+    opened = _Opened(path)
+    opened.file = File.opened(path)
+    yield opened
+
+
+def content_path(path: str) -> str:
+    """Return where the content of a file is read."""
+    return path.file.content if isinstance(path, _Opened) else path
+
+
+def is_parquet(path: str) -> bool:
+    """Return whether a file is read as Parquet."""
+    return _file(path).is_parquet
+
+
+def text_of_file(path: str) -> str:
+    """Return a whole text file."""
+    return _file(path).text()
+
+
+def _file(path: str) -> File:
+    return path.file if isinstance(path, _Opened) else File.opened(path)
 
 
 @contextlib.contextmanager

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated, shown, shown_names
 from ir_lexirecall.io.cells import number_or_text as as_float
+from ir_lexirecall.io.files import File
 from ir_lexirecall.io.lines import stacked
-from ir_lexirecall.io.readers import parquet_batches
+from ir_lexirecall.io.readers import columns_of_parquet
 from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
@@ -76,11 +77,11 @@ class Table:
         return cls(columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False)
 
     @classmethod
-    def from_parquet(cls, path: str) -> Self:
+    def from_parquet(cls, file: File) -> Self:
         """Return the columns of a Parquet file."""
-        table = stacked([*parquet_batches(path)])
+        table = stacked([*columns_of_parquet(file)])
         columns = {column.name: texts(column.to_list()) for column in table}
-        return cls(columns, path, lambda row: f"{path}, row {row + 1}")
+        return cls(columns, file.path, lambda row: f"{file.path}, row {row + 1}")
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -14,7 +14,6 @@ from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import number_or_text
-from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import csv_rows
@@ -184,23 +183,24 @@ def _table_of_mapping(groups: Mapping[Any, Any]) -> Table:
 
 def _table_of_file(path: str) -> Table:
     """Return the table in a file."""
-    if not is_file(path):
+    if not files.named_files(path):
         raise ValueError(
             f"groups: there is no file {path!r}; to use a column of a table, give the table, too"
         )
-    with files.rereadable(path) as file:
-        if files.is_parquet(file):
-            return Table.from_parquet(file)
-        rows = _rows_of_text(files.text_of_file(file), file)
-        if not rows:
-            raise ValueError(f"{path}: there are no groups in it")
-        if {*rows[0][1]}.isdisjoint(QUERY_NAMES):
-            rows = [(0, ["query_id", "group"]), *rows]
-        return Table.from_rows(rows, file)
+    file = files.open_file(path)
+    if file.is_parquet:
+        return Table.from_parquet(file)
+    rows = _rows_of_text(file)
+    if not rows:
+        raise ValueError(f"{path}: there are no groups in it")
+    if {*rows[0][1]}.isdisjoint(QUERY_NAMES):
+        rows = [(0, ["query_id", "group"]), *rows]
+    return Table.from_rows(rows, file.path)
 
 
-def _rows_of_text(text: str, path: str) -> list[tuple[int, list[str]]]:
+def _rows_of_text(file: files.File) -> list[tuple[int, list[str]]]:
     """Return the rows of a text with their lines; the first line tells what separates fields."""
+    text = file.text()
     lines = [
         (n, line)
         for n, line in enumerate(text.split("\n"), start=1)
@@ -210,7 +210,7 @@ def _rows_of_text(text: str, path: str) -> list[tuple[int, list[str]]]:
     separator = next((mark for mark in _SEPARATORS if mark in first), None)
     if separator is None:
         return [(n, line.split()) for n, line in lines]
-    rows = csv_rows(text, lambda n: f"{path}, line {n}", separator, skipinitialspace=True)
+    rows = csv_rows(text, file.line_name, separator, skipinitialspace=True)
     return [(n, row) for n, row in rows if not row[0].startswith("#")]
 
 

@@ -11,21 +11,21 @@ import contextlib
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.errors import and_more, naming, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
 from ir_lexirecall.io.checks import check_names, check_not_cut
-from ir_lexirecall.io.files import first_line, kind_of_file, raw_blocks
-from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
-from ir_lexirecall.io.schemas import Cut, Schema
+from ir_lexirecall.io.files import File
+from ir_lexirecall.io.names import QREL_COLUMNS, TEXTS, grades_may_be_scores, our_names, renaming
+from ir_lexirecall.io.schemas import RANKED_RUN, RUN, Cut, Schema
 
 Location = Callable[[int], str]
 """From the number of a line in a block to what messages call it."""
@@ -44,7 +44,12 @@ _REGULAR_QUOTES = {
     for separator in (",", ";", "\t")
 }
 _EMPTY_LINE = re.compile(rb"\n[ \t\v\f]*(?=\n)")
-_RUN_WIDTH, _QRELS_WIDTH = 6, 4
+BEIR = ("query-id", "corpus-id", "score")
+"""The header of BEIR's qrels."""
+_RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
+_QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
+_RANKED = ("query_id", "doc_id", "rank")
+_RUN_WIDTH, _QRELS_WIDTH = len(_RUN_FIELDS), len(_QREL_FIELDS)
 _LOOKS = {
     (_RUN_WIDTH, _QRELS_WIDTH): "; this looks like a run, not qrels",
     (_QRELS_WIDTH, _RUN_WIDTH): "; this looks like qrels, not a run",
@@ -69,14 +74,6 @@ def stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _location(path: str, number: int, skipped: bytes, line: int) -> str:
-    """Return what messages call a line of a file's block, of which the first bytes were skipped."""
-    # Lines are counted only where one must be named.
-    earlier = islice(raw_blocks(path), number)
-    before = skipped.count(b"\n") + sum(block.count(b"\n") for block in earlier)
-    return f"{path}, line {before + line}"
-
-
 @dataclass(frozen=True)
 class Layout:
     """How the lines of a file hold columns.
@@ -87,6 +84,7 @@ class Layout:
         wanted: the columns to return.
         separator: what stands between them; a blank means any white space.
         quote: what may stand around a value.
+        header: whether the first line names the columns.
     """
 
     names: Sequence[str]
@@ -94,6 +92,7 @@ class Layout:
     wanted: Sequence[str]
     separator: str = " "
     quote: str | None = None
+    header: bool = False
 
     @property
     def by_blanks(self) -> bool:
@@ -104,27 +103,31 @@ class Layout:
         """Return the type of a column."""
         return pl.Float64 if name in self.schema.numbers else pl.String
 
-    def batches(self, path: str, *, header: bool) -> Iterator[pl.DataFrame]:
+    def batches(
+        self,
+        all_blocks: Callable[[], Iterator[bytes]],
+        line_of_block: Callable[[int, bytes, int], str],
+    ) -> Iterator[pl.DataFrame]:
         """Yield a file's columns, some million rows at a time; once for an empty file.
 
         Args:
-            path: the file.
-            header: whether its first line names the columns.
+            all_blocks: gives the blocks of the file, each time from its beginning.
+            line_of_block: what messages call a line of a block; see ``File.line_of_block``.
 
         Raises:
             ValueError: see ``checked``; or the last number may be cut.
         """
-        blocks = raw_blocks(path)
+        blocks = all_blocks()
         for number, block in enumerate(chain([next(blocks, b"")], blocks)):
-            skipped = _length_on_top(block, header=header) if number == 0 else 0
+            skipped = _length_on_top(block, header=self.header) if number == 0 else 0
             rows, is_regular = block[skipped:], True
             if self.quote and not self._has_regular_quotes(rows):
                 rows, is_regular = b"".join([rows, *blocks]), False
-            location = partial(_location, path, number, block[:skipped])
+            location = partial(line_of_block, number, block[:skipped])
             if self.by_blanks:
                 rows = _without_comments(rows)
             if rows and not rows.endswith(b"\n"):
-                self._check_end(path, rows, location)
+                self._check_end(all_blocks, rows, location)
                 rows += b"\n"
             table = self._fast(rows) if is_regular and engine.computes() else None
             yield self.checked(rows, location) if table is None else table
@@ -135,7 +138,9 @@ class Layout:
             return True
         return b'"' not in _REGULAR_QUOTES[self.separator].sub(b"", rows)
 
-    def _check_end(self, path: str, rows: bytes, location: Location) -> None:
+    def _check_end(
+        self, all_blocks: Callable[[], Iterator[bytes]], rows: bytes, location: Location
+    ) -> None:
         """Raise if the last line, which has no end of line, may be cut within its last number."""
         cut, last_line = self.schema.cut, rows.rpartition(b"\n")[2]
         fields = last_line.split(None if self.by_blanks else self._part)
@@ -144,7 +149,7 @@ class Layout:
             return
         texts = self._last_fields(rows)
         if cut is Cut.IF_LONGER:  # any grade of the file may show it
-            earlier = {text for block in raw_blocks(path) for text in self._last_fields(block)}
+            earlier = {text for block in all_blocks() for text in self._last_fields(block)}
             texts = [*sorted(earlier), texts[-1]]
         line = rows.count(b"\n") + 1
         check_not_cut(texts, cut, lambda: location(line), _label_of(self.names[-1]))
@@ -390,21 +395,84 @@ def _shifted(fields: Sequence[str]) -> str:
     return ""
 
 
-# -- lines of fields -------------------------------------------------------------------------------
+# -- which layout a file has -----------------------------------------------------------------------
 
 
-def read_lines(
-    path: str, fields: Sequence[str], schema: Schema, *, header: bool = False
-) -> pl.DataFrame:
-    """Return lines of fields, below a header line or without one."""
-    return stacked([*Layout(fields, schema, fields).batches(path, header=header)])
+def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield the columns of lines of fields, or of a table with a header, some million rows at a time.
+
+    The columns are those that the schema needs, or all of them if it keeps further ones or the
+    file lacks one that it needs. Further columns are texts, None where they are empty.
+
+    Raises:
+        ValueError: a line has a wrong number of fields, or a number is not one; with the line.
+    """
+    with naming(file.path):
+        layout = layout_of(file.first_line, file.ending, schema, file.line_name(1))
+    tables = layout.batches(file.blocks, file.line_of_block)
+    if layout.schema is RANKED_RUN and not layout.header:
+        table = stacked([*tables])
+        with naming(file.path):
+            _check_ranks(table)
+        tables = iter([table])
+    yield from tables
 
 
-def line_batches(
-    path: str, fields: Sequence[str], schema: Schema, *, header: bool = False
-) -> Iterator[pl.DataFrame]:
-    """Yield the needed columns of a file's lines, some million rows at a time."""
-    return Layout(fields, schema, schema.needed).batches(path, header=header)
+def layout_of(line: str, ending: str, schema: Schema, location: str) -> Layout:
+    """Return how the lines of a file hold columns.
+
+    Args:
+        line: the first line of the file.
+        ending: that of the file's name.
+        schema: which columns are needed.
+        location: what messages call the line.
+
+    Raises:
+        ValueError: the file must have a header and has none, or the header names a column twice.
+    """
+    fields = line.split()
+    if schema.of_qrels:
+        return _layout_of_qrels(fields, header_of(line, ending), schema, location)
+    if len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
+        return Layout(_RANKED, RANKED_RUN, _RANKED)
+    header = header_of(line, ending)
+    names = header.columns(schema)
+    if {*RANKED_RUN.needed} <= {*names} and "score" not in header.names:
+        return layout_of_table(header, RANKED_RUN)
+    if header.is_one(schema, location):
+        return layout_of_table(header, schema)
+    for possible in (RUN, RANKED_RUN):
+        if {*possible.needed} <= {*our_names(fields)}:  # a header between blanks
+            return Layout(our_names(fields), possible, possible.needed, header=True)
+    return Layout(_RUN_FIELDS, RUN, RUN.needed)
+
+
+def _layout_of_qrels(fields: list[str], header: Header, schema: Schema, location: str) -> Layout:
+    """Return how the lines of a file hold qrels; ``fields`` are those of its first line."""
+    if tuple(fields) == BEIR:
+        return Layout(QREL_COLUMNS, schema, QREL_COLUMNS, header=True)
+    if header.is_one(schema, location):
+        return layout_of_table(header, schema)
+    if {*QREL_COLUMNS} <= {*fields}:
+        check_names(fields, fields)
+        numbers = frozenset(fields) - TEXTS
+        return Layout(
+            fields, replace(schema, needed=tuple(fields), numbers=numbers), fields, header=True
+        )
+    return Layout(_QREL_FIELDS, schema, _QREL_FIELDS)
+
+
+def _check_ranks(table: pl.DataFrame) -> None:
+    """Raise if the ranks of a query are not 1, 2, 3, ..."""
+    ranks: dict[str, list[float]] = {}
+    for query_id, rank in zip(table["query_id"].to_list(), table["rank"].to_list(), strict=True):
+        ranks.setdefault(query_id, []).append(rank)
+    for query_id, of_query in ranks.items():
+        if sorted(of_query) != [*range(1, len(of_query) + 1)]:
+            raise ValueError(
+                f"taken for lines of query, document and rank, but the ranks of query {query_id!r} "
+                "are not 1, 2, 3, ...; a TREC run has six fields: query Q0 document rank score tag"
+            )
 
 
 def _as_single_blanks(block: bytes) -> Iterator[bytes]:
@@ -437,80 +505,84 @@ class Header:
 
     Attributes:
         names: its names of columns, as they are written.
+        line: the whole line.
+        ending: that of the file's name.
         separator: what stands between them.
         quote: what may stand around a value.
     """
 
     names: list[str]
+    line: str
+    ending: str
     separator: str
     quote: str | None
+
+    def is_one(self, schema: Schema, location: str) -> bool:
+        """Return whether the line is the header of a table that the schema describes.
+
+        Args:
+            schema: the columns that are needed.
+            location: what messages call the line.
+
+        Raises:
+            ValueError: the file must have a header and has none: a .csv file, or a line with commas
+                or semicolons and without blanks.
+        """
+        names = {*self.columns(schema)}
+        is_table = self.ending in _SEPARATORS or names.issuperset(schema.needed)
+        if "query_id" in names and is_table:
+            return True
+        line = self.line.strip()
+        has_parts = self.separator != "\t" and len(self.names) > 1
+        if has_parts and (self.ending == ".csv" or len(line.split()) == 1):
+            raise ValueError(
+                f"{location}: a CSV file needs a header line with {', '.join(schema.needed)}; "
+                f"this one is {line[:200]!r}{renaming(self.names)}"
+            )
+        return False
 
     def columns(self, schema: Schema) -> list[str]:
         """Return our names of the columns; where qrels call grades scores, also of these."""
         names = our_names(self.names)
-        if schema.what == "qrels" and grades_may_be_scores(self.names):
+        if schema.of_qrels and grades_may_be_scores(self.names):
             return ["relevance" if name == "score" else name for name in names]
         return names
 
 
-def header_of(path: str) -> Header:
-    """Return the first line's columns, split by the separator that makes one a query's.
+def header_of(line: str, ending: str) -> Header:
+    """Return the columns of a first line, split by the separator that makes one a query's.
 
     Without one, the separator is what the file's ending says, or the first one that the line has.
     """
-    row = first_line(path).rstrip("\r\n")
-    separators = _SEPARATORS.get(kind_of_file(path), _ANY_SEPARATOR)
-    headers = [_split(row, separator) for separator in separators]
+    row = line.rstrip("\r\n")
+    separators = _SEPARATORS.get(ending, _ANY_SEPARATOR)
+    headers = [_split(row, separator, ending) for separator in separators]
     with_query = [header for header in headers if "query_id" in our_names(header.names)]
     split = [header for header in headers if len(header.names) > 1]
     return next(iter([*with_query, *split, headers[0]]))
 
 
-def _split(row: str, separator: str) -> Header:
+def _split(row: str, separator: str, ending: str) -> Header:
     """Return the fields of a header line."""
     if separator == "\t":
-        return Header(row.split(separator), separator, None)
+        return Header(row.split(separator), row, ending, separator, None)
     with contextlib.suppress(csv.Error):
         names = next(csv.reader([row], delimiter=separator, strict=True), [])
-        return Header(names, separator, '"')
-    return Header(row.split(separator), separator, '"')
+        return Header(names, row, ending, separator, '"')
+    return Header(row.split(separator), row, ending, separator, '"')
 
 
-def has_header(path: str, schema: Schema) -> bool:
-    """Return whether a file is a table with a header line.
+def layout_of_table(header: Header, schema: Schema) -> Layout:
+    """Return how the rows below a header hold columns.
 
     Raises:
-        ValueError: it must have one and has none: a .csv file, or a line with commas or semicolons
-            and without blanks.
+        ValueError: the header names a wanted column twice.
     """
-    ending, line, header = kind_of_file(path), first_line(path).strip(), header_of(path)
-    names = {*header.columns(schema)}
-    if "query_id" in names and (ending in _SEPARATORS or names.issuperset(schema.needed)):
-        return True
-    has_parts = header.separator != "\t" and len(header.names) > 1
-    if has_parts and (ending == ".csv" or len(line.split()) == 1):
-        raise ValueError(
-            f"{path}, line 1: a CSV file needs a header line with {', '.join(schema.needed)}; "
-            f"this one is {line[:200]!r}{renaming(header.names)}"
-        )
-    return False
-
-
-def table_batches(
-    path: str, schema: Schema, header: Header | None = None
-) -> Iterator[pl.DataFrame]:
-    """Yield a CSV or TSV file with a header line, some million rows at a time.
-
-    The columns are those that the schema needs, or all of them if it keeps further ones or the
-    file lacks one that it needs. Further columns are texts, None where they are empty.
-    """
-    header = header_of(path) if header is None else header
     names = header.columns(schema)
     has_all = {*schema.needed} <= {*names}
     wanted = schema.needed if has_all and not schema.further else names
-    check_names(path, names, wanted)
-    layout = Layout(names, schema, wanted, header.separator, header.quote)
-    yield from layout.batches(path, header=True)
+    check_names(names, wanted)
+    return Layout(names, schema, wanted, header.separator, header.quote, header=True)
 
 
 def separator_of(header: str) -> str:

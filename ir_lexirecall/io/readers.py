@@ -13,9 +13,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import compress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,98 +27,88 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import files, lines, search_engines
 from ir_lexirecall.io.cells import grade_of, id_of, number_of
 from ir_lexirecall.io.checks import check_names
+from ir_lexirecall.io.files import File
+from ir_lexirecall.io.lines import Location
 from ir_lexirecall.io.names import (
     ASPECT_COLUMNS,
     QREL_COLUMNS,
     RECORD_ALIASES,
-    RUN_COLUMNS,
     TEXTS,
     our_names,
 )
 from ir_lexirecall.io.relevant_documents import with_grades
-from ir_lexirecall.io.schemas import POOL, QRELS, RANKED_RUN, RANKS_AND_SCORES, RUN
+from ir_lexirecall.io.schemas import POOL, QRELS, RANKS_AND_SCORES, RUN, Schema
 from ir_lexirecall.io.spreadsheets import with_original_ids
 
-_RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
-_QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
-_RANKED = ("query_id", "doc_id", "rank")
+_RUN_FIELDS = 6  # of a line in TREC's format
 RANKED_SCORES = ("query_id", "rank", "score")
-_BEIR = ("query-id", "corpus-id", "score")
 _ROWS = 2**21  # of a Parquet file at a time
 LOOKED_AT = 2000  # rows of a table in which ranks are looked at
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
-# -- runs and qrels --------------------------------------------------------------------------------
+# -- formats ---------------------------------------------------------------------------------------
 
 
-def run_batches(path: str) -> Iterator[pl.DataFrame]:
-    """Yield a run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of runs and qrels.
+
+    Attributes:
+        recognises: whether a file is of the format; see ``File`` for what can be asked.
+        read: gives the file's columns, which may have any names that messages and aliases know, some
+            million rows at a time. The schema says which ones are needed.
+    """
+
+    recognises: Callable[[File], bool]
+    read: Callable[[File, Schema], Iterable[pl.DataFrame]]
+
+
+def columns_of_file(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield the columns of a file, in the first format that recognises it.
+
+    Raises:
+        ValueError: a line with a wrong number of fields, or a number that is not one; with the line.
+    """
+    for one in FORMATS:
+        if one.recognises(file):
+            yield from one.read(file, schema)
+            return
+
+
+def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """Return the columns of a file that holds a run.
 
     Args:
         path: a TREC run (``query Q0 document rank score tag``, any white space; what follows the
             tag is part of it), or a table with those columns by name (Parquet, CSV, TSV; separated
             by semicolons, too), where ranks may stand for scores; JSON: predictions of MTEB with a
             single subset and split, lines of predictions as sentence-transformers writes them,
-            records with a query, a document and a score, or a dict of dicts; lines ``query document
-            rank`` (MS MARCO, Pyserini); or a folder of Parquet files, or a pattern
-            (``runs/bm25-*.parquet``) whose files are parts of one run. Text files may be compressed
-            (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``, standard input, are copied to
-            a temporary file first.
+            records with a query, a document and a score, or a dict of dicts; or lines ``query
+            document rank`` (MS MARCO, Pyserini). Text files may be compressed (``.gz``, ``.bz2``,
+            ``.xz``, ``.zst``).
 
     Raises:
         ValueError: no such file, a line without six fields, or a score that is not a number; with
             the line.
     """
-    for part in files.parts_of(path) or [path]:
-        with files.rereadable(part) as file:
-            if files.is_parquet(file):
-                yield from parquet_batches(file, RUN_COLUMNS)
-            elif is_json(files.first_line(file)):
-                yield _json_run(file)
-            else:
-                yield from map(_scored, _text_batches(file))
+    return _scored(lines.stacked([*columns_of_file(files.open_file(path), RUN)]))
 
 
-def _text_batches(file: str) -> Iterator[pl.DataFrame]:
-    """Yield the needed columns of a text file that holds a run, with scores or ranks."""
-    fields = files.first_line(file).split()
-    if len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
-        return iter([_ranked_lines(file)])
-    if {*RANKED_RUN.needed} <= {*lines.header_of(file).columns(RANKED_RUN)} and not _has_scores(
-        file
-    ):
-        return lines.table_batches(file, RANKED_RUN)
-    if lines.has_header(file, RUN):
-        return lines.table_batches(file, RUN)
-    for schema in (RUN, RANKED_RUN):
-        if {*schema.needed} <= {*our_names(fields)}:  # a header between blanks
-            return lines.line_batches(file, our_names(fields), schema, header=True)
-    return lines.line_batches(file, _RUN_FIELDS, RUN)
+def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """Return the columns of a file that holds qrels.
 
-
-def _has_scores(file: str) -> bool:
-    return "score" in lines.header_of(file).names
-
-
-def _ranked_lines(file: str) -> pl.DataFrame:
-    """Return lines of query, document and rank.
+    Args:
+        path: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a
+            header (Parquet, CSV, TSV, BEIR's TSV), JSON, or a judgment list of a search engine. A
+            text file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a header;
+            further columns are subtopics, weights or aspects.
 
     Raises:
-        ValueError: the ranks of a query are not 1, 2, 3, ...
+        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
+            number; with the line.
     """
-    table = lines.read_lines(file, _RANKED, RANKED_RUN)
-    ranks: dict[str, list[float]] = {}
-    for query_id, rank in zip(table["query_id"].to_list(), table["rank"].to_list(), strict=True):
-        ranks.setdefault(query_id, []).append(rank)
-    for query_id, of_query in ranks.items():
-        if sorted(of_query) != [*range(1, len(of_query) + 1)]:
-            raise ValueError(
-                f"{file}: taken for lines of query, document and rank, but the ranks of query "
-                f"{query_id!r} are not 1, 2, 3, ...; a TREC run has six fields: query Q0 document "
-                "rank score tag"
-            )
-    return table
+    return lines.stacked([*columns_of_file(files.open_file(path), QRELS)])
 
 
 def _scored(table: pl.DataFrame) -> pl.DataFrame:
@@ -129,65 +119,32 @@ def _scored(table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"query_id": table["query_id"], "doc_id": table["doc_id"], "score": -ranks})
 
 
-def read_run(path: str) -> pl.DataFrame:
-    """Return a whole run, see ``run_batches``."""
-    return lines.stacked([*run_batches(path)])
+def _columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield the columns of lines of fields, or of a table with a header."""
+    if not schema.of_qrels:
+        yield from lines.columns_of_text(file, schema)
+    elif search_engines.is_judgment_list(file.first_line):
+        with naming(file.path):
+            yield _table_of_dicts(search_engines.ratings_in(file), schema)
+    else:
+        table = with_original_ids(lines.stacked([*lines.columns_of_text(file, schema)]))
+        yield _with_numbers(table)
 
 
-def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
-    """Return query, rank and score of a run's first rows; none of Parquet, or if it has no ranks."""
-    is_text = os.path.isfile(files.content_path(path)) and not files.is_parquet(path)
-    if not is_text or is_json(files.first_line(path)):
+def first_ranks(file: File) -> list[tuple[Any, Any, Any]]:
+    """Return query, rank and score of a run's first rows; none of Parquet and JSON, or if it has no ranks."""
+    if file.is_parquet or is_json(file.first_line):
         return []
-    if not lines.has_header(path, RUN):
-        whole_lines = files.first_text(path, 2**16).split("\n")[:-1]  # the last one may be cut
-        rows = map(str.split, whole_lines)
-        return [(row[0], row[3], row[4]) for row in rows if len(row) >= len(_RUN_FIELDS)]
-    if not set(RANKED_SCORES) <= set(lines.header_of(path).columns(RANKS_AND_SCORES)):
+    header = lines.header_of(file.first_line, file.ending)
+    if not header.is_one(RUN, file.line_name(1)):
+        text = file.beginning.decode("utf-8-sig", "replace")
+        rows = map(str.split, text.split("\n")[:-1])  # the last one may be cut
+        return [(row[0], row[3], row[4]) for row in rows if len(row) >= _RUN_FIELDS]
+    if not set(RANKED_SCORES) <= set(header.columns(RANKS_AND_SCORES)):
         return []
-    table = next(lines.table_batches(path, RANKS_AND_SCORES))
+    layout = lines.layout_of_table(header, RANKS_AND_SCORES)
+    table = next(layout.batches(file.blocks, file.line_of_block))
     return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
-
-
-def read_qrels(path: str) -> pl.DataFrame:
-    """Return qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a header, BEIR's TSV, or JSON.
-
-    Args:
-        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``,
-            ``.jsonl``, a folder of Parquet files, or a pattern whose files are parts of one. A text
-            file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a header;
-            further columns are subtopics, weights or aspects.
-
-    Raises:
-        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
-            number; with the line.
-    """
-    if parts := files.parts_of(path):
-        return lines.stacked([read_qrels(part) for part in parts])
-    with files.rereadable(path) as file:
-        if files.is_parquet(file):
-            return _with_our_grades(lines.stacked([*parquet_batches(file)]))
-        line = files.first_line(file)
-        if is_json(line):
-            return _json_qrels(file)
-        if search_engines.is_judgment_list(line):
-            return _table_of_dicts(search_engines.read_judgments(file), file, "qrels")
-        return _text_qrels(file, tuple(line.split()))
-
-
-def _text_qrels(file: str, fields: tuple[str, ...]) -> pl.DataFrame:
-    """Return the qrels of a text file, whose first line has these fields between blanks."""
-    if fields == _BEIR:
-        return lines.read_lines(file, QREL_COLUMNS, QRELS, header=True)
-    if lines.has_header(file, QRELS):
-        table = lines.stacked([*lines.table_batches(file, QRELS)])
-        return _with_numbers(with_original_ids(table))
-    if set(QREL_COLUMNS) <= set(fields):
-        check_names(file, fields, fields)
-        numbers = frozenset(fields) - TEXTS
-        schema = replace(QRELS, needed=fields, numbers=numbers)
-        return lines.read_lines(file, fields, schema, header=True)
-    return lines.read_lines(file, _QREL_FIELDS, QRELS)
 
 
 def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
@@ -203,22 +160,22 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
     Raises:
         ValueError: a row has too many fields, lacks an id, or has a grade that is not a number.
     """
-    if not os.path.isfile(path) or files.is_parquet(path):
+    if not os.path.isfile(path):
         return None
-    line = files.first_line(path)
-    if is_json(line) or search_engines.is_judgment_list(line) or not lines.has_header(path, POOL):
+    file = files.open_file(path)
+    line = file.first_line
+    if file.is_parquet or is_json(line) or search_engines.is_judgment_list(line):
         return None
-    header = lines.header_of(path).columns(POOL)
-    if not set(QREL_COLUMNS) <= set(header):
+    header = lines.header_of(line, file.ending)
+    names = header.columns(POOL)
+    if not header.is_one(POOL, file.line_name(1)) or not set(QREL_COLUMNS) <= set(names):
         return None
-    table = with_original_ids(
-        lines.stacked([*lines.table_batches(path, replace(POOL, further=True))])
-    )
+    table = with_original_ids(lines.stacked([*lines.columns_of_text(file, POOL)]))
     has_grade = ~np.isnan(table["relevance"].to_numpy())
     graded = [
         pl.Series(name, [*compress(table[name].to_list(), has_grade)], dtype=table.schema[name])
         for name in (*QREL_COLUMNS, *ASPECT_COLUMNS)
-        if name in header
+        if name in names
     ]
     return pl.DataFrame(graded), int((~has_grade).sum())
 
@@ -233,41 +190,47 @@ def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
     return table
 
 
-def _with_our_grades(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with our names where it has BEIR's, which call grades scores."""
-    if set(_BEIR) <= set(table.columns):
-        return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True)))
-    return table
-
-
 # -- JSON ------------------------------------------------------------------------------------------
 
 
 def is_json(first_line: str) -> bool:
-    """Whether a file whose first line this is starts as JSON does; a line of six fields is TREC's whatever it starts with."""
+    """Return whether a first line starts as JSON does; a line of six fields is TREC's whatever it starts with."""
     line = first_line.lstrip("\ufeff \t\r\n")
     return line.startswith(("{", "[")) and (len(line.split()) != 6 or '"' in line)
 
 
-def _json_run(path: str) -> pl.DataFrame:
-    """Return the run that a JSON file holds: what programs write, records, or a dict of dicts."""
-    records = files.json_values(files.text_of_file(path), path)
+def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield the columns of a JSON file: what programs write, records, or a dict of dicts."""
+    records = file.json_values()
+    with naming(file.path):
+        if _is_flat(records[0][1]):
+            yield _table_of_records(records, schema, file.line_name)
+            return
+        if schema.of_qrels:
+            yield _table_of_dicts(_qrels_in(records, file.line_name), schema)
+            return
+        run, part = _run_in(records, file.line_name)
+    with naming(f"{file.path} ({part})" if part else file.path):
+        yield _table_of_dicts(run, schema)
+
+
+def _run_in(records: list[tuple[int, Any]], location: Location) -> tuple[Any, str]:
+    """Return the run that a JSON file holds, and what messages call the part of the file that it is.
+
+    Args:
+        records: the JSON values in the file, with their lines.
+        location: what messages call a line.
+    """
     content = records[0][1]
-    readers = [read for recognises, read in RECORDS if recognises(content)]
-    if readers:
-        return _table_of_dicts(readers[0](records, path), path, "run")
-    if _is_flat(content):
-        return _scored(_table_of_records(records, path, "run"))
-    if len(records) > 1:
-        return _table_of_dicts(predictions(records, path), path, "run")
+    if _is_prediction(content) or len(records) > 1:
+        return _predictions(records, location), ""
     if isinstance(content, dict) and {"details", "metric_score"} <= content.keys():
-        with naming(path):  # a response of _rank_eval
-            return _table_of_dicts(search_engines.read_rank_eval(content).run, path, "run")
-    return _table_of_dicts(*_of_mteb(content, path), "run")
+        return search_engines.read_rank_eval(content).run, ""  # a response of _rank_eval
+    return _of_mteb(content)
 
 
-def _of_mteb(content: Any, path: str) -> tuple[Any, str]:
-    """Return the run below the single subset and split of MTEB's predictions, and what messages call it.
+def _of_mteb(content: Any) -> tuple[Any, str]:
+    """Return the run below the single subset and split of MTEB's predictions, and their names.
 
     Content of another kind is returned as it is.
     """
@@ -275,38 +238,30 @@ def _of_mteb(content: Any, path: str) -> tuple[Any, str]:
     for _ in range(3):
         inside = next(iter(inside.values()), None) if isinstance(inside, dict) else None
     if not isinstance(content, dict) or (_MTEB not in content and not isinstance(inside, dict)):
-        return content, path
-    runs = {
-        f"{name}/{split}": run
-        for name, splits in content.items()
-        if name != _MTEB and isinstance(splits, dict)
-        for split, run in splits.items()
-    }
+        return content, ""
+    runs: dict[str, Any] = {}
+    for name, splits in content.items():
+        if name != _MTEB and isinstance(splits, dict):
+            runs |= {f"{name}/{split}": run for split, run in splits.items()}
     if len(runs) != 1:
         raise ValueError(
-            f"{path}: expected predictions of MTEB for one subset and split, it has "
+            f"expected predictions of MTEB for one subset and split, it has "
             f"{', '.join(runs) or 'nothing'}; give one of them: json.load(open(path))[subset][split]"
         )
     [(name, run)] = runs.items()
-    return run, f"{path} ({name})"
+    return run, name
 
 
-def _json_qrels(path: str) -> pl.DataFrame:
-    """Return the qrels that a JSON file holds: what search engines write, records, or a dict of dicts."""
-    records = files.json_values(files.text_of_file(path), path)
+def _qrels_in(records: list[tuple[int, Any]], location: Location) -> Any:
+    """Return the qrels that a JSON file holds: what search engines write, or a dict of dicts."""
     content = records[0][1]
-    if _is_flat(content):
-        return _table_of_records(records, path, "qrels")
     if len(records) > 1:
-        line, content = records[1]
         raise ValueError(
-            f"{path}, line {line}: a second JSON value; qrels as JSON lines are objects with "
-            f"query_id, doc_id and relevance, not {shown(records[0][1])}"
+            f"{location(records[1][0])}: a second JSON value; qrels as JSON lines are objects with "
+            f"query_id, doc_id and relevance, not {shown(content)}"
         )
-    with naming(path):
-        ratings = search_engines.qrels_in(content)
-        grades = with_grades(content) if ratings is None else ratings
-    return _table_of_dicts(grades, path, "qrels")
+    ratings = search_engines.qrels_in(content)
+    return with_grades(content) if ratings is None else ratings
 
 
 # -- records: a JSON object for each row ------------------------------------------------------------
@@ -323,27 +278,30 @@ def _is_flat(content: Any) -> bool:
     return all(isinstance(value, (str, int)) for value in ids)
 
 
-def _table_of_records(records: list[tuple[int, Any]], path: str, what: str) -> pl.DataFrame:
+def _table_of_records(
+    records: list[tuple[int, Any]], schema: Schema, location: Location
+) -> pl.DataFrame:
     """Return rows of JSON lines, or of a list of objects, as a table.
 
     Raises:
         ValueError: a row is not an object, or lacks a query, a document or a number; with its line.
     """
-    rows = [(f"{path}, line {line}", row) for line, row in records]
+    rows = [(location(line), row) for line, row in records]
     if len(records) == 1 and isinstance(records[0][1], list):
-        rows = [(f"{path}, record {n}", row) for n, row in enumerate(records[0][1], start=1)]
-    names = _names_of_record(rows[0][1], what)
-    values = [name for name in _VALUES[what] if name in names.values()]
-    value = (values or _VALUES[what])[0]
-    parse = grade_of if what == "qrels" else number_of
+        label = location(0).removesuffix("line 0")
+        rows = [(f"{label}record {n}", row) for n, row in enumerate(records[0][1], start=1)]
+    names = _names_of_record(rows[0][1], schema)
+    possible = ("relevance",) if schema.of_qrels else ("score", "rank")  # the first one counts
+    value = next((name for name in possible if name in names.values()), possible[0])
+    parse = grade_of if schema.of_qrels else number_of
     columns: dict[str, list[Any]] = {name: [] for name in names.values()}
-    for location, row in rows:
+    for row_location, row in rows:
         if not isinstance(row, dict):
             raise ValueError(
-                f"{location}: expected an object as in the first row, got {shown(row)}"
+                f"{row_location}: expected an object as in the first row, got {shown(row)}"
             )
         cells = {str(names.get(name, name)): cell for name, cell in row.items()}
-        _check_record(cells, value, parse, location)
+        _check_record(cells, value, parse, row_location)
         for name, column in columns.items():
             column.append(cells.get(name))
     for name in ("query_id", "doc_id"):
@@ -352,14 +310,10 @@ def _table_of_records(records: list[tuple[int, Any]], path: str, what: str) -> p
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
 
 
-_VALUES = {"run": ("score", "rank"), "qrels": ("relevance",)}
-"""Columns of numbers, the first one there counts."""
-
-
-def _names_of_record(row: Mapping[str, Any], what: str) -> dict[str, str]:
+def _names_of_record(row: Mapping[str, Any], schema: Schema) -> dict[str, str]:
     """Return our name of each column of a row; grades may be called scores."""
     names = dict(zip(row, our_names([*row], RECORD_ALIASES), strict=True))
-    if what == "qrels" and "relevance" not in names.values() and "score" in names:
+    if schema.of_qrels and "relevance" not in names.values() and "score" in names:
         names["score"] = "relevance"
     return names
 
@@ -368,10 +322,10 @@ def _check_record(
     cells: Mapping[str, Any], value: str, parse: Callable[[Any], float | None], location: str
 ) -> None:
     """Raise if a row lacks a column, or has no id or number in one."""
-    lacking = [name for name in ("query_id", "doc_id", value) if name not in cells]
-    if lacking:
+    missing = [name for name in ("query_id", "doc_id", value) if name not in cells]
+    if missing:
         raise ValueError(
-            f"{location}: there is no {lacking[0]}; it has {', '.join(map(str, cells)) or 'nothing'}"
+            f"{location}: there is no {missing[0]}; it has {', '.join(map(str, cells)) or 'nothing'}"
         )
     for name in ("query_id", "doc_id"):
         _json_id(cells[name], name, location)
@@ -390,30 +344,31 @@ def _column(name: str, values: list[Any]) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Object)
 
 
-def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
+def _table_of_dicts(content: Any, schema: Schema) -> pl.DataFrame:
     """Return ``{query: {document: number}}`` as a table.
 
     Raises:
         ValueError: it is something else, or a value is not a number.
     """
-    value, column = ("grade", "relevance") if what == "qrels" else ("score", "score")
-    parse = grade_of if what == "qrels" else number_of
+    what, value, column = "run", "score", "score"
+    parse: Callable[[Any], float | None] = number_of
+    if schema.of_qrels:
+        what, value, column, parse = "qrels", "grade", "relevance", grade_of
     expected = f"expected {{query_id: {{doc_id: {value}}}}}"
     if not isinstance(content, dict):
-        raise ValueError(
-            f"{path}: taken for JSON, but a {type(content).__name__} is not a {what}: {expected}"
-        )
+        kind = type(content).__name__
+        raise ValueError(f"taken for JSON, but a {kind} is not a {what}: {expected}")
     columns: dict[str, list[Any]] = {"query_id": [], "doc_id": [], column: []}
     for query_id, docs in content.items():
         if not isinstance(docs, dict):
             raise ValueError(
-                f"{path}: taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}"
+                f"taken for JSON, but query {query_id!r} maps to {shown(docs)}: {expected}"
             )
         values = [parse(number) for number in docs.values()]
         if None in values:
             doc_id = [*docs][values.index(None)]
             raise ValueError(
-                f"{path}: the {value} of document {doc_id!r} for query {query_id!r} is "
+                f"the {value} of document {doc_id!r} for query {query_id!r} is "
                 f"{shown(docs[doc_id])}, not a number{and_more(values.count(None) - 1)}"
             )
         columns["query_id"] += [query_id] * len(docs)
@@ -425,6 +380,7 @@ def _table_of_dicts(content: Any, path: str, what: str) -> pl.DataFrame:
 
 
 def _is_prediction(content: Any) -> bool:
+    """Return whether a JSON value is the ranking of a query by sentence-transformers."""
     return (
         isinstance(content, dict)
         and isinstance(content.get("results"), list)
@@ -432,42 +388,48 @@ def _is_prediction(content: Any) -> bool:
     )
 
 
-def predictions(records: Iterable[tuple[int, Any]], path: str) -> dict[str, dict[str, float]]:
-    """Lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}``."""
+def _predictions(
+    records: Iterable[tuple[int, Any]], location: Location
+) -> dict[str, dict[str, float]]:
+    """Return lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}`` as a run."""
     run: dict[str, dict[str, float]] = {}
     for number, content in records:
-        place = f"{path}, line {number}"
+        line = location(number)
         if not _is_prediction(content):
             raise ValueError(
-                f"{place}: taken for predictions of sentence-transformers, but it is not "
+                f"{line}: taken for predictions of sentence-transformers, but it is not "
                 '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}'
             )
-        query_id = _json_id(content["query_id"], "query_id", place)
+        query_id = _json_id(content["query_id"], "query_id", line)
         if query_id in run:
-            raise ValueError(f"{place}: query {query_id!r} occurs twice")
-        ranking = run[query_id] = {}
-        for result in content["results"]:
-            if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
-                raise ValueError(
-                    f"{place}: a result of query {query_id!r} is {shown(result)}, without corpus_id and score"
-                )
-            doc_id = _json_id(result["corpus_id"], "corpus_id", place)
-            if doc_id in ranking:
-                raise ValueError(
-                    f"{place}: document {doc_id!r} appears twice for query {query_id!r}; keep one"
-                )
-            ranking[doc_id] = result["score"]
+            raise ValueError(f"{line}: query {query_id!r} occurs twice")
+        run[query_id] = _predicted_ranking(query_id, content["results"], line)
     return run
 
 
-RECORDS = ((_is_prediction, predictions),)
-"""Formats of runs with a JSON object per query, on a line each where there are several: what knows one of them, and reads all with their lines."""
+def _predicted_ranking(query_id: str, results: list[Any], line: str) -> dict[str, float]:
+    """Return the scores of a query's results by document."""
+    ranking: dict[str, float] = {}
+    for result in results:
+        if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
+            raise ValueError(
+                f"{line}: a result of query {query_id!r} is {shown(result)}, without corpus_id and "
+                "score"
+            )
+        doc_id = _json_id(result["corpus_id"], "corpus_id", line)
+        if doc_id in ranking:
+            raise ValueError(
+                f"{line}: document {doc_id!r} appears twice for query {query_id!r}; keep one"
+            )
+        ranking[doc_id] = result["score"]
+    return ranking
 
 
-def _json_id(value: Any, name: str, place: str) -> str:
+def _json_id(value: Any, name: str, location: str) -> str:
+    """Return an id in JSON as a text."""
     if isinstance(value, str) or is_integer(value):
         return str(value)
-    raise ValueError(f"{place}: {name} is {shown(value)}, not a string or an integer")
+    raise ValueError(f"{location}: {name} is {shown(value)}, not a string or an integer")
 
 
 # -- assignments of nuggets ---------------------------------------------------------------------------------
@@ -511,127 +473,148 @@ def nugget_qrels(
     for name, weight in weights.items():
         if not is_number(weight) or not 0 <= weight < float("inf"):
             raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
-    rows = []
-    if isinstance(assignments, (str, os.PathLike)):
-        path = os.fspath(assignments)
-        values = files.json_values(files.text_of_file(path), path)
-        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in values)
-    else:
-        records = ((f"record {n}", record) for n, record in enumerate(assignments, start=1))
-    for place, record in records:
-        if not isinstance(record, Mapping):
-            raise ValueError(f"{place}: expected an assignment of nuggets, got {shown(record)}")
-        query_id = _field(record, ("qid", "query_id"), place)
-        doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), place)
-        nuggets = record.get("nuggets")
-        if not isinstance(nuggets, list):
-            raise ValueError(f"{place}: no list of nuggets for query {query_id!r}")
-        for nugget in nuggets:
-            if not isinstance(nugget, Mapping):
-                raise ValueError(f"{place}: a nugget of query {query_id!r} is {shown(nugget)}")
-            text = _field(nugget, ("text",), place)
-            known: dict[str, Mapping[str, Any]] = {"importance": weights, "assignment": _GRADES}
-            for name, choices in known.items():
-                if nugget.get(name) not in [*choices]:
-                    raise ValueError(
-                        f"{place}: nugget {shown(text)} has the {name} {shown(nugget.get(name))}; expected one of "
-                        f"{', '.join(choices)}"
-                    )
-            rows.append(
-                (
-                    query_id,
-                    doc_id,
-                    text,
-                    _GRADES[nugget["assignment"]],
-                    weights[nugget["importance"]],
-                )
-            )
+    rows = [
+        (query_id, doc_id, text, _GRADES[nugget["assignment"]], weights[nugget["importance"]])
+        for location, record in _assignments(assignments)
+        for query_id, doc_id, text, nugget in _nuggets_of(record, weights, location)
+    ]
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"])
 
 
-def _field(record: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:
-    name = next((name for name in names if name in record), None)
-    if name is None:
-        raise ValueError(
-            f"{place}: there is no {' or '.join(names)}; it has {', '.join(map(str, record)) or 'nothing'}"
-        )
-    return _json_id(record[name], name, place)
+def _assignments(
+    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[str, Any]]:
+    """Yield the records of assignments, each with what messages call it."""
+    if isinstance(assignments, (str, os.PathLike)):
+        file = files.open_file(assignments)
+        for line, record in file.json_values():
+            yield file.line_name(line), record
+        return
+    for number, record in enumerate(assignments, start=1):
+        yield f"record {number}", record
 
 
-# -- metadata ----------------------------------------------------------------------------
+def _nuggets_of(
+    record: Any, weights: Mapping[str, float], location: str
+) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
+    """Yield query, document, text and all fields of each nugget of a record.
+
+    Raises:
+        ValueError: the record or a nugget lacks a field, or one has an unknown value.
+    """
+    if not isinstance(record, Mapping):
+        raise ValueError(f"{location}: expected an assignment of nuggets, got {shown(record)}")
+    query_id = _field(record, ("qid", "query_id"), location)
+    doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), location)
+    nuggets = record.get("nuggets")
+    if not isinstance(nuggets, list):
+        raise ValueError(f"{location}: no list of nuggets for query {query_id!r}")
+    choices_of: dict[str, Mapping[str, Any]] = {"importance": weights, "assignment": _GRADES}
+    for nugget in nuggets:
+        if not isinstance(nugget, Mapping):
+            raise ValueError(f"{location}: a nugget of query {query_id!r} is {shown(nugget)}")
+        text = _field(nugget, ("text",), location)
+        for name, choices in choices_of.items():
+            if nugget.get(name) not in [*choices]:
+                raise ValueError(
+                    f"{location}: nugget {shown(text)} has the {name} {shown(nugget.get(name))}; "
+                    f"expected one of {', '.join(choices)}"
+                )
+        yield query_id, doc_id, text, nugget
 
 
-def run_metadata(path: str | os.PathLike[str]) -> str | None:
-    """Return a run's ir-metadata: its comment lines on top, or ``ir-metadata.yml`` beside it; None if there is neither."""
-    file = os.fspath(path)
-    is_text = os.path.isfile(files.content_path(file)) and not files.is_parquet(file)
-    if is_text and files.first_text(file).startswith("# ir_metadata.start"):
-        block = next(files.blocks_of_file(file))
-        if (end := block.find(b"\n# ir_metadata.end")) >= 0:
-            comments = block[:end].decode("utf-8", "replace").splitlines()[1:]
-            return "\n".join(line.removeprefix("#").removeprefix(" ") for line in comments)
-    beside = Path(file).parent / "ir-metadata.yml"
-    is_of_tirex = files.without_compression(Path(file).name) == "run.txt"
-    if is_of_tirex and beside.is_file():
-        return beside.read_text(encoding="utf-8", errors="replace").rstrip("\n")
-    return None
+def _field(record: Mapping[str, Any], names: tuple[str, ...], location: str) -> str:
+    """Return the first field of a record that has one of some names."""
+    for name in names:
+        if name in record:
+            return _json_id(record[name], name, location)
+    fields = ", ".join(map(str, record)) or "nothing"
+    raise ValueError(f"{location}: there is no {' or '.join(names)}; it has {fields}")
 
 
 # -- Parquet ---------------------------------------------------------------------------------------
 
 
-def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
-    """The file's columns (all, or those of the given ones that it has), some rows at a time.
+def columns_of_parquet(file: File, schema: Schema | None = None) -> Iterator[pl.DataFrame]:
+    """Yield the columns of a Parquet file, some rows at a time.
+
+    Args:
+        file: the file.
+        schema: which columns are needed; without it, or if the file lacks one, or further ones are
+            kept, all are read.
 
     Read by PyArrow, which takes damaged files for what they are. Without it, another process tries
     Polars first: that ends a process whose memory a damaged file claims.
     """
-    content, reader = files.existing_file(path), None
+    only_needed = schema is not None and not schema.further
+    needed = schema.needed if schema is not None and only_needed else ()
+    reader = None
     with contextlib.suppress(ModuleNotFoundError):
         reader = importlib.import_module("pyarrow.parquet")
     try:
-        if reader is None:
-            yield _parquet_by_polars(path, content, columns)
-            return
-        with reader.ParquetFile(content) as file:
-            names = file.schema_arrow.names
-            wanted = columns if columns and set(columns) <= set(names) else names
-            check_names(path, names, wanted)
-            rows = 0
-            for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
-                batch.validate(full=True)
-                rows += batch.num_rows
-                yield _of_arrow(batch)
-            if rows == 0:
-                yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
+        batches = _by_polars if reader is None else partial(_by_arrow, reader)
+        yield from batches(file.content, needed)
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        if str(error).startswith(path):
-            raise
-        why = (
-            str(error).partition("\n")[0] or type(error).__name__
-        )  # without the advice for programmers that follows
-        raise ValueError(f"{path} cannot be read as Parquet: {why}") from None
+        with naming(file.path):
+            if isinstance(error, _Readable):
+                raise ValueError(str(error)) from None
+            # Without the advice for programmers that follows the first line.
+            reason = str(error).partition("\n")[0] or type(error).__name__
+            raise ValueError(f"{file.path} cannot be read as Parquet: {reason}") from None
+
+
+class _Readable(ValueError):
+    """A fault of a table that Parquet itself has nothing to do with."""
+
+
+def _by_arrow(reader: Any, path: str, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the columns of a Parquet file, read by PyArrow."""
+    with reader.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        wanted = needed if needed and set(needed) <= set(names) else names
+        try:
+            check_names(names, wanted)
+        except ValueError as error:
+            raise _Readable(str(error)) from None
+        rows = 0
+        for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
+            batch.validate(full=True)
+            rows += batch.num_rows
+            yield _of_arrow(batch)
+        if rows == 0:
+            yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
-    if (
-        engine.computes()
-    ):  # without what programs noted beside the columns: Polars panics where that is no text
+    """Return a table of Arrow, without what programs noted beside its columns.
+
+    Polars panics where a note is not a text.
+    """
+    if engine.computes():
         return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
     named = zip(table.schema.names, table.columns, strict=True)
     return pl.DataFrame([_column(name, column.to_pylist()) for name, column in named])
 
 
-def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> pl.DataFrame:
+def _by_polars(path: str, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the columns of a Parquet file, read by Polars."""
     if not engine.computes():
-        raise ValueError(needs(f"{path}: reading Parquet {engine.where()}", "PyArrow", "all"))
-    words = [sys.executable, "-c", "import polars, sys; polars.read_parquet(sys.argv[1])", content]
+        raise _Readable(needs(f"reading Parquet {engine.where()}", "PyArrow", "all"))
+    words = [sys.executable, "-c", "import polars, sys; polars.read_parquet(sys.argv[1])", path]
     trial = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if trial.returncode:
         last = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise ValueError(f"{path} cannot be read as Parquet: {last or 'it is damaged'}")
-    rows = pl.scan_parquet(content)
+        raise ValueError(last or "it is damaged")
+    rows = pl.scan_parquet(path)
     names = rows.collect_schema().names()
-    return rows.select(columns if columns and set(columns) <= set(names) else names).collect()
+    yield rows.select(needed if needed and set(needed) <= set(names) else names).collect()
+
+
+FORMATS: list[FileFormat] = [
+    FileFormat(lambda file: file.is_parquet, columns_of_parquet),
+    FileFormat(lambda file: is_json(file.first_line), _columns_of_json),
+    FileFormat(lambda file: True, _columns_of_text),
+]
+"""Formats of files in the order in which they are tried. A further one is a line here, and a function."""

@@ -104,7 +104,7 @@ def _runs_of(item: Path) -> Iterator[tuple[str, Path]]:
     if item.is_dir():
         of_tirex = [file for file in sorted(item.iterdir()) if is_of_tirex(file)]
         yield from ((item.name, file) for file in of_tirex)
-        if not of_tirex and files.parts_of(item):  # a run in several files, as Spark writes it
+        if not of_tirex and files.named_files(item):  # a run in several files, as Spark writes it
             yield item.name, item
         return
     plain = files.without_compression(item.name)
@@ -128,12 +128,13 @@ def _ending_of(name: str, endings: tuple[str, ...]) -> str:
 def _looks_like_a_run(path: str) -> bool:
     """Return whether a file's first line is that of a run; False if it cannot be read."""
     try:
-        if files.is_parquet(path):
-            return True
-        line = files.first_line(path)
-        names = lines.header_of(path)
+        file = files.open_file(path)
     except (ValueError, OSError):
         return False
+    if file.is_parquet:
+        return True
+    line = file.first_line
+    names = lines.header_of(line, file.ending)
     fields = line.split()
     if is_json(line):
         return True

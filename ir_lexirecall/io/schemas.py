@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ir_lexirecall.io.names import QREL_COLUMNS, RUN_COLUMNS
+from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS, RUN_COLUMNS
 
 
 class Cut(Enum):
@@ -30,6 +30,8 @@ class Schema:
         open_ended: whether further fields belong to the last column of lines without a header (a
             run's tag).
         cut: when a last line without an end of line is refused.
+        aspects: columns that may name the aspect of a row.
+        of_qrels: whether files hold it in the formats of qrels, not of runs.
     """
 
     what: str
@@ -40,6 +42,8 @@ class Schema:
     gaps: bool = False
     open_ended: bool = False
     cut: Cut = Cut.NEVER
+    aspects: tuple[str, ...] = ()
+    of_qrels: bool = False
 
 
 RUN = Schema("run", RUN_COLUMNS, frozenset(("score",)), open_ended=True, cut=Cut.IF_SHORTER)
@@ -51,13 +55,18 @@ QRELS = Schema(
     truth_values=True,
     further=True,
     cut=Cut.IF_LONGER,
+    aspects=ASPECT_COLUMNS,
+    of_qrels=True,
 )
 POOL = Schema(
     "qrels",
     QREL_COLUMNS,
     frozenset(("relevance",)),
     truth_values=True,
+    further=True,
     gaps=True,
     cut=Cut.IF_LONGER,
+    of_qrels=True,
 )
 RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
+PAIRS = Schema("pairs", ("query_id", "doc_id"), frozenset())

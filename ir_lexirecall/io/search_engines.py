@@ -1,17 +1,20 @@
-"""Search engines: Elasticsearch's and OpenSearch's ``_rank_eval``, and judgment lists of Quepid and the Search Relevance Workbench."""
+"""Files of search engines: ``_rank_eval`` of Elasticsearch and OpenSearch, and judgment lists.
+
+Judgment lists are those of Quepid and of the Search Relevance Workbench.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.checks import check_not_cut
-from ir_lexirecall.io.files import first_line, parsed_json, rereadable, text_of_file
+from ir_lexirecall.io.files import File, open_file, parsed_json
 from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.schemas import Cut
 
@@ -71,71 +74,90 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     ({'amsterdam': {'42': -1.0}}, {'amsterdam': {'42': 1.0}})
     """
     answer, what = _content(response, "response")
+    details = _details_of(answer, what)
+    hits = {query_id: _hits_of(query_id, detail, what) for query_id, detail in details.items()}
+    if request is None:
+        rated = {q: [hit for hit in listed if hit.rating is not None] for q, listed in hits.items()}
+        rated_in = what
+    else:
+        rated, rated_in = _requested(request), "request"
+        _check_same_queries(rated, hits, what)
+    ranked = {
+        query_id: [hit._replace(rating=-rank) for rank, hit in enumerate(listed, start=1)]
+        for query_id, listed in hits.items()
+    }
+    several = _has_several_indexes([*hits.values(), *rated.values()])
+    run = _by_document(ranked, what, several=several)
+    qrels = _by_document(rated, rated_in, several=several)
+    unrated = {q: [doc_id for doc_id in docs if doc_id not in qrels[q]] for q, docs in run.items()}
+    values = {q: as_float(detail.get("metric_score")) for q, detail in details.items()}
+    known_values = {q: math.nan if value is None else value for q, value in values.items()}
+    return RankEval(qrels, run, unrated, known_values)
+
+
+def _details_of(answer: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    """Return what a response of ``_rank_eval`` says of each query.
+
+    Raises:
+        ValueError: it is not such a response, or a query failed.
+    """
     details = answer.get("details")
     if not isinstance(details, Mapping):
-        raise ValueError(
-            f"{what}: not a response of _rank_eval: it has {shown_names(list(map(str, answer)))}, but no details"
-        )
-    if failures := answer.get("failures"):
+        names = shown_names(list(map(str, answer)))
+        raise ValueError(f"{what}: not a response of _rank_eval: it has {names}, but no details")
+    failures = answer.get("failures")
+    if failures:
         raise ValueError(f"{what}: queries failed: {shown(failures)}")
-    hits: dict[str, list[_Hit]] = {}
-    for query_id, detail in details.items():
-        items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
-        if not isinstance(items, list):
-            raise ValueError(
-                f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list"
-            )
-        hits[query_id] = []
-        for item in items:
-            match item:
-                case {"hit": {"_id": doc_id} as hit}:
-                    hits[query_id].append(
-                        (str(hit.get("_index", "")), str(doc_id), item.get("rating"))
-                    )
-                case _:
-                    raise ValueError(
-                        f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id"
-                    )
-    asked = None if request is None else _requested(request)
-    if asked is not None and (odd := asked.keys() ^ hits.keys()):
-        where = "the request" if min(odd) in asked else "the response"
+    return details
+
+
+def _hits_of(query_id: str, detail: Any, what: str) -> list[Hit]:
+    """Return the hits of a query in a response of ``_rank_eval``."""
+    items: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
+    if not isinstance(items, list):
+        raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(items)}, not a list")
+    hits = []
+    for item in items:
+        match item:
+            case {"hit": {"_id": doc_id} as hit}:
+                hits.append(Hit(str(hit.get("_index", "")), str(doc_id), item.get("rating")))
+            case _:
+                raise ValueError(
+                    f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id"
+                )
+    return hits
+
+
+def _check_same_queries(
+    requested: Mapping[str, object], answered: Mapping[str, object], what: str
+) -> None:
+    """Raise if a query is in the request or in the response only."""
+    odd = requested.keys() ^ answered.keys()
+    if odd:
+        where = "the request" if min(odd) in requested else "the response"
         raise ValueError(
-            f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; are they of one evaluation?"
+            f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; are they of one "
+            "evaluation?"
         )
-    indexes = {
-        index for found in [*hits.values(), *(asked or {}).values()] for index, _, _ in found
-    }
-    ranked = {
-        q: [(*hit[:2], -rank) for rank, hit in enumerate(found, 1)] for q, found in hits.items()
-    }
-    run = _by_document(ranked, len(indexes) > 1, what)
-    rated = (
-        {q: [hit for hit in found if hit[2] is not None] for q, found in hits.items()}
-        if asked is None
-        else asked
-    )
-    qrels = _by_document(rated, len(indexes) > 1, what if asked is None else "request")
-    values = {q: as_float(detail.get("metric_score")) for q, detail in details.items()}
-    return RankEval(
-        qrels,
-        run,
-        {q: [doc for doc in docs if doc not in qrels[q]] for q, docs in run.items()},
-        {q: math.nan if value is None else value for q, value in values.items()},
-    )
+
+
+def _has_several_indexes(hits: Iterable[list[Hit]]) -> bool:
+    """Return whether documents are of several indexes."""
+    return len({hit.index for listed in hits for hit in listed}) > 1
 
 
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
-    """The qrels in what was read from JSON, if that is a request of ``_rank_eval`` or a judgment list; else None."""
-    if isinstance(content, dict) and isinstance(content.get("requests"), list):
+    """Return the qrels in the content of a JSON file of a search engine; None of other content.
+
+    It is a request of ``_rank_eval`` or a judgment list.
+    """
+    if not isinstance(content, dict):
+        return None
+    if isinstance(content.get("requests"), list):
         requested = _requested(content)
-        return _by_document(
-            requested, len({hit[0] for hits in requested.values() for hit in hits}) > 1, "request"
-        )
-    return (
-        read_judgments(content)
-        if isinstance(content, dict) and "judgmentRatings" in _list(content)
-        else None
-    )
+        several = _has_several_indexes(requested.values())
+        return _by_document(requested, "request", several=several)
+    return read_judgments(content) if "judgmentRatings" in _list(content) else None
 
 
 def is_judgment_list(header: str) -> bool:
@@ -154,65 +176,77 @@ def _column_name(name: str) -> str:
 
 
 def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
-    """A JSON object, and what messages call it."""
+    """Return a JSON object, and what messages call it."""
     if isinstance(source, Mapping):
         return source, what
-    path = os.fspath(source)
-    with rereadable(path) as file:
-        content = parsed_json(text_of_file(file), path)
+    file = open_file(source)
+    content = parsed_json(file.text(), file.path)
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: expected a JSON object, got a {type(content).__name__}")
-    return content, path
+        raise ValueError(f"{file.path}: expected a JSON object, got a {type(content).__name__}")
+    return content, file.path
 
 
-_Hit: TypeAlias = "tuple[str, str, Any]"  # index, id and rating
+class Hit(NamedTuple):
+    """A document of an index, and its rating."""
+
+    index: str
+    doc_id: str
+    rating: Any
 
 
-def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
+def _requested(request: JSONLike) -> dict[str, list[Hit]]:
+    """Return what a request of ``_rank_eval`` rates for each query."""
     content, what = _content(request, "request")
     ratings = _ratings(content, ("requests", "id", "_id"), what)
-    if (twice := repeated([query_id for query_id, _ in ratings])) is not None:
+    twice = repeated([query_id for query_id, _ in ratings])
+    if twice is not None:
         raise ValueError(f"{what}: two requests have the id {twice!r}")
     return dict(ratings)
 
 
 def _ratings(
     content: Mapping[str, Any], names: tuple[str, str, str], what: str
-) -> list[tuple[str, list[_Hit]]]:
-    """What was rated for each query; ``names`` are those of the list of queries, of a query's id and of a document's."""
+) -> list[tuple[str, list[Hit]]]:
+    """Return what was rated for each query.
+
+    Args:
+        content: the JSON object.
+        names: what it calls the list of queries, the id of a query and that of a document.
+        what: what messages call it.
+    """
     queries, query, document = names
     if not isinstance(content.get(queries), list):
-        raise ValueError(
-            f"{what}: there is no list of {queries} in it: it has {shown_names(list(map(str, content)))}"
-        )
+        has = shown_names(list(map(str, content)))
+        raise ValueError(f"{what}: there is no list of {queries} in it: it has {has}")
     default: Any = [] if queries == "requests" else None  # a request may rate nothing
     ratings = []
     for item in content[queries]:
-        if (
-            not isinstance(item, Mapping)
-            or query not in item
-            or not isinstance(item.get("ratings", default), list)
-        ):
+        rated = item.get("ratings", default) if isinstance(item, Mapping) else None
+        if not isinstance(rated, list) or query not in item:
             raise ValueError(f"{what}: expected {query} and a list of ratings, got {shown(item)}")
-        query_id, found = str(item[query]), []
-        for rated in item.get("ratings", default):
-            if not isinstance(rated, Mapping) or not {document, "rating"} <= rated.keys():
-                raise ValueError(
-                    f"{what}: a rating of query {query_id!r} is {shown(rated)}, without {document} and rating"
-                )
-            found.append((str(rated.get("_index", "")), str(rated[document]), rated["rating"]))
-        ratings.append((query_id, found))
+        query_id = str(item[query])
+        hits = [_rated_hit(rating, document, query_id, what) for rating in rated]
+        ratings.append((query_id, hits))
     return ratings
 
 
+def _rated_hit(rating: Any, document: str, query_id: str, what: str) -> Hit:
+    """Return a rated document, whose id is called ``document``."""
+    if not isinstance(rating, Mapping) or not {document, "rating"} <= rating.keys():
+        raise ValueError(
+            f"{what}: a rating of query {query_id!r} is {shown(rating)}, without {document} and rating"
+        )
+    return Hit(str(rating.get("_index", "")), str(rating[document]), rating["rating"])
+
+
 def _by_document(
-    hits: Mapping[str, list[_Hit]], several: bool, what: str
+    hits: Mapping[str, list[Hit]], what: str, *, several: bool
 ) -> dict[str, dict[str, float]]:
-    """Ratings by query and document; documents of several indexes are called by these, too."""
+    """Return ratings by query and document; documents of several indexes are called by these, too."""
     ratings: dict[str, dict[str, float]] = {}
-    for query_id, found in hits.items():
+    for query_id, listed in hits.items():
         of_query = ratings[query_id] = {}
-        for index, doc_id, rating in found:
+        for index, doc_id, rating in listed:
             name = f"{index}/{doc_id}" if several else doc_id
             grade = _rating(rating, query_id, name, what)
             if of_query.setdefault(name, grade) != grade:
@@ -223,10 +257,12 @@ def _by_document(
 
 
 def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
+    """Return a rating as a number."""
     rating = as_float(value)
     if rating is None:
         raise ValueError(
-            f"{what}: the rating of document {doc_id!r} for query {query_id!r} is {shown(value)}, not a number"
+            f"{what}: the rating of document {doc_id!r} for query {query_id!r} is {shown(value)}, "
+            "not a number"
         )
     return rating
 
@@ -258,9 +294,34 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     """
     if levels is not None and (not is_integer(levels) or levels < 1):
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
-    what = "judgments" if isinstance(source, Mapping) else os.fspath(source)
+    if isinstance(source, Mapping):
+        return _graded(_rated_in_json(source, "judgments"), "judgments", levels)
+    file = open_file(source)
+    return _graded(_rated_in_file(file), file.path, levels)
+
+
+def ratings_in(file: File) -> dict[str, dict[str, float]]:
+    """Return the ratings in a judgment list, by query and document; see ``read_judgments``."""
+    return _graded(_rated_in_file(file), file.path, None)
+
+
+class Rated(NamedTuple):
+    """A document, what it was rated for a query, and what messages call the place where this stands."""
+
+    query_id: str
+    doc_id: str
+    rating: Any
+    location: str
+
+
+def _graded(rated: Iterable[Rated], what: str, levels: int | None) -> dict[str, dict[str, float]]:
+    """Return ratings by query and document, rounded to levels, if any.
+
+    Raises:
+        ValueError: a rating is not a number, two of a document differ, or there are none.
+    """
     qrels: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, value, location in _rated_documents(source, what):
+    for query_id, doc_id, value, location in rated:
         if value is None:
             continue
         rating = _rating(value, query_id, doc_id, location)
@@ -275,24 +336,23 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     return qrels
 
 
-def _rated_documents(source: JSONLike, what: str) -> list[tuple[str, str, Any, str]]:
-    """Return query, document, rating and location of everything in a judgment list."""
-    if isinstance(source, Mapping):
-        return _rows_of_json(source, what)
-    with rereadable(what) as file:
-        if first_line(file).lstrip().startswith("{"):
-            return _rows_of_json(file, what)
-        return _rows_of_csv(file)
+def _rated_in_file(file: File) -> list[Rated]:
+    """Return everything in a judgment list, JSON or CSV."""
+    if not file.first_line.lstrip().startswith("{"):
+        return _rated_in_csv(file)
+    content = parsed_json(file.text(), file.path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{file.path}: expected a JSON object, got a {type(content).__name__}")
+    return _rated_in_json(content, file.path)
 
 
-def _rows_of_json(source: JSONLike, what: str) -> list[tuple[str, str, Any, str]]:
-    """Return query, document, rating and location of everything in a list of the Search Relevance Workbench."""
-    content, _ = _content(source, what)
+def _rated_in_json(content: Mapping[str, Any], what: str) -> list[Rated]:
+    """Return everything in a list of the Search Relevance Workbench."""
     ratings_by_query = _ratings(_list(content), ("judgmentRatings", "query", "docId"), what)
     return [
-        (query_id, doc_id, rating, what)
+        Rated(query_id, hit.doc_id, hit.rating, what)
         for query_id, hits in ratings_by_query
-        for _, doc_id, rating in hits
+        for hit in hits
     ]
 
 
@@ -311,30 +371,32 @@ def _grade(rating: float, levels: int, query_id: str, doc_id: str, location: str
 
 
 def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A judgment list, also where it is the only hit of a search for it."""
+    """Return a judgment list, also where it is the only hit of a search for it."""
     match content:
         case {"hits": {"hits": [{"_source": dict(source)}]}}:
             return source
     return content
 
 
-def _rows_of_csv(path: str) -> list[tuple[str, str, Any, str]]:
-    """Return query, document, rating and location of everything in a list that is CSV.
+def _rated_in_csv(file: File) -> list[Rated]:
+    """Return everything in a list that is CSV.
 
     Raises:
         ValueError: a column is missing, a row has a wrong number of fields or lacks an id, or the
             file may be cut within its last rating.
     """
-    text = text_of_file(path)
-    is_ended, last = text.endswith("\n"), text.count("\n") + 1
-    lines = csv_rows(text, lambda line: f"{path}, line {line}", separator_of(first_line(path)))
-    names = [_column_name(name) for name in next(lines, (0, []))[1]]
-    columns = _columns_of_list(names, path) if names else []
-    rows = []
-    for line, row in lines:
-        location = f"{path}, line {line}"
-        if len(row) == 1 and columns[0] == 0 and (line < last or is_ended):
-            continue  # a query without ratings, as Quepid writes it; not a line that is cut off
+    text = file.text()
+    rows = csv_rows(text, file.line_name, separator_of(file.first_line))
+    names = [_column_name(name) for name in next(rows, (0, []))[1]]
+    columns = _columns_of_list(names, file.line_name(1)) if names else []
+    last = text.count("\n") + 1
+    is_cut = not text.endswith("\n")
+    rated = []
+    for line, row in rows:
+        may_be_cut = is_cut and line >= last
+        if len(row) == 1 and columns[0] == 0 and not may_be_cut:
+            continue  # a query without ratings, as Quepid writes it
+        location = file.line_name(line)
         if len(row) != len(names):
             raise ValueError(f"{location}: {len(row)} fields where {len(names)} are expected")
         query_id, doc_id, rating = (row[column] for column in columns)
@@ -342,15 +404,15 @@ def _rows_of_csv(path: str) -> list[tuple[str, str, Any, str]]:
             continue  # the same, as Quepid wrote it before
         if not query_id or not doc_id:
             raise ValueError(f"{location}: there is no {'document' if query_id else 'query'}")
-        rows.append((query_id, doc_id, rating or None, location))
-    if not is_ended and columns and columns[2] == len(names) - 1:
-        ratings = [rating for _, _, rating, _ in rows if rating]
-        check_not_cut(ratings, Cut.IF_LONGER, lambda: f"{path}, line {last}", "rating")
-    return rows
+        rated.append(Rated(query_id, doc_id, rating or None, location))
+    if is_cut and columns and columns[2] == len(names) - 1:
+        ratings = [row.rating for row in rated if row.rating]
+        check_not_cut(ratings, Cut.IF_LONGER, lambda: file.line_name(last), "rating")
+    return rated
 
 
-def _columns_of_list(names: list[str], path: str) -> list[int]:
-    """Return where the query, the document and the rating stand.
+def _columns_of_list(names: list[str], location: str) -> list[int]:
+    """Return the indices of the columns of the query, the document and the rating.
 
     Raises:
         ValueError: one of the three is missing.
@@ -360,7 +422,7 @@ def _columns_of_list(names: list[str], path: str) -> list[int]:
         matches = [name for name in aliases if name in names]
         if not matches:
             raise ValueError(
-                f"{path}, line 1: no column {' or '.join(aliases[:3])}: it has {shown_names(names)}; "
+                f"{location}: no column {' or '.join(aliases[:3])}: it has {shown_names(names)}; "
                 "the header must be such as query,docid,rating"
             )
         columns.append(names.index(matches[0]))

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io import files
-from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.downloads import downloading
+from ir_lexirecall.io.files import File
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.lines import csv_rows, separator_of
 from ir_lexirecall.io.topics import read_topics
@@ -114,8 +114,8 @@ def _texts(source: Any, wanted: Mapping[str, None], what: str) -> Iterator[IdAnd
     if _is_collection(source):
         texts = source.texts([*wanted]) if what == DOCUMENTS else source.query_texts
         return iter(texts.items())
-    if is_file(source):
-        return _of_file(os.fspath(source), what)
+    if isinstance(source, (str, os.PathLike)) and files.named_files(source):
+        return _of_file(files.open_file(source), what)
     if isinstance(source, (str, os.PathLike)):
         source = _data_set(os.fspath(source))
     elif what == QUERIES and hasattr(source, "get_topics"):  # PyTerrier's data set
@@ -233,34 +233,35 @@ def _joined(parts: Iterable[Any]) -> str:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _of_file(path: str, what: str) -> Iterator[IdAndText]:
-    """Yield the ids and texts in a file, whose format its first line tells."""
-    with files.rereadable(path) as file:
-        first = files.first_line(file).lstrip()
-        if first.startswith("<"):
-            yield from read_topics(files.text_of_file(file), file)
-        elif first.startswith("{") and _has_json_lines(file):
-            for n, line in _lines(file):
-                record = files.parsed_json(line, file, n)
-                yield from _of_record(record, what, f"{file}, line {n}")
-        elif first.startswith(("{", "[")):
-            yield from _of_json(files.parsed_json(files.text_of_file(file), file), what, file)
-        elif files.kind_of_file(file) == ".csv":
-            yield from _of_csv(file, what)
-        else:
-            yield from _of_lines(file, what)
+def _of_file(file: File, what: str) -> Iterator[IdAndText]:
+    """Return the ids and texts in a file, whose format its first line tells."""
+    first = file.first_line.lstrip()
+    if first.startswith("<"):
+        return read_topics(file.text(), file.path)
+    if first.startswith("{") and _has_json_lines(file):
+        return _of_json_lines(file, what)
+    if first.startswith(("{", "[")):
+        return _of_json(files.parsed_json(file.text(), file.path), what, file.path)
+    return _of_csv(file, what) if file.ending == ".csv" else _of_lines(file, what)
 
 
-def _has_json_lines(path: str) -> bool:
+def _has_json_lines(file: File) -> bool:
     """Return whether a file that begins with `{` holds an object on each line.
 
     A file called .json does so if an object ends in its first line and another one follows, as in
     no JSON text.
     """
-    if files.kind_of_file(path) != ".json":
+    if file.ending != ".json":
         return True
-    first, _, rest = files.first_text(path, _FIRST_OBJECTS).lstrip().partition("\n")
+    first, _, rest = file.start(_FIRST_OBJECTS).lstrip().partition("\n")
     return first.rstrip().endswith("}") and rest.lstrip().startswith("{")
+
+
+def _of_json_lines(file: File, what: str) -> Iterator[IdAndText]:
+    """Yield the ids and texts in a file with a JSON object on each line."""
+    for n, line in _lines(file):
+        record = files.parsed_json(line, file.path, n)
+        yield from _of_record(record, what, file.line_name(n))
 
 
 def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
@@ -272,29 +273,28 @@ def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
         yield from _of_record(record, what, path)
 
 
-def _of_csv(path: str, what: str) -> Iterator[IdAndText]:
+def _of_csv(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in a CSV file, which has a header."""
-    separator = separator_of(files.first_line(path))
-    rows = csv_rows(files.text_of_file(path), lambda n: f"{path}, line {n}", separator)
+    rows = csv_rows(file.text(), file.line_name, separator_of(file.first_line))
     header = next(rows, None)
     if header is None:
         return
-    columns = _TextColumns.of_header(header[1], what, path)
+    columns = _TextColumns.of_header(header[1], what, file.path)
     for n, fields in rows:
         if len(fields) != columns.width:
             raise columns.wrong_number_of_fields(n, len(fields))
         yield columns.id_and_text(n, fields)
 
 
-def _of_lines(path: str, what: str) -> Iterator[IdAndText]:
+def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in lines, apart by a tab, else by blanks; with a header or without."""
-    rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(path))
+    rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(file))
     first = next(rows, None)
     if first is None:
         return
     n, fields = first
     if n == 1 and _is_header(fields, what):
-        columns = _TextColumns.of_header(fields, what, path)
+        columns = _TextColumns.of_header(fields, what, file.path)
         yield from (columns.id_and_text(n, fields) for n, fields in rows)
         return
     for _, fields in chain([first], rows):
@@ -345,9 +345,9 @@ class _TextColumns:
         )
 
 
-def _lines(path: str) -> Iterator[tuple[int, str]]:
+def _lines(file: File) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not empty, with their numbers."""
-    lines = chain.from_iterable(block.split(b"\n")[:-1] for block in files.blocks_of_file(path))
+    lines = chain.from_iterable(block.removesuffix(b"\n").split(b"\n") for block in file.blocks())
     for n, line in enumerate(lines, start=1):
         if line.strip():
             yield n, line.decode("utf-8", "replace")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +16,7 @@ from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool, Ranks
-from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
-from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.evaluation.scored_runs import read_run, source_of
 from ir_lexirecall.judging.algorithms import Bounded, DepthLike, Judgings, bounded
 from ir_lexirecall.judging.normalised import (
     AveragePrecision,
@@ -452,13 +449,9 @@ def judgment_bounds(
     """
     parsed, judgings = parse_measures(measures), Judgings(depth, max_rel, unretrieved)
     judgments = Judgments.from_qrels(qrels)
-    with (
-        rereadable(os.fspath(run))
-        if isinstance(run, (str, os.PathLike))
-        else nullcontext(rereadable_rows(run)) as source
-    ):
-        aligned = read_run(judgments, source)
-        pool = Pool.from_runs(judgments, {"run": source}, judgings.pool_depth(parsed.values()))
+    source = source_of(run)
+    aligned = read_run(judgments, source)
+    pool = Pool.from_runs(judgments, {"run": source}, judgings.pool_depth(parsed.values()))
     of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
     ends = {name: np.full((2, len(judgments)), np.nan) for name in parsed}
