@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,9 +19,11 @@ from ir_lexirecall.data.tie_rule import Blocks, ranks_of
 from ir_lexirecall.io.columns import (
     TableLike,
     changes,
-    nested_rows,
+    few_columns,
+    nested_columns,
     packed_numbers,
     read_columns,
+    with_string_keys,
 )
 from ir_lexirecall.io.names import RUN_COLUMNS
 from ir_lexirecall.io.schemas import RUN
@@ -62,20 +63,23 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
 def ranks_as_given(judgments: Judgments, run: Source) -> AlignedRun:
     """Align a run without condensing its rankings, even if ``judged_only`` is set."""
     if run.kind is Kind.FILES:
-        return _joined(judgments, _align_batches(judgments, partial(_batches, run), run.name))
-    nested = nested_rows(run, RUN)
-    if nested is None:
-        return _joined(judgments, _align_rows(judgments, _batches(run)))
-    if len(nested) <= _FEW_QUERIES and not judgments.excluded:
-        aligned = _align_few(judgments, nested)
+        return _joined(judgments, _align_files(judgments, run))
+    if run.kind is Kind.NESTED:
+        return _align_nested(judgments, with_string_keys(run.data, RUN.what))
+    columns = few_columns(run, RUN)
+    nested = None if columns is None else nested_columns(columns)
+    if nested is not None:
+        return _align_nested(judgments, nested)
+    return _joined(judgments, _align_rows(judgments, read_columns(run, RUN)))
+
+
+def _align_nested(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun:
+    """Align a dict of dicts."""
+    if len(run) <= _FEW_QUERIES and not judgments.excluded:
+        aligned = _align_few(judgments, run)
         if aligned is not None:
             return aligned
-    return _joined(judgments, _align_dict(judgments, nested))
-
-
-def _batches(run: Source) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a run, checked, some million at a time."""
-    return map(pl.DataFrame, read_columns(run, RUN))
+    return _joined(judgments, _align_dict(judgments, run))
 
 
 def _joined(judgments: Judgments, parts: Iterable[_Part]) -> AlignedRun:
@@ -131,39 +135,32 @@ def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
     )
 
 
-def _align_batches(
-    judgments: Judgments, batches: Callable[[], Iterator[pl.DataFrame]], name: str
-) -> list[_Part]:
-    """Align a file some whole queries at a time, so that memory is bounded however long the file is.
+def _align_files(judgments: Judgments, run: Source) -> list[_Part]:
+    """Align files some whole queries at a time, so that memory is bounded however long the file is.
 
     Where the lines of a query are not contiguous, all judged queries are read at once.
-
-    Args:
-        judgments: the judged documents.
-        batches: reads the file, from its beginning.
-        name: what messages call it.
     """
     if not engine.computes():
-        with naming(name):
-            return _align_rows(judgments, batches())
+        with naming(run.name):
+            return _align_rows(judgments, read_columns(run, RUN))
     parts: list[_Part] = []
     seen: set[str] = set()
-    for table in _whole_queries(one_ahead(batches())):
+    for table in _whole_queries(one_ahead(read_columns(run, RUN))):
         first_rows = pl.Series(changes(table["query_id"]))
         queries = judgments.place.keys() & table["query_id"].filter(first_rows).to_list()
         again = queries & seen
         if again:
             warn(
-                f"{name}: query {min(again)!r} is not contiguous; reading the file again, all of it "
+                f"{run.name}: query {min(again)!r} is not contiguous; reading the file again, all of it "
                 "at once. Sort it by query to save time and memory."
             )
             wanted = pl.col("query_id").is_in(list(judgments.place))
-            table = pl.concat([batch.filter(wanted) for batch in one_ahead(batches())])
-            with naming(name):
+            table = pl.concat([batch.filter(wanted) for batch in one_ahead(read_columns(run, RUN))])
+            with naming(run.name):
                 return _align_table(judgments, table)
         seen |= queries
         if queries:
-            with naming(name):
+            with naming(run.name):
                 parts += _align_table(judgments, table)
     return parts
 
@@ -309,7 +306,7 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     )
     if score is None or not np.isfinite(score).all():
         # which names the offender
-        return _align_rows(judgments, _batches(Source(Kind.NESTED, run)))
+        return _align_rows(judgments, read_columns(Source(Kind.NESTED, run), RUN))
     return [
         _part_of_dict(judgments, query[queries], length[queries], rankings[queries], score[rows])
         for queries, rows in portions(length)

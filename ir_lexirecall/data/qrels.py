@@ -16,9 +16,10 @@ from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.columns import (
     changes,
     few_columns,
-    nested_rows,
+    nested_columns,
     packed_numbers,
     read_table,
+    with_string_keys,
 )
 from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS
 from ir_lexirecall.io.relevant_documents import with_grades
@@ -84,18 +85,16 @@ def read_qrels(source: Source) -> Qrels:
             different grades.
     """
     if source.kind is Kind.NESTED:
-        source = replace(source, data=with_grades(source.data))
-    nested = nested_rows(source, QRELS)
-    if nested is not None:
+        nested = with_string_keys(with_grades(source.data), QRELS.what)
         few = _of_nested(nested)
-    else:
-        columns = few_columns(source, QRELS)
-        few = None if columns is None else _of_few(columns)
+        if few is not None:
+            return few
+        qrels = _sorted_rows(read_table(Source(Kind.NESTED, nested), QRELS).to_dict())
+        return _with_queries(qrels, nested)
+    few = _of_few(few_columns(source, QRELS))
     if few is not None:
         return few
-    table = read_table(source, QRELS)  # which names the offender
-    qrels = _sorted_rows({name: table[name] for name in table.columns})
-    return qrels if nested is None else _with_queries(qrels, nested)
+    return _sorted_rows(read_table(source, QRELS).to_dict())  # which names the offender
 
 
 def _of_nested(nested: Mapping[str, Mapping[str, Any]]) -> Qrels | None:
@@ -113,8 +112,13 @@ def _of_nested(nested: Mapping[str, Mapping[str, Any]]) -> Qrels | None:
     return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
 
 
-def _of_few(columns: Mapping[str, list[Any]]) -> Qrels | None:
-    """Return the qrels of a few plain rows; None if a grade is not a finite number."""
+def _of_few(columns: Mapping[str, list[Any]] | None) -> Qrels | None:
+    """Return the qrels of a few plain rows; None without, or if a grade is not a finite number."""
+    if columns is None:
+        return None
+    nested = nested_columns(columns)
+    if nested is not None:
+        return _of_nested(nested)
     grade = packed_numbers([columns["relevance"]])
     if grade is None or not np.isfinite(grade).all():
         return None

@@ -21,7 +21,7 @@ from ir_lexirecall.evaluation.scored_runs import (
     tie_range,
     tie_warning,
 )
-from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
+from ir_lexirecall.io.columns import RISING, ranked_scores, scores_rise_with_ranks
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
@@ -130,7 +130,7 @@ def evaluate(
         if aggregate
         else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
     )
-    rises = isinstance(source, Source) and scores_rise_with_ranks(source)
+    rises = isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source))
     warnings = [f"{RISING}."] if rises else []
     for name, measure in parsed.items():
         if aligned.ties is not None and scoring.is_native(

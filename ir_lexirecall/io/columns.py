@@ -27,9 +27,10 @@ from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall._util.errors import and_more, check_text, is_number, naming, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io import lines, readers
 from ir_lexirecall.io.cells import grade_of, id_of, number_of, number_or_text
+from ir_lexirecall.io.lines import stacked
 from ir_lexirecall.io.names import grades_may_be_scores, our_names, renaming
+from ir_lexirecall.io.readers import LOOKED_AT, RANKED_SCORES, first_ranks, format_of
 from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
 from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
@@ -48,7 +49,7 @@ _LOOKS = {  # by what was read, the column that it lacks, and whether there are 
 }
 
 
-def read_columns(source: Source, schema: Schema) -> Iterator[dict[str, pl.Series]]:
+def read_columns(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield the columns that a schema needs, some million rows at a time, in input order.
 
     Ids are texts, and needed numbers float64 and finite. Further columns that the schema keeps are
@@ -62,7 +63,7 @@ def read_columns(source: Source, schema: Schema) -> Iterator[dict[str, pl.Series
         return
     for file in source.data:
         row = 1
-        for table in readers.columns_of_file(file, schema):
+        for table in format_of(file).read(file, schema):
             with naming(file.path):
                 yield checked_columns(list(table.to_dict().items()), schema, row)
             row += len(table)
@@ -70,7 +71,7 @@ def read_columns(source: Source, schema: Schema) -> Iterator[dict[str, pl.Series
 
 def read_table(source: Source, schema: Schema) -> pl.DataFrame:
     """Return all rows at once; see ``read_columns``."""
-    return lines.stacked([pl.DataFrame(columns) for columns in read_columns(source, schema)])
+    return stacked([*read_columns(source, schema)])
 
 
 def run_table(run: TableLike) -> pl.DataFrame:
@@ -91,26 +92,24 @@ def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
 
 def head(source: Source, schema: Schema, rows: int) -> pl.DataFrame:
     """Return the first rows of what can be read again."""
-    first = next(read_columns(source, schema), None)
-    empty = {name: [] for name in schema.needed}
-    return pl.DataFrame(empty if first is None else first)[:rows]
+    return next(read_columns(source, schema))[:rows]
 
 
-def scores_rise_with_ranks(run: Source) -> bool:
-    """Return whether scores in a run's first rows rise with the ranks beside them, as costs do.
+def scores_rise_with_ranks(rows: Iterable[tuple[Any, Any, Any]]) -> bool:
+    """Return whether scores rise with the ranks beside them, as costs do.
 
     At least nine in ten steps to the next rank must rise; a run without ranks has none.
 
-    >>> rows = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [1, 2], "score": [0.1, 0.7]}
-    >>> turned = rows | {"rank": [2, 1]}
-    >>> [scores_rise_with_ranks(what_is(pl.DataFrame(run), RUN)) for run in (rows, turned)]
-    [True, False]
+    Args:
+        rows: query, rank and score; see ``ranked_scores``.
+
+    >>> scores_rise_with_ranks([("q", 1, 0.1), ("q", 2, 0.7)])
+    True
+    >>> scores_rise_with_ranks([("q", 2, 0.1), ("q", 1, 0.7)])
+    False
     """
     rises = steps = 0
-    numbers = (
-        (query, number_or_text(rank), number_or_text(score))
-        for query, rank, score in _ranked_scores(run)
-    )
+    numbers = ((query, number_or_text(rank), number_or_text(score)) for query, rank, score in rows)
     for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
         if query != next_query or None in (rank, score, next_rank, next_score):
             continue
@@ -120,24 +119,24 @@ def scores_rise_with_ranks(run: Source) -> bool:
     return steps > 0 and rises >= 0.9 * steps
 
 
-def _ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
+def ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
     """Return query, rank and score of a run's first rows; none if it has no ranks beside its scores."""
     if run.kind is Kind.FILES:
-        return readers.first_ranks(run.data[0])
+        return first_ranks(run.data[0])
     table = run.data
     if not hasattr(table, "itertuples") and not isinstance(table, pl.DataFrame):
         return []
     columns = [*map(str, table.columns)]
     names = dict(zip(our_names(columns), columns, strict=True))
-    if not set(readers.RANKED_SCORES) <= names.keys() or len(names) != len(columns):
+    if not set(RANKED_SCORES) <= names.keys() or len(names) != len(columns):
         return []
-    first = table.head(readers.LOOKED_AT)
-    return [*zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)]
+    first = table.head(LOOKED_AT)
+    return [*zip(*(first[names[name]].to_list() for name in RANKED_SCORES), strict=True)]
 
 
 def checked_columns(
     columns: Sequence[tuple[str, Any]], schema: Schema, first_row: int = 1
-) -> dict[str, pl.Series]:
+) -> pl.DataFrame:
     """Return the columns that the schema needs, and further ones if it keeps them; see ``read_columns``.
 
     Args:
@@ -148,14 +147,14 @@ def checked_columns(
     table = _needed_columns(columns, schema)
     what = schema.what
     ids = {name: _ids(table[name], what, first_row) for name in ("query_id", "doc_id")}
-    if schema.what == "run":
-        name = "score" if "score" in table else "rank"
-        numbers = _numbers(table[name], what, ids)
-        return {**ids, "score": numbers if name == "score" else pl.Series(-numbers.to_numpy())}
-    if "relevance" in schema.numbers:
+    if schema.of_qrels:
         grades = _numbers(table["relevance"], what, ids, grade_of)
-        return {**table, **ids, "relevance": grades}
-    return ids
+        return pl.DataFrame({**table, **ids, "relevance": grades})
+    if "score" in table:
+        return pl.DataFrame({**ids, "score": _numbers(table["score"], what, ids)})
+    if "rank" in table:
+        return pl.DataFrame({**ids, "score": -_numbers(table["rank"], what, ids).to_numpy()})
+    return pl.DataFrame(ids)
 
 
 def _needed_columns(columns: Sequence[tuple[str, Any]], schema: Schema) -> dict[str, pl.Series]:
@@ -461,30 +460,14 @@ def with_string_keys(
     return copy
 
 
-def nested_rows(source: Source, schema: Schema) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return a dict of dicts with strings as keys, of one or of a small plain table; None for any other input.
-
-    A table is plain if it has no other columns, ids that are all strings or all integers, and no
-    row twice. So small inputs need no query engine, whose start would take longer than their
-    evaluation; whatever is odd is left to the general way, which names the offender.
-    """
-    if source.kind is Kind.NESTED:
-        return with_string_keys(source.data, schema.what)
-    columns = few_columns(source, schema)
-    if columns is None or len(columns) > len(schema.needed):
-        return None
-    nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-    for query_id, doc_id, number in zip(*(columns[name] for name in schema.needed), strict=True):
-        nested[query_id][doc_id] = number
-    return dict(nested) if sum(map(len, nested.values())) == len(columns["doc_id"]) else None
-
-
 def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
     """Return the columns of a small frame of pandas or of few rows, as far as they are plain.
 
-    None for anything larger, or not plain: with other columns than those needed and, in qrels, one
-    of aspects, ids that are neither all strings nor all integers, or aspects that are no strings.
-    An iteration of ``"0"`` says nothing and is left out.
+    So small inputs need no query engine, whose start would take longer than their evaluation.
+    Whatever is odd is left to the general way, which names the offender: None for anything larger,
+    with other columns than those needed and, in qrels, one of aspects, with ids that are neither
+    all strings nor all integers, or with aspects that are no strings. An iteration of ``"0"`` says
+    nothing and is left out.
     """
     is_small = isinstance(source.data, Fields) or hasattr(source.data, "itertuples")
     if not is_small or len(source.data) > _FEW_ROWS:
@@ -504,6 +487,24 @@ def few_columns(source: Source, schema: Schema) -> dict[str, list[Any]] | None:
     if further == {"iteration"} and set(columns["iteration"]) == {"0"}:
         del columns["iteration"]
     return columns
+
+
+def nested_columns(columns: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]] | None:
+    """Return three columns as a dict of dicts; None if there are more, or a row occurs twice.
+
+    >>> nested_columns({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})
+    {'q': {'a': 2.0, 'b': 1.0}}
+    """
+    query_ids, doc_ids, numbers, *further = (
+        *(columns[name] for name in ("query_id", "doc_id")),
+        *(values for name, values in columns.items() if name not in ("query_id", "doc_id")),
+    )
+    if further:
+        return None
+    nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for query_id, doc_id, number in zip(query_ids, doc_ids, numbers, strict=True):
+        nested[query_id][doc_id] = number
+    return dict(nested) if sum(map(len, nested.values())) == len(doc_ids) else None
 
 
 def _as_list(values: Any) -> list[Any]:

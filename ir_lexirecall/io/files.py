@@ -92,8 +92,12 @@ class File:
     @classmethod
     def _seen(cls, path: str, content: str) -> Self:
         """Return a file, with what its first bytes say."""
-        _check_exists(path, content)
-        is_parquet = kind_of_file(path) == ".parquet"
+        if os.path.isdir(content):
+            raise ValueError(f"{path} is a directory, not a file")
+        if not os.path.exists(content):
+            raise ValueError(f"{path}: {_why_missing(content)}")
+        name = os.path.basename(path)
+        is_parquet = kind_of_file(name) == ".parquet"
         with open(content, "rb") as stream:
             beginning = stream.read(_BEGINNING)
             if not is_parquet and beginning[:4] == _PARQUET and os.path.getsize(content) >= 12:
@@ -101,7 +105,7 @@ class File:
                 is_parquet = stream.read() == _PARQUET
         if is_parquet:
             return cls(path, content, "", is_parquet=True, beginning=b"")
-        packing = _packing_of(path, beginning)
+        packing = _packing_of(name, beginning)
         file = cls(path, content, packing, is_parquet=False, beginning=beginning)
         if not packing:
             return file
@@ -111,11 +115,12 @@ class File:
     @property
     def ending(self) -> str:
         """The ending that tells the format, without that of the compression."""
-        return kind_of_file(self.path)
+        return kind_of_file(os.path.basename(self.path))
 
     @cached_property
     def first_line(self) -> str:
         """The first line of a text that is neither empty nor a comment; else the first comment."""
+        self._check_is_text()
         text = self.beginning.decode("utf-8-sig", "replace")
         lines = [line for line in text.split("\n") if line.strip()]
         others = [line for line in lines if not line.lstrip().startswith("#")]
@@ -210,6 +215,7 @@ class File:
 
     def _stream(self) -> BinaryIO:
         """Open the file, unpacked."""
+        self._check_is_text()
         if not self.packing:
             return open(self.content, "rb")
         for module in _UNPACKERS[self.packing]:
@@ -217,6 +223,12 @@ class File:
                 opened: BinaryIO = importlib.import_module(module).open(self.content, "rb")
                 return opened
         raise ValueError(needs("reading .zst", "backports.zstd", "files"))
+
+    def _check_is_text(self) -> None:
+        """Raise if the file begins like one of another kind."""
+        for start, kind in _FOREIGN.items():
+            if self.beginning.startswith(start):
+                raise ValueError(f"{self.path} cannot be read: it is {kind}")
 
     def _read(self, stream: BinaryIO, size: int, *, line: bool = False) -> bytes:
         """Read ``size`` bytes, at most; with ``line``, to the end of the line."""
@@ -241,8 +253,9 @@ def named_files(path: str | os.PathLike[str]) -> list[str]:
     (['-'], [])
     """
     name = os.fspath(path)
-    if glob.has_magic(name) and not os.path.exists(name):
-        return [part for file in matching(name) for part in named_files(file) or [file]]
+    matches = matching(name) if glob.has_magic(name) else []
+    if matches:
+        return [part for file in matches for part in named_files(file) or [file]]
     if not os.path.isdir(name):
         return [name] if name == STDIN or os.path.exists(name) else []
     parts = sorted(part for part in Path(name).iterdir() if not part.name.startswith((".", "_")))
@@ -258,8 +271,14 @@ def open_file(path: str | os.PathLike[str]) -> File:
     return File.opened(os.fspath(path))
 
 
-def matching(pattern: str) -> list[str]:
-    """Return the files that a pattern matches, sorted, without hidden ones and Spark's ``_SUCCESS``."""
+def matching(path: str | os.PathLike[str]) -> list[str]:
+    """Return the files that a pattern matches, sorted, without hidden ones and Spark's ``_SUCCESS``.
+
+    There are none of a path that is not a pattern, or of a pattern that is also the name of a file.
+    """
+    pattern = os.fspath(path)
+    if not glob.has_magic(pattern) or os.path.exists(pattern):
+        return []
     matches = sorted(glob.glob(pattern, recursive=True))
     if os.path.basename(pattern).startswith("_"):
         return matches
@@ -290,32 +309,17 @@ def _remove(folder: str, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_exists(path: str, content: str) -> None:
-    """Raise if there is no file to read."""
-    if os.path.isdir(content):
-        raise ValueError(f"{path} is a directory, not a file")
-    if not os.path.exists(content):
-        raise ValueError(f"{path}: {_why_missing(content)}")
-
-
 def _why_missing(path: str) -> str:
     """Return what to say of a path at which there is no file."""
-    matches = matching(path) if glob.has_magic(path) else []
+    matches = matching(path)
     if matches:
         return f"{len(matches)} files match this pattern; name one"
     return "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
 
 
-def _packing_of(path: str, beginning: bytes) -> str:
-    """Return how a text file is compressed, by its ending, or by its content.
-
-    Raises:
-        ValueError: it is a file of another kind.
-    """
-    for start, kind in _FOREIGN.items():
-        if beginning.startswith(start):
-            raise ValueError(f"{path} cannot be read: it is {kind}")
-    ending = Path(path).suffix.lower()
+def _packing_of(name: str, beginning: bytes) -> str:
+    """Return how a text file is compressed, by its ending, or by its content."""
+    ending = Path(name).suffix.lower()
     if ending in _UNPACKERS:
         return ending
     return next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
@@ -389,39 +393,6 @@ def without_compression(path: str) -> str:
 
 def _count_lines(block: bytes) -> int:
     return block.count(b"\n")
-
-
-class _Opened(str):
-    """A path, with the file that was opened there."""
-
-    file: File
-
-
-@contextlib.contextmanager
-def rereadable(path: str) -> Iterator[str]:
-    """Open a file; see ``File``, which readers of values do not take yet."""
-    opened = _Opened(path)
-    opened.file = File.opened(path)
-    yield opened
-
-
-def content_path(path: str) -> str:
-    """Return where the content of a file is read."""
-    return path.file.content if isinstance(path, _Opened) else path
-
-
-def is_parquet(path: str) -> bool:
-    """Return whether a file is read as Parquet."""
-    return _file(path).is_parquet
-
-
-def text_of_file(path: str) -> str:
-    """Return a whole text file."""
-    return _file(path).text()
-
-
-def _file(path: str) -> File:
-    return path.file if isinstance(path, _Opened) else File.opened(path)
 
 
 @contextlib.contextmanager

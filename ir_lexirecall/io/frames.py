@@ -16,7 +16,8 @@ from ir_lexirecall._util.errors import and_more, is_integer, is_number, repeated
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.files import File
 from ir_lexirecall.io.lines import stacked
-from ir_lexirecall.io.readers import columns_of_parquet
+from ir_lexirecall.io.readers import format_of
+from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
@@ -77,9 +78,12 @@ class Table:
         return cls(columns, path, lambda row: f"{path}, line {rows[row][0]}", is_typed=False)
 
     @classmethod
-    def from_parquet(cls, file: File) -> Self:
-        """Return the columns of a Parquet file."""
-        table = stacked([*columns_of_parquet(file)])
+    def from_file(cls, file: File) -> Self | None:
+        """Return the columns of a file whose format always has columns; None of JSON and text."""
+        one = format_of(file)
+        if not one.always_has_columns:
+            return None
+        table = stacked([*one.read(file, VALUES)])
         columns = {column.name: texts(column.to_list()) for column in table}
         return cls(columns, file.path, lambda row: f"{file.path}, row {row + 1}")
 

@@ -158,8 +158,15 @@ def _table_of_object(groups: Any) -> Table:
     """Return a mapping, a file or a frame as a table."""
     if isinstance(groups, Mapping):
         return _table_of_mapping(groups)
+    if isinstance(groups, files.File):
+        return _table_of_file(groups)
     if isinstance(groups, (str, os.PathLike)):
-        return _table_of_file(os.fspath(groups))
+        if not files.named_files(groups):
+            raise ValueError(
+                f"groups: there is no file {os.fspath(groups)!r}; to use a column of a table, give "
+                "the table, too"
+            )
+        return _table_of_file(files.open_file(groups))
     table = table_of_frame(groups, "groups")
     if table is None:
         raise ValueError(
@@ -181,18 +188,14 @@ def _table_of_mapping(groups: Mapping[Any, Any]) -> Table:
     return Table(columns, "groups", lambda row: "groups")
 
 
-def _table_of_file(path: str) -> Table:
+def _table_of_file(file: files.File) -> Table:
     """Return the table in a file."""
-    if not files.named_files(path):
-        raise ValueError(
-            f"groups: there is no file {path!r}; to use a column of a table, give the table, too"
-        )
-    file = files.open_file(path)
-    if file.is_parquet:
-        return Table.from_parquet(file)
+    table = Table.from_file(file)
+    if table is not None:
+        return table
     rows = _rows_of_text(file)
     if not rows:
-        raise ValueError(f"{path}: there are no groups in it")
+        raise ValueError(f"{file.path}: there are no groups in it")
     if {*rows[0][1]}.isdisjoint(QUERY_NAMES):
         rows = [(0, ["query_id", "group"]), *rows]
     return Table.from_rows(rows, file.path)

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.errors import and_more, naming, shown
+from ir_lexirecall._util.errors import and_more, shown
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.cells import grade_of_text, number_hint, number_of_text
 from ir_lexirecall.io.checks import check_names, check_not_cut
-from ir_lexirecall.io.files import File
 from ir_lexirecall.io.names import QREL_COLUMNS, TEXTS, grades_may_be_scores, our_names, renaming
 from ir_lexirecall.io.schemas import RANKED_RUN, RUN, Cut, Schema
 
@@ -93,6 +92,11 @@ class Layout:
     separator: str = " "
     quote: str | None = None
     header: bool = False
+
+    @property
+    def has_ranks_only(self) -> bool:
+        """Whether these are lines of query, document and rank, as in runs of MS MARCO."""
+        return self.schema is RANKED_RUN and not self.header
 
     @property
     def by_blanks(self) -> bool:
@@ -398,26 +402,6 @@ def _shifted(fields: Sequence[str]) -> str:
 # -- which layout a file has -----------------------------------------------------------------------
 
 
-def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield the columns of lines of fields, or of a table with a header, some million rows at a time.
-
-    The columns are those that the schema needs, or all of them if it keeps further ones or the
-    file lacks one that it needs. Further columns are texts, None where they are empty.
-
-    Raises:
-        ValueError: a line has a wrong number of fields, or a number is not one; with the line.
-    """
-    with naming(file.path):
-        layout = layout_of(file.first_line, file.ending, schema, file.line_name(1))
-    tables = layout.batches(file.blocks, file.line_of_block)
-    if layout.schema is RANKED_RUN and not layout.header:
-        table = stacked([*tables])
-        with naming(file.path):
-            _check_ranks(table)
-        tables = iter([table])
-    yield from tables
-
-
 def layout_of(line: str, ending: str, schema: Schema, location: str) -> Layout:
     """Return how the lines of a file hold columns.
 
@@ -462,7 +446,7 @@ def _layout_of_qrels(fields: list[str], header: Header, schema: Schema, location
     return Layout(_QREL_FIELDS, schema, _QREL_FIELDS)
 
 
-def _check_ranks(table: pl.DataFrame) -> None:
+def check_ranks(table: pl.DataFrame) -> None:
     """Raise if the ranks of a query are not 1, 2, 3, ..."""
     ranks: dict[str, list[float]] = {}
     for query_id, rank in zip(table["query_id"].to_list(), table["rank"].to_list(), strict=True):

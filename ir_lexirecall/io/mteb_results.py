@@ -18,7 +18,7 @@ import numpy as np
 
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.io.cells import number_or_text as as_float
-from ir_lexirecall.io.files import parsed_json, text_of_file
+from ir_lexirecall.io.files import open_file, parsed_json
 from ir_lexirecall.io.value_cells import Cells
 
 MAIN_SCORE = "main_score"
@@ -100,7 +100,7 @@ def results_of_folder(
     for path in sorted(Path(folder).rglob("*.json")):
         if path.name == "model_meta.json":
             continue
-        content = parsed_json(text_of_file(str(path)), str(path))
+        content = parsed_json(open_file(path).text(), str(path))
         if is_mteb(content):
             run = _model_of(path, Path(folder))
             results += results_of_content(content, run, str(path), measures)

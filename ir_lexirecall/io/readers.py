@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -52,28 +51,24 @@ _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of runs and qrels.
+    """A format of files.
 
     Attributes:
         recognises: whether a file is of the format; see ``File`` for what can be asked.
-        read: gives the file's columns, which may have any names that messages and aliases know, some
-            million rows at a time. The schema says which ones are needed.
+        read: gives the file's columns by name, some million rows at a time. The schema says which
+            ones are needed.
+        always_has_columns: whether values and groups have named columns in it, too. JSON and text
+            hold them in shapes of their own.
     """
 
     recognises: Callable[[File], bool]
     read: Callable[[File, Schema], Iterable[pl.DataFrame]]
+    always_has_columns: bool = True
 
 
-def columns_of_file(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield the columns of a file, in the first format that recognises it.
-
-    Raises:
-        ValueError: a line with a wrong number of fields, or a number that is not one; with the line.
-    """
-    for one in FORMATS:
-        if one.recognises(file):
-            yield from one.read(file, schema)
-            return
+def format_of(file: File) -> FileFormat:
+    """Return the first format that recognises a file."""
+    return next(one for one in FORMATS if one.recognises(file))
 
 
 def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
@@ -92,7 +87,8 @@ def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
         ValueError: no such file, a line without six fields, or a score that is not a number; with
             the line.
     """
-    return _scored(lines.stacked([*columns_of_file(files.open_file(path), RUN)]))
+    file = files.open_file(path)
+    return _scored(lines.stacked([*format_of(file).read(file, RUN)]))
 
 
 def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
@@ -108,7 +104,8 @@ def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
             number; with the line.
     """
-    return lines.stacked([*columns_of_file(files.open_file(path), QRELS)])
+    file = files.open_file(path)
+    return lines.stacked([*format_of(file).read(file, QRELS)])
 
 
 def _scored(table: pl.DataFrame) -> pl.DataFrame:
@@ -119,16 +116,30 @@ def _scored(table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"query_id": table["query_id"], "doc_id": table["doc_id"], "score": -ranks})
 
 
-def _columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield the columns of lines of fields, or of a table with a header."""
-    if not schema.of_qrels:
-        yield from lines.columns_of_text(file, schema)
-    elif search_engines.is_judgment_list(file.first_line):
+def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield the columns of lines of fields, of a table with a header, or of a judgment list.
+
+    The columns are those that the schema needs, or all of them if it keeps further ones or the
+    file lacks one that it needs. Further columns are None where they are empty.
+
+    Raises:
+        ValueError: a line has a wrong number of fields, or a number is not one; with the line.
+    """
+    if schema.of_qrels and search_engines.is_judgment_list(file.first_line):
+        yield _table_of_dicts(search_engines.ratings_in(file), schema)
+        return
+    with naming(file.path):
+        layout = lines.layout_of(file.first_line, file.ending, schema, file.line_name(1))
+    tables = layout.batches(file.blocks, file.line_of_block)
+    if schema.of_qrels:
+        yield _with_numbers(with_original_ids(lines.stacked([*tables])))
+    elif layout.has_ranks_only:
+        table = lines.stacked([*tables])
         with naming(file.path):
-            yield _table_of_dicts(search_engines.ratings_in(file), schema)
+            lines.check_ranks(table)
+        yield table
     else:
-        table = with_original_ids(lines.stacked([*lines.columns_of_text(file, schema)]))
-        yield _with_numbers(table)
+        yield from tables
 
 
 def first_ranks(file: File) -> list[tuple[Any, Any, Any]]:
@@ -170,7 +181,7 @@ def read_pool(path: str) -> tuple[pl.DataFrame, int] | None:
     names = header.columns(POOL)
     if not header.is_one(POOL, file.line_name(1)) or not set(QREL_COLUMNS) <= set(names):
         return None
-    table = with_original_ids(lines.stacked([*lines.columns_of_text(file, POOL)]))
+    table = lines.stacked([*columns_of_text(file, POOL)])
     has_grade = ~np.isnan(table["relevance"].to_numpy())
     graded = [
         pl.Series(name, [*compress(table[name].to_list(), has_grade)], dtype=table.schema[name])
@@ -535,25 +546,24 @@ def _field(record: Mapping[str, Any], names: tuple[str, ...], location: str) -> 
 # -- Parquet ---------------------------------------------------------------------------------------
 
 
-def columns_of_parquet(file: File, schema: Schema | None = None) -> Iterator[pl.DataFrame]:
+def columns_of_parquet(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield the columns of a Parquet file, some rows at a time.
 
-    Args:
-        file: the file.
-        schema: which columns are needed; without it, or if the file lacks one, or further ones are
-            kept, all are read.
+    All are read if the file lacks one that is needed, or further ones are kept.
 
     Read by PyArrow, which takes damaged files for what they are. Without it, another process tries
     Polars first: that ends a process whose memory a damaged file claims.
     """
-    only_needed = schema is not None and not schema.further
-    needed = schema.needed if schema is not None and only_needed else ()
+    needed = () if schema.further else schema.needed
     reader = None
     with contextlib.suppress(ModuleNotFoundError):
         reader = importlib.import_module("pyarrow.parquet")
     try:
-        batches = _by_polars if reader is None else partial(_by_arrow, reader)
-        yield from batches(file.content, needed)
+        if reader is None:
+            yield _by_polars(file.content, needed)
+            return
+        with reader.ParquetFile(file.content) as parquet:
+            yield from _by_arrow(parquet, needed)
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
@@ -569,22 +579,21 @@ class _Readable(ValueError):
     """A fault of a table that Parquet itself has nothing to do with."""
 
 
-def _by_arrow(reader: Any, path: str, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Yield the columns of a Parquet file, read by PyArrow."""
-    with reader.ParquetFile(path) as file:
-        names = file.schema_arrow.names
-        wanted = needed if needed and set(needed) <= set(names) else names
-        try:
-            check_names(names, wanted)
-        except ValueError as error:
-            raise _Readable(str(error)) from None
-        rows = 0
-        for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
-            batch.validate(full=True)
-            rows += batch.num_rows
-            yield _of_arrow(batch)
-        if rows == 0:
-            yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
+def _by_arrow(file: Any, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the columns of a Parquet file that PyArrow has opened."""
+    names = file.schema_arrow.names
+    wanted = needed if needed and set(needed) <= set(names) else names
+    try:
+        check_names(names, wanted)
+    except ValueError as error:
+        raise _Readable(str(error)) from None
+    rows = 0
+    for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
+        batch.validate(full=True)
+        rows += batch.num_rows
+        yield _of_arrow(batch)
+    if rows == 0:
+        yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
@@ -598,8 +607,8 @@ def _of_arrow(table: Any) -> pl.DataFrame:
     return pl.DataFrame([_column(name, column.to_pylist()) for name, column in named])
 
 
-def _by_polars(path: str, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Yield the columns of a Parquet file, read by Polars."""
+def _by_polars(path: str, needed: Sequence[str]) -> pl.DataFrame:
+    """Return the columns of a Parquet file, read by Polars."""
     if not engine.computes():
         raise _Readable(needs(f"reading Parquet {engine.where()}", "PyArrow", "all"))
     words = [sys.executable, "-c", "import polars, sys; polars.read_parquet(sys.argv[1])", path]
@@ -609,12 +618,12 @@ def _by_polars(path: str, needed: Sequence[str]) -> Iterator[pl.DataFrame]:
         raise ValueError(last or "it is damaged")
     rows = pl.scan_parquet(path)
     names = rows.collect_schema().names()
-    yield rows.select(needed if needed and set(needed) <= set(names) else names).collect()
+    return rows.select(needed if needed and set(needed) <= set(names) else names).collect()
 
 
 FORMATS: list[FileFormat] = [
     FileFormat(lambda file: file.is_parquet, columns_of_parquet),
-    FileFormat(lambda file: is_json(file.first_line), _columns_of_json),
-    FileFormat(lambda file: True, _columns_of_text),
+    FileFormat(lambda file: is_json(file.first_line), _columns_of_json, always_has_columns=False),
+    FileFormat(lambda file: True, columns_of_text, always_has_columns=False),
 ]
 """Formats of files in the order in which they are tried. A further one is a line here, and a function."""

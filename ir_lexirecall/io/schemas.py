@@ -70,3 +70,5 @@ POOL = Schema(
 )
 RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
 PAIRS = Schema("pairs", ("query_id", "doc_id"), frozenset())
+VALUES = Schema("values", (), frozenset(), further=True)
+"""Of values and of groups: every column."""

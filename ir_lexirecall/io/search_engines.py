@@ -143,7 +143,7 @@ def _check_same_queries(
 
 def _has_several_indexes(hits: Iterable[list[Hit]]) -> bool:
     """Return whether documents are of several indexes."""
-    return len({hit.index for listed in hits for hit in listed}) > 1
+    return len({hit.index_name for listed in hits for hit in listed}) > 1
 
 
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
@@ -189,7 +189,7 @@ def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
 class Hit(NamedTuple):
     """A document of an index, and its rating."""
 
-    index: str
+    index_name: str
     doc_id: str
     rating: Any
 

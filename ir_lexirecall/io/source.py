@@ -132,6 +132,8 @@ def unwrapped(data: Any, schema: Schema) -> Any:
             return data.to_table()
         case "numpy" if isinstance(data, np.ndarray):
             return _table_of_records(data, schema.what)
+        case "polars" | "pandas":
+            return data
     if isinstance(data, Mapping):
         return _rankings_of_hits(data) if schema.what == "run" else data
     if isinstance(data, Iterator) and hasattr(data, "read_all"):  # a reader of Arrow's tables

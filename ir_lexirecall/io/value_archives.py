@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ir_lexirecall._util.errors import needs
-from ir_lexirecall.io.files import content_path, parsed_json
+from ir_lexirecall.io.files import File, parsed_json
 
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 """Signature, version, flags, method, time, date, checksum, two sizes, lengths of name and extra."""
@@ -22,16 +22,12 @@ _ZSTD = 93
 _HEADERS = ("header.json", "_journal/start.json", "summaries.json")
 
 
-def is_archive(path: str) -> bool:
+def is_archive(file: File) -> bool:
     """Return whether a file begins as a zip archive does; its end may be missing."""
-    content = content_path(path)
-    if not os.path.isfile(content):
-        return False
-    with open(content, "rb") as stream:
-        return stream.read(len(_SIGNATURE)) == _SIGNATURE
+    return file.beginning.startswith(_SIGNATURE)
 
 
-def log_of_archive(path: str) -> dict[str, Any]:
+def log_of_archive(file: File) -> dict[str, Any]:
     """Return a log as inspect_ai writes it in JSON: what it is of, and its samples.
 
     A run that crashed leaves an archive without `header.json`; what it is of is in its journal.
@@ -39,8 +35,9 @@ def log_of_archive(path: str) -> dict[str, Any]:
     Raises:
         ValueError: it is not a log of inspect_ai, or is damaged.
     """
+    path = file.path
     try:
-        texts = _texts_of_archive(path)
+        texts = _texts_of_archive(file)
     except NotImplementedError:
         raise ValueError(needs("reading this .eval file", "backports.zstd", "files")) from None
     header = next((texts[n] for n in ("header.json", "_journal/start.json") if n in texts), None)
@@ -57,14 +54,14 @@ def log_of_archive(path: str) -> dict[str, Any]:
     return log
 
 
-def _texts_of_archive(path: str) -> dict[str, bytes]:
+def _texts_of_archive(file: File) -> dict[str, bytes]:
     """Return the files in an archive that are whole.
 
     Raises:
         ValueError: one is damaged, or they are too large.
         NotImplementedError: their compression is not known.
     """
-    content, module = content_path(path), _zip_module()
+    path, content, module = file.path, file.content, _zip_module()
     if not zipfile.is_zipfile(content):
         with open(content, "rb") as stream:
             return dict(_whole_members(stream.read(), path))

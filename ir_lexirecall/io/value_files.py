@@ -9,13 +9,7 @@ from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io.cells import number_of_text as number
-from ir_lexirecall.io.files import (
-    is_parquet,
-    json_values,
-    kind_of_file,
-    rereadable,
-    text_of_file,
-)
+from ir_lexirecall.io.files import File, json_values, kind_of_file, open_file
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.mteb_results import is_mteb
@@ -82,28 +76,32 @@ def content_of_file(path: str | os.PathLike[str], columns: NamedColumns) -> Cell
     Raises:
         ValueError: the file cannot be read as values; the message names the line.
     """
-    with rereadable(os.fspath(path)) as file:
-        if is_parquet(file):
-            return Table.from_parquet(file)
-        if is_archive(file):
-            return table_of_inspect(log_of_archive(file), str(file))
-        text = text_of_file(file)
+    file = open_file(path)
+    if is_archive(file):
+        return table_of_inspect(log_of_archive(file), file.path)
+    table = Table.from_file(file)
+    return content_of_text(file, columns) if table is None else table
+
+
+def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
+    """Return the values in a text file; see `content_of_file`."""
+    text, path = file.text(), file.path
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
-        raise ValueError(f"{file}: there are no values in it")
+        raise ValueError(f"{path}: there are no values in it")
     if first.lstrip().startswith(("{", "[")):
-        return content_of_json(text, file)
-    check_not_cut(text, file)
-    separator = separator_of_header(first, file, columns)
+        return content_of_json(text, path)
+    check_not_cut(text, path)
+    separator = separator_of_header(first, path, columns)
     if separator is not None:
-        rows = csv_rows(text, lambda line: f"{file}, line {line}", separator)
-        return Table.from_rows(list(rows), file)
-    if kind_of_file(file) in (".csv", ".tsv") or ("," in first and not _is_line(first)):
+        rows = csv_rows(text, file.line_name, separator)
+        return Table.from_rows(list(rows), path)
+    if file.ending in (".csv", ".tsv") or ("," in first and not _is_line(first)):
         raise ValueError(
-            f"{file}, line 1: expected a header with query_id, and run or a column per run, "
+            f"{path}, line 1: expected a header with query_id, and run or a column per run, "
             f"got {shown(first)}"
         )
-    return cells_of_lines(text, file)
+    return cells_of_lines(text, path)
 
 
 def _is_line(first: str) -> bool:

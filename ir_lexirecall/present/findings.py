@@ -12,7 +12,7 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
+from ir_lexirecall.io.columns import RISING, ranked_scores, scores_rise_with_ranks
 from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
@@ -162,7 +162,7 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
             sentence = f"{name} returns nothing for {some}."
             notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
     for name, source in scored.sources.items():
-        if isinstance(source, Source) and scores_rise_with_ranks(source):
+        if isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source)):
             kind = RISING[:1].upper() + RISING[1:]
             notes.append(Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,)))
     if not judgments.judged_only:

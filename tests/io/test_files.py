@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.io.files import content_path, rereadable, written_whole
+from ir_lexirecall.io.files import open_file, written_whole
 
 QRELS = "q1 0 a 1\nq1 0 c 2\nq2 0 a 2\n"
 RUN = "q1 Q0 a 1 3.0 t\nq1 Q0 x 2 2.0 t\nq1 Q0 c 3 1.0 t\nq2 Q0 x 1 1 t\n"
@@ -195,9 +195,10 @@ def test_errors_name_the_pipe_and_the_line(pipe):
 
 
 def test_the_copy_of_a_pipe_is_private_and_goes(pipe):
-    with rereadable(pipe("p", "text")) as path:
-        copy = Path(content_path(path))
-        assert path.endswith("p")
-        assert copy.read_text() == "text"
-        assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
+    file = open_file(pipe("p", "text"))
+    copy = Path(file.content)
+    assert file.path.endswith("p")
+    assert copy.read_text() == "text"
+    assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
+    del file
     assert not copy.parent.exists()

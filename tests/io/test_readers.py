@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import lines, readers, run_folders
+from ir_lexirecall.io.files import open_file
 from ir_lexirecall.io.readers import nugget_qrels
 
 FILES = Path(__file__).parents[1] / "files" / "frameworks"
@@ -278,8 +279,8 @@ def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
         "bm25": "bm25.res.gz",
         "colbert": "run.txt.gz",
     }
-    assert readers.run_metadata(files["colbert"]) == "tag: colbert"
-    assert readers.run_metadata(files["bm25"]) is None
+    assert open_file(files["colbert"]).metadata == "tag: colbert"
+    assert open_file(files["bm25"]).metadata == ""
     (tmp_path / "bm25.run").write_text("")
     with pytest.raises(
         ValueError, match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run"
