@@ -122,9 +122,12 @@ class File:
         """The first line of a text that is neither empty nor a comment; else the first comment."""
         self._check_is_text()
         text = self.beginning.decode("utf-8-sig", "replace")
-        lines = [line for line in text.split("\n") if line.strip()]
-        others = [line for line in lines if not line.lstrip().startswith("#")]
-        return next(iter([*others, *lines]), "")
+        first_comment = ""
+        for line in text.split("\n"):
+            if line.strip() and not line.lstrip().startswith("#"):
+                return line
+            first_comment = first_comment or line.strip() and line
+        return first_comment
 
     @property
     def metadata(self) -> str:
