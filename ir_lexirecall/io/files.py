@@ -126,7 +126,7 @@ class File:
         for line in text.split("\n"):
             if line.strip() and not line.lstrip().startswith("#"):
                 return line
-            first_comment = first_comment or line.strip() and line
+            first_comment = first_comment or (line.strip() and line)
         return first_comment
 
     @property
