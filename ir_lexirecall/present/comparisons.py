@@ -217,13 +217,22 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
         shown_marks.append(sign + marks.UNSURE * is_unsure)
     first = "mean" if standing.criterion.is_measure else "won:lost"
     parts = [Part(first, columns["first"]), Part(_difference_head(standing), columns["diff"])]
+    spans: list[tuple[float, float, float]] = []
     if standing.estimate == "mean difference":
         parts.append(Part(f"{level} interval", columns["interval"], 2))
+        spans = [_span_of(against.get(run)) for run in rows]
     if result.compared.margins is None:
         parts.append(Part("p", columns["p"], 1))
     else:
         parts.append(Part("verdict", columns["verdict"], numeric=False))
-    return Group(_head(standing), parts, shown_marks)
+    return Group(_head(standing), parts, shown_marks, spans)
+
+
+def _span_of(row: pd.Series | None) -> tuple[float, float, float]:
+    """Return the interval of a difference and its value; of the baseline, no interval."""
+    if row is None:
+        return (np.nan, 0.0, np.nan)
+    return (float(row["ci_low"]), float(row["difference"]), float(row["ci_high"]))
 
 
 def _difference_head(standing: Standing) -> str:

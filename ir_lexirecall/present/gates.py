@@ -100,15 +100,14 @@ def headline(gate: Gate) -> str:
     """Return the outcome in a sentence, and that the runs hardly share queries where they do not."""
     shared = shared_words(gate.comparison)
     gates = [gate] if gate.release is None else [gate, gate.release]
-    code = f"exit {gate.exit_code}"
+    code = f" (exit {gate.exit_code})" if gate.exit_code else ""
+    outcome = "PASSED"
     if any(one.failed for one in gates):
         outcome = "FAILED"
     elif gate.rule != "drop" and any(one.undecided for one in gates):
         outcome = "UNDECIDED"
-        code += "" if gate.exit_code else "; 4 with --strict"
-    else:
-        outcome = "PASSED"
-    return f"{outcome}: {_outcome(gate)}{f'; {shared}' if shared else ''} ({code})"
+        code = code or " (passes without --strict)"
+    return f"{outcome}: {_outcome(gate)}{f'; {shared}' if shared else ''}{code}"
 
 
 def _outcome(gate: Gate) -> str:

@@ -45,8 +45,8 @@ _P = re.compile(r"p [<=]+ [\d.]+")
 _BAR = (96, 12)  # width and height of the picture of an interval
 STYLE = (
     ".irl-glance td,.irl-glance th{padding:2px 8px;text-align:right;white-space:nowrap}"
-    ".irl-glance th.name,.irl-glance td.text{text-align:left}"
-    ".irl-glance .mark{font-size:.9em}.irl-glance .better{color:#1f77b4}"
+    ".irl-glance th.name,.irl-glance td.text{text-align:left}.irl-glance .scroll{overflow-x:auto}"
+    ".irl-glance th.group{text-align:center}.irl-glance .better{color:#1f77b4}"
     ".irl-glance .worse{color:#d1600a}.irl-glance .unsure{color:#a0741a}"
     ".irl-glance .best{font-weight:600}.irl-glance svg{vertical-align:middle}"
     ".irl-glance .muted{opacity:.75;font-size:.9em}"
@@ -417,7 +417,7 @@ def glance_html(
         parts.append(f"<table>{''.join(lines)}</table>")
     small = [*short.legend, *short.unjudged]
     if small:
-        parts.append(f'<p class="muted">{"<br>".join(map(texts.escape_html, small))}</p>')
+        parts.append(f'<p class="muted">{"<br>".join(map(_html_sentence, small))}</p>')
     if short.remarks:
         parts.append(f"<p>{'<br>'.join(map(texts.escape_html, short.remarks))}</p>")
     for title, table in short.details:
@@ -445,19 +445,18 @@ def _html_table(glance: Glance) -> str:
     rows = glance.indices()
     first, second = [f'<th class="name" rowspan="2">{texts.escape_html(glance.row_head)}</th>'], []
     for group in glance.groups:
-        n_columns = len(group.parts) + bool(any(group.marks)) + bool(group.spans)
-        first.append(f'<th colspan="{n_columns}">{texts.escape_html(group.name)}</th>')
-        heads = [part.head for part in group.parts]
-        heads += [""] * (n_columns - len(heads))
+        heads = [part.head for part in _html_parts(group)]
+        heads += [""] * (bool(group.spans) + any(group.marks))
+        first.append(
+            f'<th class="group" colspan="{len(heads)}">{texts.escape_html(group.name)}</th>'
+        )
         second += [f"<th>{texts.escape_html(head)}</th>" for head in heads]
     ends = {group.name: _ends(group) for group in glance.groups if group.spans}
     body = []
     for i in rows:
         cells = [f'<th class="name">{texts.escape_html(glance.rows[i])}</th>']
         for group in glance.groups:
-            for part in group.parts:
-                kind = "" if part.numeric else ' class="text"'
-                cells.append(f"<td{kind}>{texts.escape_html(part.cells[i])}</td>")
+            cells += [_html_cell(part, i) for part in _html_parts(group)]
             if group.spans:
                 cells.append(f"<td>{_bar(group.spans[i], ends[group.name])}</td>")
             if any(group.marks):
@@ -466,18 +465,40 @@ def _html_table(glance: Glance) -> str:
     hidden = len(glance.rows) - len(rows)
     more = f'<p class="muted">{count(hidden, "more row")}</p>' if hidden else ""
     head = f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"
-    return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{more}"
+    table = f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    label = 'role="region" tabindex="0" aria-label="The result at a glance"'
+    return f'<div class="scroll" {label}>{table}</div>{more}'
+
+
+def _html_parts(group: Group) -> list[Part]:
+    """Return the columns of a group on a page, where a picture stands for an interval."""
+    if not group.spans:
+        return list(group.parts)
+    return [part for part in group.parts if "interval" not in part.head]
+
+
+def _html_cell(part: Part, row: int) -> str:
+    """Return a cell, with the minus sign of typography in numbers."""
+    cell = texts.escape_html(part.cells[row])
+    if not part.numeric:
+        return f'<td class="text">{cell}</td>'
+    return f"<td>{cell.replace('-', chr(0x2212)) if cell != '-' else cell}</td>"
 
 
 def _html_marks(marks: str) -> str:
     """Return marks as words in colour."""
     shown = [
-        f'<span class="mark {_CLASSES[mark]}">{WORDS[mark]}</span>'
+        f'<span class="{_CLASSES[mark]}">{WORDS[mark]}</span>'
         if mark in WORDS
         else texts.escape_html(mark)
         for mark in marks
     ]
     return ", ".join(shown)
+
+
+def _html_sentence(sentence: str) -> str:
+    """Return a sentence as HTML, with the sign for *at most*."""
+    return texts.escape_html(sentence).replace("p &lt;= ", "p \N{LESS-THAN OR EQUAL TO} ")
 
 
 def _ends(group: Group) -> tuple[float, float]:

@@ -377,7 +377,8 @@ def align_points(cells: Sequence[str], blank: str = " ") -> list[str]:
     (['0.0703', '0.125 ', '-'], ['0.5<00>', '0.125'])
     """
     places = [
-        len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells
+        len(cell.partition(".")[2]) if re.fullmatch(r"(< )?-?\d+\.\d+", cell) else None
+        for cell in cells
     ]
     most = max((n for n in places if n is not None), default=0)
     filled = []

@@ -58,7 +58,7 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
     >>> import pandas as pd
     >>> rows = table_of(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]}))["rows"]
     >>> [(text, digits) for _, text, digits in rows[0]]
-    [('a-b', None), ('0.3333', '0.3333333333333333'), ('< 1e−4', '1e-07'), ('2', '2')]
+    [('a-b', None), ('0.3333', '0.3333333333333333'), ('< 0.0001', '1e-07'), ('2', '2')]
     """
     columns, cells = [], []
     for place, name in enumerate(map(str, frame.columns)):

@@ -112,8 +112,8 @@ def test_csv_reads_back(name):
         (0.04999, "0.050"),
         (0.999999, "1.0"),
         (1e-4, "0.00010"),
-        (9.99e-5, "< 1e-4"),
-        (0, "< 1e-4"),
+        (9.99e-5, "< 0.0001"),
+        (0, "< 0.0001"),
         (math.nan, "-"),
     ],
 )
@@ -125,7 +125,7 @@ def test_decimal_points_stand_below_each_other():
     cells = align_points([text.format_p(p) for p in (0.0703, 0.5, 1, 0.00012, 1e-9)])
     points = {len(cell) - cell.index(".") for cell in cells if "." in cell}
     assert points == {6}
-    assert cells[-1] == "< 1e-4"
+    assert cells[-1] == "< 0.0001 "
     assert align_points(["0.5", "0.125"], "<0>") == ["0.5<00>", "0.125"]
 
 

@@ -70,9 +70,9 @@ def test_a_failure_shows_the_table_and_the_queries_that_lost_most(project: pytes
     done.stdout.fnmatch_lines(
         [
             ">*assert_not_worse(*",
-            "E *AssertionError: candidate is worse than baseline by nDCG@10 and AP",
-            "E *criterion*90% interval*margin*verdict",
-            "E *nDCG@10*0.5783*0.2355*-0.3428*< 1e-4*0.0200*worse",
+            "E *AssertionError: FAILED: candidate is worse than baseline by nDCG@10 and AP (exit 3)",
+            "E *criterion*difference*loses at most*margin*verdict",
+            "E *nDCG@10*0.578*0.235*-0.343*0.02*worse",
             "E *By nDCG@10, candidate loses 16 of 16 queries (10 are shown):",
             "E *q14*0.8173*0.0000",
         ]
@@ -110,7 +110,7 @@ def test_looks_are_counted_in_a_ledger(project: pytest.Pytester) -> None:
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(
         [
-            "E *AssertionError: candidate is worse than release by AP",
+            "E *AssertionError: FAILED: candidate is worse than release by AP (exit 3)",
             "E *Look 3 of gate.jsonl: level*",
         ]
     )
@@ -129,7 +129,7 @@ def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
     properties = [p.attrib for p in ElementTree.parse(project.path / "out.xml").iter("property")]
     assert [p["name"] for p in properties] == ["nDCG@10", "AP"]
     assert properties[0]["value"].startswith(
-        "difference -0.3428, interval -0.4342 to -0.2514, p < 1e-4"
+        "difference -0.3428, interval -0.4342 to -0.2514, p < 0.0001"
     )
     assert properties[0]["value"].endswith("margin 0.01: worse")
 
