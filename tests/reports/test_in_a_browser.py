@@ -92,9 +92,7 @@ def test_it_opens_without_errors_or_network_and_fits(
 
 
 @pytest.mark.parametrize("width", [390, 1000, 1280])
-def test_the_result_at_a_glance_has_room(
-    browser: Browser, default: Path, width: int
-) -> None:
+def test_the_result_at_a_glance_has_room(browser: Browser, default: Path, width: int) -> None:
     open_page(browser, default, width)
     assert browser.js("document.querySelector('.irl-glance thead tr').cells.length") > 2
     assert browser.js("document.querySelector('.irl-glance').getBoundingClientRect().width") >= 300
