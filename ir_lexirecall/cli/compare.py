@@ -8,7 +8,7 @@ from argparse import BooleanOptionalAction
 from collections.abc import Mapping
 from typing import Any
 
-from ir_lexirecall._util.errors import check_choice, check_integer
+from ir_lexirecall._util.errors import check_choice, check_integer, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import (
@@ -300,8 +300,12 @@ def reading_of_values(options: Options) -> dict[str, Any]:
 
 
 def code_of(result: Comparison) -> int:
-    """Return the exit code of a comparison: 5 if values ended early, else 0."""
-    return INCOMPLETE if result.compared.given is not None and result.compared.given.cut else 0
+    """Return the exit code of a comparison: 5 if values ended early, which is said, else 0."""
+    given = result.compared.given
+    cut = () if given is None else given.cut
+    for sentence in cut:
+        warn(sentence)
+    return INCOMPLETE if cut else 0
 
 
 def run_report(options: Options) -> int:

@@ -31,6 +31,17 @@ _HELM_ABOUT_REQUESTS = re.compile(
 _AUTOMATIC_NAME = re.compile(r"(conversational_)?test_case_\d+")
 """A name that DeepEval makes of the number of a test case."""
 _SAMPLES_OF_LM_EVAL = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+_ERROR_OF_PROMPTFOO = 2
+"""What promptfoo writes as `failureReason` of a test that ended in an error."""
+_VALUES_OF_LISTS = {
+    "submitted_ids": None,
+    "incomplete_ids": None,
+    "error_ids": 0.0,
+    "empty_patch_ids": 0.0,
+    "unresolved_ids": 0.0,
+    "resolved_ids": 1.0,
+}
+"""What an instance counts in SWE-bench by the list that it is in; a later list counts."""
 _SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 
 
@@ -79,18 +90,15 @@ def table_of_rows(
     Raises:
         ValueError: there are no values.
     """
-    rows = [dict(row) for row in rows]
     measures = tuple(dict.fromkeys(measures))
-    if not any(row.get(name) is not None for row in rows for name in measures):
+    if not _has_values(rows, measures):
         raise ValueError(f"{path}: none of its {len(rows)} items has a score")
     runs = list(dict.fromkeys(row["run"] for row in rows))
-    if len(runs) == 1:
-        for row in rows:
-            del row["run"]
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: texts(row.get(name) for row in rows) for name in names}
+    if len(runs) == 1:
+        del names["run"]
     return Table(
-        columns,
+        {name: texts(row.get(name) for row in rows) for name in names},
         path,
         lambda n: f"{path}, {item} {id_text(rows[n][item])!r}",
         run=runs[0] if len(runs) == 1 else None,
@@ -98,6 +106,11 @@ def table_of_rows(
         notes=tuple(notes),
         cut=tuple(cut),
     )
+
+
+def _has_values(rows: Sequence[Row], measures: Iterable[str]) -> bool:
+    """Return whether a row has a value of a measure."""
+    return any(row.get(name) is not None for row in rows for name in measures)
 
 
 # -- inspect_ai ------------------------------------------------------------------------------------
@@ -150,8 +163,10 @@ def _inspect_scores(sample: Mapping[str, Any]) -> Row:
     scores: Row = {}
     for scorer, score in (sample.get("scores") or {}).items():
         value = None if sample.get("error") else score.get("value")
-        parts = value if isinstance(value, Mapping) else {"": value}
-        scores |= {f"{scorer}.{part}" if part else scorer: x for part, x in parts.items()}
+        if isinstance(value, Mapping):
+            scores |= {f"{scorer}.{part}": x for part, x in value.items()}
+        else:
+            scores[scorer] = value
     return scores
 
 
@@ -164,16 +179,22 @@ def _inspect_value(value: Any) -> Any:
 
 def _lost_samples(log: Mapping[str, Any], path: str) -> list[str]:
     """Return a sentence if a run of inspect_ai did not finish, or lacks samples."""
-    spec = log["eval"]
-    data_set, config = spec.get("dataset") or {}, spec.get("config") or {}
-    n_items = len(data_set.get("sample_ids") or ()) or data_set.get("samples") or 0
-    expected = (log.get("results") or {}).get("total_samples")
-    expected = expected or n_items * (config.get("epochs") or 1)
     n_read, status = len(log["samples"]), log.get("status", "started")
+    expected = _expected_samples(log)
     if status == "success" and n_read >= expected:
         return []
     of = f" of {expected}" if expected else ""
     return [f"{path}: {n_read}{of} samples are in it; the status of the run is {status!r}."]
+
+
+def _expected_samples(log: Mapping[str, Any]) -> int:
+    """Return how many samples and epochs a run of inspect_ai has; 0 if the log does not say."""
+    results, spec = log.get("results") or {}, log["eval"]
+    if "total_samples" in results:
+        return int(results["total_samples"])
+    data_set, config = spec.get("dataset") or {}, spec.get("config") or {}
+    n_items = len(data_set.get("sample_ids") or ()) or data_set.get("samples") or 0
+    return int(n_items) * int(config.get("epochs") or 1)
 
 
 # -- lm-eval, HELM ---------------------------------------------------------------------------------
@@ -213,28 +234,34 @@ def table_of_helm(records: Sequence[Mapping[str, Any]], path: str) -> Table:
 
     By default those are taken that are about the quality of an answer.
     """
-    folder = Path(path).resolve().parent.name
-    model = re.search(r"model=([^,]+)", folder)
-    rows: list[Row] = []
+    run, rows = _model_of_helm(path), []
+    names: list[str] = []
     for record in records:
         perturbation = record.get("perturbation") or {}
+        values = {_name_of_stat(stat): stat.get("mean") for stat in record["stats"]}
+        names += values
         ids = {name: record.get(name) for name in ("instance_id", "train_trial_index")}
-        ids["perturbation"] = perturbation.get("name")
-        stats = {
-            stat["name"]["name"] if isinstance(stat["name"], Mapping) else stat["name"]: stat
-            for stat in record["stats"]
-        }
-        values = {name: stat.get("mean") for name, stat in stats.items()}
-        rows.append({"run": model[1] if model else folder, **ids, **values})
-    names = dict.fromkeys(name for row in rows for name in row)
-    ids_of_rows = ("run", "instance_id", "train_trial_index", "perturbation")
+        rows.append({"run": run, **ids, "perturbation": perturbation.get("name"), **values})
     return table_of_rows(
         rows,
         path,
         "instance_id",
-        [n for n in names if n not in ids_of_rows and not _HELM_ABOUT_REQUESTS.match(n)],
+        [name for name in names if not _HELM_ABOUT_REQUESTS.match(name)],
         notes=["Of HELM's statistics those of the quality of answers are taken; others by name."],
     )
+
+
+def _model_of_helm(path: str) -> str:
+    """Return the model in the name of the folder of a file, else the folder."""
+    folder = Path(path).resolve().parent.name
+    model = re.search(r"model=([^,]+)", folder)
+    return model[1] if model else folder
+
+
+def _name_of_stat(stat: Mapping[str, Any]) -> str:
+    """Return the name of a statistic of HELM, without its split."""
+    name = stat["name"]
+    return str(name["name"] if isinstance(name, Mapping) else name)
 
 
 # -- OpenSearch, SWE-bench -------------------------------------------------------------------------
@@ -302,31 +329,29 @@ def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
     Raises:
         ValueError: the report does not say which instances were run.
     """
-    if "resolved_ids" not in report and "resolved" not in report:
-        rows = [{"instance_id": name, "resolved": one["resolved"]} for name, one in report.items()]
-        return table_of_rows(
-            [{"run": None} | row for row in rows], path, "instance_id", ["resolved"]
-        )
+    if not any(isinstance(report.get(name), list) for name in ("resolved_ids", "resolved")):
+        resolved = {name: one["resolved"] for name, one in report.items()}
+        return _table_of_resolved(resolved, path)
     if "unresolved_ids" not in report:
         raise ValueError(
             f"{path}: it lists what was resolved, not what was run and was not; give the report of "
             "SWE-bench's harness, which has unresolved_ids"
         )
     values: dict[str, float | None] = {}
-    for name, value in (
-        ("submitted_ids", None),
-        ("incomplete_ids", None),
-        ("error_ids", 0.0),
-        ("empty_patch_ids", 0.0),
-        ("unresolved_ids", 0.0),
-        ("resolved_ids", 1.0),
-    ):
+    for name, value in _VALUES_OF_LISTS.items():
         values |= dict.fromkeys(report.get(name, ()), value)
-    counts = {name: len(report.get(f"{name}_ids", ())) for name in ("error", "empty_patch")}
-    failed = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n]
-    notes = [f"{path}: {' and '.join(failed)} of {len(values)} instances count 0."]
+    n_failed = {name: len(report.get(f"{name}_ids", ())) for name in ("error", "empty_patch")}
+    failed = [f"{n} {name.replace('_', ' ')}" for name, n in n_failed.items() if n]
+    note = f"{path}: {' and '.join(failed)} of {len(values)} instances count 0."
+    return _table_of_resolved(values, path, notes=[note] if failed else [])
+
+
+def _table_of_resolved(
+    values: Mapping[str, float | None], path: str, notes: Sequence[str] = ()
+) -> Table:
+    """Return a row per instance with whether it was resolved."""
     rows = [{"run": None, "instance_id": name, "resolved": x} for name, x in values.items()]
-    return table_of_rows(rows, path, "instance_id", ["resolved"], notes=notes if failed else [])
+    return table_of_rows(rows, path, "instance_id", ["resolved"], notes=notes)
 
 
 # -- DeepEval, promptfoo, nuggets ------------------------------------------------------------------
@@ -371,25 +396,37 @@ def table_of_promptfoo(content: Mapping[str, Any], path: str) -> Table:
     """
     results = content["results"]
     results = results["results"] if isinstance(results, Mapping) else results
-    prompts = {_prompt_of(result) for result in results}
+    has_prompts = len({_prompt_of(result) for result in results}) > 1
     rows: list[Row] = []
     measures: list[str] = []
     for result in results:
-        values = {
-            "score": result.get("score"),
-            "success": result["success"],
-            **(result.get("namedScores") or {}),
-        }
+        values = {"score": result.get("score"), "success": result["success"]}
+        values |= result.get("namedScores") or {}
         measures += values
-        if result.get("failureReason") == 2 or (result.get("error") and not result.get("score")):
-            values = {}
-        provider = result["provider"]
-        if isinstance(provider, Mapping):
-            provider = provider.get("label") or provider.get("id")
-        run = f"{provider}, {_prompt_of(result)}" if len(prompts) > 1 else provider
-        variables = json.dumps(result.get("vars"), sort_keys=True, ensure_ascii=False)
-        rows.append({"run": run, "id": variables, "testIdx": result.get("testIdx"), **values})
+        provider = _provider_of(result)
+        rows.append(
+            {
+                "run": f"{provider}, {_prompt_of(result)}" if has_prompts else provider,
+                "id": json.dumps(result.get("vars"), sort_keys=True, ensure_ascii=False),
+                "testIdx": result.get("testIdx"),
+                **({} if _has_failed(result) else values),
+            }
+        )
     return table_of_rows(rows, path, "id", measures)
+
+
+def _has_failed(result: Mapping[str, Any]) -> bool:
+    """Return whether a test of promptfoo ended in an error, not in a wrong answer."""
+    has_error = bool(result.get("error")) and "failureReason" not in result
+    return result.get("failureReason") == _ERROR_OF_PROMPTFOO or has_error
+
+
+def _provider_of(result: Mapping[str, Any]) -> str:
+    """Return the label of the provider of a result of promptfoo, else its id."""
+    provider = result["provider"]
+    if isinstance(provider, Mapping):
+        provider = provider.get("label") or provider["id"]
+    return str(provider)
 
 
 def _prompt_of(result: Mapping[str, Any]) -> str:
@@ -424,10 +461,10 @@ def table_of_nuggets(records: Sequence[Mapping[str, Any]], path: str) -> Table:
         every = [value for _, value in support]
         vital = [value for importance, value in support if importance == "vital"]
         values: Row = {}
-        for name, of_nuggets in (("vital", vital), ("all", every)):
-            strict = [float(value == 1) for value in of_nuggets]
-            values[f"strict_{name}_score"] = sum(strict) / max(1, len(strict))
-            values[f"{name}_score"] = sum(of_nuggets) / max(1, len(of_nuggets))
+        for name, supports in (("vital", vital), ("all", every)):
+            n_nuggets = max(1, len(supports))
+            values[f"strict_{name}_score"] = supports.count(1.0) / n_nuggets
+            values[f"{name}_score"] = sum(supports) / n_nuggets
         rows.append({"run": record.get("run_id"), "query_id": query, **values})
     names = ("strict_vital_score", "strict_all_score", "vital_score", "all_score")
     return table_of_rows(rows, path, "query_id", names)

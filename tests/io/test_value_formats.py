@@ -146,7 +146,7 @@ def test_a_run_that_did_not_finish_is_compared_only_if_asked(
         read_values(paths)
     assert exit_code("compare", "--values", *paths) == 1
     assert exit_code("compare", "--values", *paths, "--missing", "skip") == 5
-    assert "3 of 5 samples are in it" in capfd.readouterr().out
+    assert "3 of 5 samples are in it" in capfd.readouterr().err
     assert exit_code("gate", "--values", *paths, "--missing", "skip") == 5
     assert exit_code("gate", "--values", *reversed(paths), "--missing", "skip", "--margin=0") in (
         3,
