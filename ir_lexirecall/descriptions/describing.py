@@ -1,4 +1,4 @@
-"""``describe``: a page on a measure, from what its class says, and on a preference or a test."""
+"""Descriptions of measures, from their classes, and of preferences and tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WIDTH = 88
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a measure, as its description has it.
+    """A parameter of a measure.
 
     Attributes:
         name: as it is written; ``@cutoff`` is written behind the measure.
@@ -49,7 +49,7 @@ class Parameter:
 
     @property
     def shown(self) -> str:
-        """The name, with the value where this measure has another one than the default."""
+        """Name, with the value if this measure has another one than the default."""
         plain = self.default in ("required", "none")
         differs = self.value is not None if plain else repr(self.value) != self.default
         return f"{self.name} = {self.value!r}" if differs else self.name
@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a measure comes from: the key and the text of a BibTeX entry, and a line for readers."""
+    """Source of a measure: the key and the text of a BibTeX entry, and a line for readers."""
 
     key: str = ""
     bibtex: str = ""
@@ -73,7 +73,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Description(About):
-    """What a measure, a preference or a test is; ``print`` shows it as a page.
+    """Description of a measure, a preference or a test; ``print`` shows it as a page.
 
     Attributes:
         name: of what is described.
@@ -103,7 +103,7 @@ class Description(About):
     aliases: tuple[str, ...] = ()
 
     def sections(self) -> list[tuple[str, str]]:
-        """Headings and texts, without the parameters and what is empty."""
+        """Return headings and texts that are not empty, without the parameters."""
         parts = [
             ("Formula", self.plain or self.formula),
             ("Symbols", self.symbols),
@@ -119,20 +119,20 @@ class Description(About):
 
     @property
     def heading(self) -> str:
-        """The measure with its other names, and its full name."""
+        """Measure with its other names, and its full name."""
         also = f" (also {', '.join(self.aliases)})" if self.aliases else ""
         return f"{self.measure}{also}" + (f": {self.title}" if self.title != self.measure else "")
 
     def page(self, width: int = _WIDTH) -> str:
-        """The page as text.
+        """Return the page as text.
 
         Args:
             width: columns of the terminal.
         """
-        shown = self.sections()
-        room = max((len(heading) for heading, _ in shown), default=0) + 2
+        sections = self.sections()
+        room = max((len(heading) for heading, _ in sections), default=0) + 2
         lines = {
-            heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in shown
+            heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in sections
         }
         first = [lines.pop(heading) for heading in ("Formula", "Symbols") if heading in lines]
         blocks = [
@@ -141,11 +141,8 @@ class Description(About):
             "\n".join(first),
         ]
         if self.parameters:
-            blocks.append(
-                "\n".join(
-                    ["Parameters:", *(_filled(f"  {item}", width, 6) for item in self.parameters)]
-                )
-            )
+            parameters = [_filled(f"  {item}", width, 6) for item in self.parameters]
+            blocks.append("\n".join(["Parameters:", *parameters]))
         blocks.append("\n".join(lines.values()))
         return "\n\n".join(block for block in blocks if block)
 
@@ -185,7 +182,7 @@ _KINDS = {int: "integer", float: "number", bool: "True or False", str: "text", d
 
 @entry
 def describe(measure: MeasureLike) -> Description:
-    """Describe a measure: formula, parameters, what a value means, when it ties, when to use it, an example, the source.
+    """Describe a measure: formula, parameters, meaning of values, ties, use, example and source.
 
     Args:
         measure: any measure that ir_measures knows, or its string; required parameters may be
@@ -213,178 +210,229 @@ def describe(measure: MeasureLike) -> Description:
     """
     if isinstance(measure, str) and measure in entries("test"):
         return _description(measure, entries("test")[measure])
-    if (preference := parse_preference(measure)) is not None:
+    preference = parse_preference(measure)
+    if preference is not None:
         return _description(preference, entries("preference")[preference.NAME])
     parsed = parse_one(measure)
-    try:
-        check_parameters(parsed)
-    except UnknownParameter:
-        raise
-    except ValueError as error:  # what is required may be missing, what is given must be in range
-        for name, value in parsed.params.items():
-            param = parsed.SUPPORTED_PARAMS[name]
-            if not param.validate(value):
-                expected = getattr(param, "expects", None) or _allowed(name, param)
-                raise ValueError(
-                    f"{parsed.NAME}: {name} must be {expected}, not {value!r}"
-                ) from None
-        required = {name for name, param in parsed.SUPPORTED_PARAMS.items() if param.required}
-        if required <= parsed.params.keys() and not re.search(r" needs \w+, ", str(error)):
-            raise
-    docstring = inspect.getdoc(type(parsed)) or ""
-    about = entries("measure").get(parsed.NAME, About())
-    if isinstance(parsed, Measure):
-        about = parsed.about()
-        if not about.values and parsed.RANGE == UNIT:
-            about = replace(
-                about, values=f"0 to 1{'; smaller is better' * parsed.SMALLER_IS_BETTER}"
-            )
-        if parsed.SMALLER_IS_BETTER and not about.use:
-            about = replace(about, use="smaller values are better")
-    elif not type(parsed).__module__.startswith("ir_measures.") or parsed.NAME not in entries(
-        "measure"
-    ):
-        about = About(source=", ".join(re.findall(r"\.\. cite\.dblp:: *(\S+)", docstring)))
+    _check_given_parameters(parsed)
+    about = _about(parsed)
     title = str(getattr(parsed, "PRETTY_NAME", None) or parsed.NAME)
-    paragraph = re.sub(
-        r"(?ms)^[ \t]*\.\. .*", "", docstring.partition("\n\n")[0]
-    )  # without directives
-    paragraph = " ".join(paragraph.replace("::", ":").replace("``", "").split())
-    meaning = str(getattr(parsed, "SHORT_DESC", None) or paragraph or title)
-    registry = ir_measures.measures.registry.items()
-    same = [name for name, other in registry if type(other) is type(parsed) and other.params == {}]
+    meaning = _meaning(parsed) or title
     about = replace(
         about,
         title=about.title or title,
         meaning=meaning if meaning.endswith(".") else f"{meaning}.",
     )
-    return _description(parsed, about, tuple(name for name in same if name != parsed.NAME))
+    return _description(parsed, about, _aliases(parsed))
+
+
+def _check_given_parameters(measure: IRMeasure) -> None:
+    """Raise if a parameter that was given is unknown or out of range; required ones may be missing."""
+    try:
+        check_parameters(measure)
+    except UnknownParameter:
+        raise
+    except ValueError as error:
+        for name, value in measure.params.items():
+            param = measure.SUPPORTED_PARAMS[name]
+            if not param.validate(value):
+                expected = getattr(param, "expects", None) or _allowed(name, param)
+                raise ValueError(
+                    f"{measure.NAME}: {name} must be {expected}, not {value!r}"
+                ) from None
+        required = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
+        names_what_is_missing = re.search(r" needs \w+, ", str(error)) is not None
+        if required <= measure.params.keys() and not names_what_is_missing:
+            raise
+
+
+def _about(measure: IRMeasure) -> About:
+    """Return what is known of a measure: from its class, from `entries.ini`, or its citation."""
+    if isinstance(measure, Measure):
+        return _about_own(measure)
+    is_standard = type(measure).__module__.startswith("ir_measures.")
+    if is_standard and measure.NAME in entries("measure"):
+        return entries("measure")[measure.NAME]
+    citations = re.findall(r"\.\. cite\.dblp:: *(\S+)", inspect.getdoc(type(measure)) or "")
+    return About(source=", ".join(citations))
+
+
+def _about_own(measure: Measure) -> About:
+    """Return what a measure of this library says of itself, with its range and direction."""
+    about = measure.about()
+    direction = "; smaller is better" if measure.SMALLER_IS_BETTER else ""
+    if not about.values and measure.RANGE == UNIT:
+        about = replace(about, values=f"0 to 1{direction}")
+    if direction and not about.use:
+        about = replace(about, use="smaller values are better")
+    return about
+
+
+def _meaning(measure: IRMeasure) -> str:
+    """Return a sentence on a measure: its short description, or the first paragraph on its class."""
+    short = getattr(measure, "SHORT_DESC", None)
+    if short:
+        return str(short)
+    paragraph = (inspect.getdoc(type(measure)) or "").partition("\n\n")[0]
+    without_directives = re.sub(r"(?ms)^[ \t]*\.\. .*", "", paragraph)
+    return " ".join(without_directives.replace("::", ":").replace("``", "").split())
+
+
+def _aliases(measure: IRMeasure) -> tuple[str, ...]:
+    """Return the other names under which ir_measures knows a measure without parameters."""
+    registry = ir_measures.measures.registry.items()
+    names = [
+        name for name, other in registry if type(other) is type(measure) and other.params == {}
+    ]
+    return tuple(name for name in names if name != measure.NAME)
 
 
 def _description(described: Any, about: About, aliases: tuple[str, ...] = ()) -> Description:
-    """The description of a measure, a preference, or a test, by its name."""
-    parameters = () if isinstance(described, str) else _parameters(described, about)
-    own = {
+    """Return the description of a measure, a preference, or a test, by its name."""
+    fields = vars(about) | {
         "name": getattr(described, "NAME", described),
         "measure": str(described),
-        "parameters": parameters,
+        "parameters": () if isinstance(described, str) else _parameters(described, about),
+        "source": source(about.source),
+        "see_also": tuple(about.see_also),
+        "aliases": aliases,
     }
-    said = {"source": source(about.source), "see_also": tuple(about.see_also), "aliases": aliases}
-    return Description(**vars(about) | own | said)
+    return Description(**fields)
 
 
 def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
-    parameters = []
-    for name, param in measure.SUPPORTED_PARAMS.items():
-        plain = param.default in (None, NOT_PROVIDED)
-        default = "required" if param.required else "none" if plain else repr(param.default)
-        said = (
-            ""
-            if isinstance(measure, Measure)
-            else _sections("parameter").get(name, {}).get("meaning", "")
-        )
-        parameters.append(
-            Parameter(
-                name=f"@{name}" if name == measure.AT_PARAM else name,
-                default=default,
-                meaning=about.meanings.get(name) or said or str(param.desc),
-                allowed=_allowed(name, param),
-                value=measure.params.get(
-                    name, None if default in ("required", "none") else param.default
-                ),
-            )
-        )
-    return tuple(parameters)
+    """Return the parameters of a measure, in order."""
+    return tuple(
+        _parameter(measure, name, param, about.meanings.get(name, ""))
+        for name, param in measure.SUPPORTED_PARAMS.items()
+    )
+
+
+def _parameter(measure: IRMeasure, name: str, param: Any, meaning: str) -> Parameter:
+    """Return a parameter; `meaning` is what the measure says of it, if anything."""
+    has_default = param.default not in (None, NOT_PROVIDED)
+    default = repr(param.default) if has_default else "none"
+    if param.required:
+        default, has_default = "required", False
+    if not meaning and not isinstance(measure, Measure):
+        meaning = _sections("parameter").get(name, {}).get("meaning", "")
+    return Parameter(
+        name=f"@{name}" if name == measure.AT_PARAM else name,
+        default=default,
+        meaning=meaning or str(param.desc),
+        allowed=_allowed(name, param),
+        value=measure.params.get(name, param.default if has_default else None),
+    )
 
 
 def _allowed(name: str, param: Any) -> str:
-    """The values of a parameter in words."""
+    """Return the values of a parameter in words."""
     if isinstance(param.choices, (list, tuple)):
         return ", ".join(map(repr, param.choices))
     if isinstance(param, Param):
         if param.dtype is bool:
             return _KINDS[bool]
         return param.expects.removeprefix("an ").removeprefix("a ")
-    said = _sections("parameter").get(name, {}).get("allowed")
-    return said or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
+    allowed = _sections("parameter").get(name, {}).get("allowed")
+    return allowed or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
 
 
 # -- what no class holds: the sections of entries.ini -----------------------------------------------------
 
 
 def entries(kind: str) -> dict[str, About]:
-    """What is said of all standard measures (``'measure'``), preferences (``'preference'``) or tests (``'test'``), by name.
+    """Return descriptions of standard measures, preferences or tests, by name.
+
+    Args:
+        kind: `'measure'`, `'preference'` or `'test'`.
 
     >>> list(entries("test"))
     ['sign', 't', 'wilcoxon', 'bootstrap', 'randomisation', 'tukey']
     """
     if kind == "test":
-        said = ("meaning", "plain", "ties", "use", "see_also")
-        return {
-            name: About(
-                title=test.title[0].upper() + test.title[1:],
-                **{text: getattr(test, text) for text in said},
-            )
-            for name, test in TESTS.items()
-        }
-    described = {}
-    for name, section in _sections(kind).items():
-        more: dict[str, Any] = {text: section[text] for text in _TEXTS if text in section}
-        if (
-            "example" in section
-        ):  # of grades such as ``1, 0, None``, or for several subtopics ``(1, 0), (0, None)``
-            ranking, missing = (
-                ast.literal_eval(f"[{section.get(grades, '')}]")
-                for grades in ("ranking", "missing")
-            )
-            value = float(Fraction(section["value"]))
-            more["example"] = Example(
-                section["example"], ranking, value, section["working"], missing
-            )
-        meanings = {
-            key.removeprefix("meaning."): text
-            for key, text in section.items()
-            if key.startswith("meaning.")
-        }
-        described[name] = About(
-            see_also=tuple(section["see_also"].split(", ")), meanings=meanings, **more
-        )
-    return described
+        return {name: _about_test(test) for name, test in TESTS.items()}
+    return {name: _about_section(section) for name, section in _sections(kind).items()}
+
+
+def _about_test(test: Any) -> About:
+    """Return the description of a significance test, which the test itself has."""
+    texts = {name: getattr(test, name) for name in ("meaning", "plain", "ties", "use", "see_also")}
+    return About(title=test.title[0].upper() + test.title[1:], **texts)
+
+
+def _about_section(section: dict[str, str]) -> About:
+    """Return the description in a section of `entries.ini`."""
+    texts = {name: section[name] for name in _TEXTS if name in section}
+    meanings = {
+        key.removeprefix("meaning."): text
+        for key, text in section.items()
+        if key.startswith("meaning.")
+    }
+    return About(
+        see_also=tuple(section["see_also"].split(", ")),
+        meanings=meanings,
+        example=_example(section),
+        **texts,
+    )
+
+
+def _example(section: dict[str, str]) -> Example | None:
+    """Return the example of a section, if it has one.
+
+    Grades are written as `1, 0, None`, or for several subtopics as `(1, 0), (0, None)`.
+    """
+    if "example" not in section:
+        return None
+    ranking, missing = (
+        ast.literal_eval(f"[{section.get(key, '')}]") for key in ("ranking", "missing")
+    )
+    value = float(Fraction(section["value"]))
+    return Example(section["example"], ranking, value, section["working"], missing)
+
+
+_MOST_AUTHORS = 4  # named in a line
 
 
 def source(key: str) -> Source:
-    """A source by its key; a text of several words is a source itself.
+    """Return a source by its key; a text of several words is a source itself.
 
     >>> print(source("moffat2008").bibtex.splitlines()[0], source("moffat2008"), sep="; ")
     @article{moffat2008,; Moffat, Zobel: Rank-Biased Precision for Measurement of ... Systems 2008, doi 10.1145/1416950.1416952
     """
-    known = _sections("source").get(key)
-    if known is None:
-        if key and " " not in key:
-            raise ValueError(
-                f"unknown source {key!r}; descriptions/entries.ini has {', '.join(_sections('source'))}"
-            )
-        return Source(line=key)
-    kind, authors, doi = known["kind"], known["authors"], known.get("doi", "")
+    entry = _sections("source").get(key)
+    if entry is not None:
+        return Source(key, _bibtex(key, entry), _cited(entry))
+    if key and " " not in key:
+        keys = ", ".join(_sections("source"))
+        raise ValueError(f"unknown source {key!r}; descriptions/entries.ini has {keys}")
+    return Source(line=key)
+
+
+def _bibtex(key: str, entry: dict[str, str]) -> str:
+    """Return a BibTeX entry."""
     fields = {
-        "author": authors,
-        "title": f"{{{known['title']}}}",
-        _WHERE[kind]: known["where"],
-        "year": known["year"],
+        "author": entry["authors"],
+        "title": f"{{{entry['title']}}}",
+        _WHERE[entry["kind"]]: entry["where"],
+        "year": entry["year"],
+        "doi": entry.get("doi", ""),
     }
-    lines = [f"  {name} = {{{value}}}," for name, value in {**fields, "doi": doi}.items() if value]
-    people = authors.split(" and ")
-    surnames = (
-        [person.split()[-1] for person in people]
-        if len(people) <= 4
-        else [people[0].split()[-1], "et al."]
-    )
-    line = f"{', '.join(surnames)}: {known['title']}, {known['where']} {known['year']}{f', doi {doi}' if doi else ''}"
-    return Source(key, "\n".join([f"@{kind}{{{key},", *lines, "}"]), line)
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{entry['kind']}{{{key},", *lines, "}"])
+
+
+def _cited(entry: dict[str, str]) -> str:
+    """Return a source in a line: authors, title, where, year and DOI."""
+    surnames = [person.split()[-1] for person in entry["authors"].split(" and ")]
+    if len(surnames) > _MOST_AUTHORS:
+        surnames = [surnames[0], "et al."]
+    doi = f", doi {entry['doi']}" if "doi" in entry else ""
+    return f"{', '.join(surnames)}: {entry['title']}, {entry['where']} {entry['year']}{doi}"
 
 
 @lru_cache
 def _sections(kind: str) -> dict[str, dict[str, str]]:
+    """Return the sections of a kind in `entries.ini`, by name."""
     parser = configparser.ConfigParser(
         delimiters=("=",), interpolation=configparser.ExtendedInterpolation()
     )
