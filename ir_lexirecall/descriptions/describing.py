@@ -55,6 +55,7 @@ class Parameter:
         return f"{self.name} = {self.value!r}" if differs else self.name
 
     def __str__(self) -> str:
+        """Return the parameter as a line of text."""
         default = self.default if self.default == "required" else f"default {self.default}"
         return f"{self.shown} ({default}; {self.allowed}): {self.meaning}"
 
@@ -68,6 +69,7 @@ class Source:
     line: str = ""
 
     def __str__(self) -> str:
+        """Return the line for readers."""
         return self.line
 
 
@@ -147,6 +149,7 @@ class Description(About):
         return "\n\n".join(block for block in blocks if block)
 
     def __str__(self) -> str:
+        """Return the page as text."""
         return self.page()
 
     def _repr_html_(self) -> str:
@@ -227,7 +230,7 @@ def describe(measure: MeasureLike) -> Description:
 
 
 def _check_given_parameters(measure: IRMeasure) -> None:
-    """Raise if a parameter that was given is unknown or out of range; required ones may be missing."""
+    """Raise if a given parameter is unknown or out of range; required ones may be missing."""
     try:
         check_parameters(measure)
     except UnknownParameter:
@@ -269,7 +272,7 @@ def _about_own(measure: Measure) -> About:
 
 
 def _meaning(measure: IRMeasure) -> str:
-    """Return a sentence on a measure: its short description, or the first paragraph on its class."""
+    """Return a sentence on a measure: its short description, or how its docstring begins."""
     short = getattr(measure, "SHORT_DESC", None)
     if short:
         return str(short)
@@ -337,7 +340,7 @@ def _allowed(name: str, param: Any) -> str:
     return allowed or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
 
 
-# -- what no class holds: the sections of entries.ini -----------------------------------------------------
+# -- descriptions that no class holds: the sections of entries.ini ---------------------------------
 
 
 def entries(kind: str) -> dict[str, About]:
@@ -397,7 +400,7 @@ def source(key: str) -> Source:
     """Return a source by its key; a text of several words is a source itself.
 
     >>> print(source("moffat2008").bibtex.splitlines()[0], source("moffat2008"), sep="; ")
-    @article{moffat2008,; Moffat, Zobel: Rank-Biased Precision for Measurement of ... Systems 2008, doi 10.1145/1416950.1416952
+    @article{moffat2008,; Moffat, Zobel: Rank-Biased Precision ... doi 10.1145/1416950.1416952
     """
     entry = _sections("source").get(key)
     if entry is not None:

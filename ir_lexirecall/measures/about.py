@@ -1,4 +1,4 @@
-"""What a measure says of itself beside its docstring: the attribute ``ABOUT`` of its class."""
+"""Descriptions of measures: the attribute `ABOUT` of their classes."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Example:
     def qrels(self) -> list[Judgment]:
         """The judgments as rows."""
         rows = []
-        for place, label in enumerate((*self.ranking, *self.missing), start=1):
+        for index, label in enumerate((*self.ranking, *self.missing), start=1):
             parts = label if isinstance(label, tuple) else (label,)
             names = self.names if isinstance(label, tuple) else ("0",)
             rows += [
-                Judgment("q", f"d{place}", grade, name)
+                Judgment("q", f"d{index}", grade, name)
                 for name, grade in zip(names, parts, strict=True)
                 if grade is not None
             ]
@@ -78,7 +78,7 @@ def _grade(label: Label) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """What is said of a measure, a test or a preference.
+    """Description of a measure, a test or a preference.
 
     All of it is optional; ``describe`` shows what there is.
     """

@@ -1,4 +1,4 @@
-"""Measures that are made of another measure: of several judged aspects TOMA (Maistro et al., CIKM 2021), CAM and MM; IA in ``diversity``."""
+"""Measures of several judged aspects, made of a base measure: TOMA (Maistro et al., CIKM 2021), CAM, MM."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ _TOP_GRADE = 10**6
 _MOST_TUPLES = 2**25  # label tuples whose distances are compared
 _WORDS = ("any", "half")  # thresholds of binary bases
 _DEFAULTS = (
-    "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else 1): 'any' is one rule "
+    "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else "
+    "1): 'any' is one rule "
     "for all three"
 )
 _DROPPED = (
     "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
 )
 _OF_MEANS = {
-    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or 'half' (above the middle "
+    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or "
+    "'half' (above the middle "
     f"of it); {_DEFAULTS}"
 }
 _about = partial(About, values="those of the base", meanings=_OF_MEANS)
@@ -51,7 +53,7 @@ class ComposedMeasure(Measure, register=False):
     """A measure made of another one, its base, which is checked and cut off."""
 
     def base_measure(self) -> IRMeasure:
-        """The base with this measure's cutoff."""
+        """Return the base with this measure's cutoff."""
         k = self["cutoff"]
         try:
             base = parse_measure(self["base"])
@@ -100,8 +102,10 @@ _ASPECTS = Param(
     "judged aspects with their top grade, or with the embedded value of each grade",
     required=True,
     check=_check_aspects,
-    expects="a dict of aspect names to a top grade (integer from 1 to 1,000,000) or to {grade: value}, all at least 0 "
-    "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
+    expects="a dict of aspect names to a top grade (integer from 1 to 1,000,000) or to {grade: "
+    "value}, all at least 0 "
+    "(a negative label counts as 0), with values that do not fall, e.g. "
+    "{'relevance':2,'quality':{0:0,1:1.5,2:3}}",
 )
 
 
@@ -129,10 +133,10 @@ class _AspectMeasure(ComposedMeasure, register=False):
             scale = self["aspects"][name]
             grades = sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
             labels = np.array(grades, dtype=np.float64)
-            known = np.where(np.isnan(label), labels[0], label)
-            known = np.where((known < 0) & ~np.isin(known, labels), 0, known)
-            position = np.minimum(np.searchsorted(labels, known), len(labels) - 1)
-            off = np.flatnonzero(labels[position] != known)
+            filled = np.where(np.isnan(label), labels[0], label)
+            filled = np.where((filled < 0) & ~np.isin(filled, labels), 0, filled)
+            position = np.minimum(np.searchsorted(labels, filled), len(labels) - 1)
+            off = np.flatnonzero(labels[position] != filled)
             if len(off):
                 doc = int(off[0])
                 query_id = judgments.query_ids[judgments.query[doc]]
@@ -142,7 +146,8 @@ class _AspectMeasure(ComposedMeasure, register=False):
                     else f"{grades[0]:g} to {grades[-1]:g}"
                 )
                 raise ValueError(
-                    f"{self}: document {judgments.doc_id[doc]!r} of query {query_id!r} has the label {label[doc]:g} for the "
+                    f"{self}: document {judgments.doc_id[doc]!r} of query {query_id!r} has the "
+                    f"label {label[doc]:g} for the "
                     f"aspect {name!r}, whose labels are {among}{and_more(len(off) - 1)}"
                 )
             yield name, grades, position
@@ -169,21 +174,27 @@ class TOMA(_AspectMeasure):
 
     PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
     ABOUT = _about(
-        formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
-        plain="the base measure with w(d) for grades, w(d) = number of distinct distances above that of d's labels",
-        symbols="delta(d): distance of the document's labels on all aspects to the best labels; delta: the distances of all "
+        formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > "
+        r"\delta(d)\}|",
+        plain="the base measure with w(d) for grades, w(d) = number of distinct distances above "
+        "that of d's labels",
+        symbols="delta(d): distance of the document's labels on all aspects to the best labels; "
+        "delta: the distances of all "
         "combinations of labels",
         zero="that of the base: no document above the farthest labels, for most",
         ties=f"documents at the same distance are alike; else as the base; {_DROPPED}",
-        use="when documents are judged for several aspects (relevance, credibility, ...) and one order of all combinations is wanted",
+        use="when documents are judged for several aspects (relevance, credibility, ...) and one "
+        "order of all combinations is wanted",
         meanings={
-            "binarize": f"threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' (w >= 1) or a weight; {_DEFAULTS}"
+            "binarize": f"threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' (w >= 1) or "
+            f"a weight; {_DEFAULTS}"
         },
         example=Example(
             "TOMA(aspects={'relevance':1,'quality':1})",
             ((1, 0), (1, 1)),
             (1 + 2 / log2(3)) / (2 + 1 / log2(3)),
-            "(1, 1) has distance 0 and weight 2, (1, 0) distance 1 and weight 1, (0, 0) weight 0: nDCG of 1, 2.",
+            "(1, 1) has distance 0 and weight 2, (1, 0) distance 1 and weight 1, (0, 0) weight 0: "
+            "nDCG of 1, 2.",
             names=("relevance", "quality"),
         ),
         source="maistro2021",
@@ -240,7 +251,8 @@ class _MeanMeasure(_AspectMeasure, register=False):
         ),
         "binarize": _binarize(
             None,
-            "threshold of binary bases: a grade, 'any' (above the lowest of each scale) or 'half' (above half of it)",
+            "threshold of binary bases: a grade, 'any' (above the lowest of each scale) or 'half' "
+            "(above half of it)",
         ),
     }
 
@@ -253,14 +265,15 @@ class _MeanMeasure(_AspectMeasure, register=False):
             )
 
     def base_scores(self, run: AlignedRun) -> tuple[Floats, Floats]:
-        """The base scores of every aspect, shape (aspects, Q), and the weights p_a, shape (aspects, 1)."""
+        """Return base scores of every aspect, shape `(aspects, Q)`, and weights, `(aspects, 1)`."""
         base, binarize, scores = self.base_measure(), self["binarize"], []
         for name, grades, position in self.positions(run.judgments):
             threshold = binarize or 1
             if binarize in _WORDS:  # the lowest grade above the lowest one, or above the middle
                 if len(grades) == 1:
                     raise ValueError(
-                        f"{self}: binarize={binarize!r} needs at least two labels, but the aspect {name!r} has only "
+                        f"{self}: binarize={binarize!r} needs at least two labels, but the aspect "
+                        f"{name!r} has only "
                         f"{grades[0]:g}; give a grade"
                     )
                 threshold = grades[1 if binarize == "any" else (len(grades) + 1) // 2]
@@ -288,7 +301,8 @@ class CAM(_MeanMeasure):
     PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
     ABOUT = _about(
         formula=r"\sum_a p_a\, \mathrm{base}_a",
-        symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by "
+        "default",
         zero="the base is 0 for every aspect",
         ties=f"where the base ties on every aspect, or differences balance; {_DROPPED}",
         use="when aspects can make up for each other",
@@ -327,7 +341,8 @@ class MM(_MeanMeasure):
         formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
         zero="the base is 0 for some aspect",
-        ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0; "
+        ties="where the base ties on every aspect, or differences balance; all rankings with an "
+        "aspect at 0; "
         f"{_DROPPED}",
         use="when every aspect must be served: a bad one pulls the value down",
         example=Example(
@@ -367,7 +382,8 @@ class WHAM(MM):
             "WHAM(aspects={'relevance':1,'quality':1},base='RR')",
             ((1, 1), (0, 1)),
             1.0,
-            "The first document has both: RR is 1 by relevance and by quality, and so is their mean.",
+            "The first document has both: RR is 1 by relevance and by quality, and so is their "
+            "mean.",
             names=("relevance", "quality"),
         ),
         source="lioma2017",
@@ -389,7 +405,7 @@ def label_weights(
     distance: str,
     gate: str | None,
 ) -> tuple[Ints, int]:
-    """The weight of each document's label tuple, and K, the number of distinct weights.
+    """Return the weight of each document's label tuple, and K, the number of distinct weights.
 
     The distinct distances of all label tuples to the best tuple, farthest first, are numbered 0, 1,
     2, ... Distances are compared as integers (squared for the Euclidean), so that equal ones are
@@ -416,7 +432,8 @@ def label_weights(
         labelled = part[1:] if a == gate else part
         if len(above) * len(labelled) > _MOST_TUPLES:
             raise ValueError(
-                f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations of labels; give the values "
+                f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations "
+                f"of labels; give the values "
                 "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
             )
         above = np.unique(merge.outer(above, np.unique(labelled)))

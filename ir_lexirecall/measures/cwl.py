@@ -1,4 +1,4 @@
-"""C/W/L variants of ERR (Azzopardi, Mackenzie, Moffat, ICTIR 2021), summed in closed form; and ERR itself for any scale of grades.
+"""C/W/L variants of ERR, summed in closed form, and ERR itself for any scale of grades.
 
 A user who looks at rank i goes on with probability C(i); V(1) = 1 and V(i+1) = V(i) C(i). In all
 variants
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 _SYMBOLS = (
-    "C(i): probability of going on from rank i to i + 1; V(i): share of users who read rank i, V(1) = 1 and V(i+1) = V(i) C(i); "
-    "r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); value = sum V(i) r_i / sum V(i)"
+    "C(i): probability of going on from rank i to i + 1; V(i): share of users who read rank i, "
+    "V(1) = 1 and V(i+1) = V(i) C(i); "
+    "r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); "
+    "value = sum V(i) r_i / sum V(i)"
 )
 _VALUE = r"\frac{\sum_i V(i)\, r_i}{\sum_i V(i)}, \quad V(1) = 1,\; V(i+1) = V(i)\, C(i)"
 _ZERO = "nothing with a gain is read, or the query has no relevant document (with unjudged='best' unjudged ones may be)"
@@ -114,7 +116,8 @@ class CWL_ERR8(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 8)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = 1 - r_i \;(i < k)",
-        use="when users stop at the first satisfying document or at rank k, and effort must be counted as in all C/W/L measures",
+        use="when users stop at the first satisfying document or at rank k, and effort must be "
+        "counted as in all C/W/L measures",
         example=Example(
             "CWL_ERR8(max_rel=1)@2",
             (1, 0),
@@ -144,7 +147,8 @@ class CWL_ERR9(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 9)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \frac{{i}}{{i + 1}} (1 - r_i) \;(i < k)",
-        use="like CWL_ERR8, for users who lose patience with every rank as well; the closest to ERR of the four",
+        use="like CWL_ERR8, for users who lose patience with every rank as well; the closest to "
+        "ERR of the four",
         example=Example(
             "CWL_ERR9(max_rel=1)@2",
             (1, 0),
@@ -208,13 +212,16 @@ class CWL_ERR11(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 11)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \left(\frac{{i + 2T - 1}}{{i + 2T}}\right)^2 (1 - r_i)",
-        symbols=f"{_SYMBOLS}; T: gain that the user hopes for; summed over infinitely many ranks, exactly",
-        use="when users want a certain amount of gain and stop when satisfied; larger T, deeper readers",
+        symbols=f"{_SYMBOLS}; T: gain that the user hopes for; summed over infinitely many ranks, "
+        f"exactly",
+        use="when users want a certain amount of gain and stop when satisfied; larger T, deeper "
+        "readers",
         example=Example(
             "CWL_ERR11(T=1,max_rel=1)",
             (1,),
             0.5 / (1 + 2 * (pi**2 / 6 - 1.25)),
-            "r_1 = 1/2: V(i) = (1/2) (2/(i+1))^2 from rank 2 on, with the sum 2 (pi^2/6 - 5/4), so (1/2) / (1 + 0.7899).",
+            "r_1 = 1/2: V(i) = (1/2) (2/(i+1))^2 from rank 2 on, with the sum 2 (pi^2/6 - 5/4), "
+            "so (1/2) / (1 + 0.7899).",
         ),
         see_also=("CWL_ERR8", "CWL_ERR9", "CWL_ERR10", "NERR11", "INSQ"),
     )
@@ -250,7 +257,8 @@ class CWL_RBP(_CWL):
     ABOUT = _about(
         formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
         symbols=f"{_SYMBOLS}; phi: persistence",
-        use="rank-biased precision beside the ERR variants, with their gains: how much satisfaction changes",
+        use="rank-biased precision beside the ERR variants, with their gains: how much "
+        "satisfaction changes",
         example=Example(
             "CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."
         ),
@@ -286,7 +294,8 @@ class GERR(Measure):
     RANGE = UNIT
     ABOUT = About(
         formula=r"\sum_{i} \frac{r_i}{i} \prod_{j<i} (1 - r_j)",
-        symbols="r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); unjudged='best' gives "
+        symbols="r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel "
+        "('linear'); unjudged='best' gives "
         "unjudged documents the gain of max_rel: with 'worst' it bounds the value",
         zero=_ZERO,
         ties=_TIES,

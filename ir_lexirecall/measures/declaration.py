@@ -38,16 +38,19 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.judgments import Judgments
 
 REGISTRY: dict[str, Measure] = {}
-"""The measures of this library, and those that users added, by every name under which ir_measures knows them."""
+"""Measures of this library and of users, by every name under which ir_measures knows them."""
 
 UNIT = (0.0, 1.0)
 FAMILIES = ("binary", "graded", "collections", "subtopics", "aspects", "unjudged")
-"""What measures are about: relevant documents, grades, the size of the collection, subtopics, judged aspects, missing judgments."""
+"""Subjects of measures: relevant documents, grades, collections, subtopics, aspects, judgments."""
 
 
 @dataclass(frozen=True)
 class Utility:
-    """Values of a C/W/L measure for all queries, as ``ir_measures.CwlMetric`` names them; every document costs 1."""
+    """Values of a C/W/L measure for all queries, with the names of `ir_measures.CwlMetric`.
+
+    Every document costs 1.
+    """
 
     value: Floats
     expected_total_utility: Floats
@@ -60,7 +63,7 @@ class UnknownParameter(ValueError):
 
 
 class _Callable(type):
-    """Lets a class of measures be cut off and printed as its instances are: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
+    """Metaclass by which `ESL @ 10` is `ESL(cutoff=10)`, and a class prints as its instances do."""
 
     def __matmul__(cls, cutoff: Any) -> Measure:
         measure: Measure = cls()
@@ -71,7 +74,7 @@ class _Callable(type):
 
 
 class Parameterised:
-    """What has a name and declared parameters, and prints as a string that is read back as the same: measures and preferences."""
+    """Base of measures and preferences: a name and parameters, printed as a string that can be read."""
 
     NAME: ClassVar[str] = ""
     AT_PARAM: ClassVar[str] = "cutoff"
@@ -84,13 +87,14 @@ class Parameterised:
         unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
         if unknown:
             raise UnknownParameter(
-                f"{self.NAME} has no parameter {unknown[0]!r}; it has {', '.join(self.SUPPORTED_PARAMS) or 'none'}"
+                f"{self.NAME} has no parameter {unknown[0]!r}; it has "
+                f"{', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
         plain = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
         self.params = {name: value for name, value in plain.items() if value is not None}
 
     def __call__(self, **params: Any) -> Self:
-        """The same with other parameters."""
+        """Return the same measure with other parameters."""
         return type(self)(**{**self.params, **params})
 
     def __matmul__(self, cutoff: Any) -> Self:
@@ -168,7 +172,7 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     DEFAULT = 0.0
 
     def about(self) -> About:
-        """What is said of the measure with its parameters: ``ABOUT``, where they do not matter."""
+        """Return the description of the measure with its parameters, by default `ABOUT`."""
         return self.ABOUT
 
     def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
@@ -191,11 +195,11 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
         """Values of an aligned ``run`` for all queries of its judgments, shape ``(Q,)``."""
 
     def value_range(self) -> tuple[float, float]:
-        """The smallest and the largest value that there can be with these parameters; infinite where there is none."""
+        """Return the smallest and the largest possible value with these parameters, or infinity."""
         return self.RANGE
 
     def is_cost(self) -> bool:
-        """Whether the smaller value is the better one."""
+        """Return whether the smaller value is the better one."""
         return self.SMALLER_IS_BETTER
 
     def check_judgments(self, judgments: Judgments) -> None:
@@ -237,23 +241,24 @@ def make_known(measure: Measure) -> None:
             module = module.partition(".")[0]
         owner = "this library has" if _is_of_library(other) else "ir_measures knows"
         warn(
-            f"{owner} another measure called {name!r} already ({type(other).__module__}); strings mean "
+            f"{owner} another measure called {name!r} already ({type(other).__module__}); strings "
+            f"mean "
             f"that one; give {module}.{type(measure).__qualname__} as an object, or another name"
         )
 
 
-def _may_be_redefined(known: IRMeasure, measure: Measure) -> bool:
+def _may_be_redefined(existing: IRMeasure, measure: Measure) -> bool:
     """Return whether a measure may take a name: from a user's class, or within this library."""
-    return _is_one_of_ours(known) and (not _is_of_library(known) or _is_of_library(measure))
+    return _is_one_of_ours(existing) and (not _is_of_library(existing) or _is_of_library(measure))
 
 
 def _is_of_library(measure: IRMeasure) -> bool:
-    """Return whether a measure is one of this library's own, not a user's class derived from `Measure`."""
+    """Return whether a measure belongs to this library; a user's class does not."""
     return type(measure).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _is_one_of_ours(measure: IRMeasure) -> bool:
-    """Whether a measure's class derives from ``Measure``, or did so before this module was imported afresh."""
+    """Return whether the class of a measure derives from `Measure`, of any import of this module."""
     return any(
         base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__
     )
@@ -282,7 +287,7 @@ def _plain(value: Any) -> Any:
 
 
 def _with_all_parameters(measure: IRMeasure) -> str:
-    """The measure as text with all parameters that were set: ``str`` leaves out those that equal the default."""
+    """Return a measure as text with all parameters that were set, unlike `str`, also defaults."""
     values = {name: value for name, value in measure.params.items() if name != measure.AT_PARAM}
     params = ",".join(f"{name}={measure._param_repr(value)}" for name, value in values.items())
     at = f"@{measure.params[measure.AT_PARAM]}" if measure.AT_PARAM in measure.params else ""

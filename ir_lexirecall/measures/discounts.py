@@ -1,4 +1,4 @@
-"""What a document is worth and how far users read: the gain of a grade, and sums over ranks of V(i), the share of users who read rank i.
+"""Gains of grades, and sums over ranks of V(i), the share of users who read rank i.
 
 V(i) = B(i) S(i): a discount B of the rank alone (``Discount``) and the satisfaction left over, S(i)
 = product of (1 - r_j) over j < i. Between two judged documents the gain is constant, so sums of V
@@ -56,7 +56,7 @@ def gain(grade: Floats, max_rel: float | Floats, kind: str) -> Floats:
 
 
 def in_units(g: Floats, top: Floats) -> tuple[Floats, Floats]:
-    """The exponential gains of grades of at least 0 before the division: 2^g - 1 (whole for whole grades), and 2^top.
+    """Return 2^g - 1, whole for whole grades, and 2^top, whose quotient is the exponential gain.
 
     Where a power of 2 could leave the range of floats, both are divided by 2^top.
     """
@@ -89,11 +89,11 @@ RECIPROCAL = Discount(
 FIRST_RANK = Discount(
     lambda i: (i == 1).astype(np.float64), lambda first, last: (first == 1).astype(np.float64)
 )
-"""Nobody goes on: B(1) = 1 and B(i) = 0 below, the limit of ``geometric`` and ``inverse_square`` at 0."""
+"""Discount of users who read one document, the limit of the other two at 0."""
 
 
 def geometric(phi: float) -> Discount:
-    """Equation 10: C(i) = phi (1 - r_i), and RBP: C(i) = phi; hence B(i) = phi^(i-1), for 0 <= phi < 1."""
+    """Return the discount B(i) = phi^(i-1) of Equation 10 and of RBP, for 0 <= phi < 1."""
     if phi == 0:
         return FIRST_RANK
     return Discount(
@@ -103,7 +103,7 @@ def geometric(phi: float) -> Discount:
 
 
 def inverse_square(T: float) -> Discount:
-    """Equation 11: C(i) = ((i+2T-1) / (i+2T))^2 (1 - r_i), hence B(i) = (2T / (i-1+2T))^2, for T >= 0; sums are trigamma."""
+    """Return the discount B(i) = (2T / (i-1+2T))^2 of Equation 11, T >= 0; sums are trigamma."""
     if T == 0:
         return FIRST_RANK
     return Discount(
@@ -113,7 +113,7 @@ def inverse_square(T: float) -> Discount:
 
 
 def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> Floats:
-    """Sum of (scale / (start + j))^2 for j = 0..terms-1, with ``start`` above 0; ``terms`` may be infinite.
+    """Return the sum of (scale / (start + j))^2 for j = 0..terms-1; `terms` may be infinite.
 
     Small starts by the Hurwitz zeta function; from ``_ASYMPTOTIC`` on, where differences of its
     values lose digits, by the formula of Euler and Maclaurin, whose terms are differences of powers
@@ -192,7 +192,7 @@ def cwl(
 def cwl_of_few(
     query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float
 ) -> Sums:
-    """``cwl`` of a handful of documents, for unjudged documents without gain: the same operations, row by row.
+    """Compute `cwl` of a handful of documents row by row, by the same operations.
 
     Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose
     powers may have other bits.
@@ -227,7 +227,7 @@ def cwl_of_few(
 
 
 def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Floats:
-    """Sum of B(first + j) q^j for j = 0..length-1; closed for q = 1, else until q^j is beyond a float's reach."""
+    """Return the sum of B(first + j) q^j for j = 0..length-1, until q^j is 0 as a float."""
     total = np.where(q < 1, 0.0, _undisturbed(discount, first, length))
     fading = np.flatnonzero((q < 1) & (length > 0))
     if (
@@ -235,7 +235,8 @@ def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Fl
         > _MOST_TERMS
     ):
         raise ValueError(
-            f"the gain of unjudged documents, {1 - q.max(where=q < 1, initial=0):.3g}, is too small to sum up: raise max_rel, or "
+            f"the gain of unjudged documents, {1 - q.max(where=q < 1, initial=0):.3g}, is too "
+            f"small to sum up: raise max_rel, or "
             "take unjudged='worst'"
         )
     j = 0
@@ -255,5 +256,5 @@ def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
 
 
 def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:
-    """ERR = sum of r_i / i times the product of (1 - r_j) over j < i (Chapelle et al., CIKM 2009)."""
+    """Return ERR, the sum of r_i / i times the product of 1 - r_j over j < i (Chapelle et al., 2009)."""
     return per_query_sum(query, r * product_before(query, 1 - r) / rank, queries)

@@ -1,4 +1,4 @@
-"""Diversity measures for graded and weighted subtopics: D_nDCG, DSharp, EU, CT, SRR, IA; and what they share with RBU.
+"""Diversity measures for graded and weighted subtopics: D_nDCG, DSharp, EU, CT, SRR, IA.
 
 Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t from
 the column ``weight`` (else equal), scaled to sum to 1 over the aspects with a relevant document. A
@@ -77,7 +77,8 @@ class D_nDCG(DiversityMeasure):
     PRETTY_NAME: ClassVar[str] = "D-nDCG"
     RANGE = UNIT
     ABOUT = About(
-        formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + 1)}, \quad "
+        formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + "
+        r"1)}, \quad "
         r"g(d) = \sum_t w_t\, \mathrm{grade}(d, t)",
         plain="nDCG@k of the gain g(d) = sum_t w_t grade(d, t)",
         symbols=f"{WEIGHTS}; d*_i: the documents in the order of g",
@@ -162,12 +163,14 @@ class EU(DiversityMeasure):
     PRETTY_NAME: ClassVar[str] = "Expected Utility"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
-        symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; "
+        symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of "
+        "reading a document; "
         f"{WEIGHTS}; {GAIN}; "
         "proposed by Yang and Lad (ICTIR 2009); the formula is that of Amigó et al. 2018",
         values="below 0 (many irrelevant documents) without upper bound",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
-        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
+        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down "
+        "to rank k)",
         use="when repetition should still be worth something and reading costs effort",
         example=Example(
             "EU(e=0,gain='linear')",
@@ -204,7 +207,10 @@ class EU(DiversityMeasure):
 
 
 def novel_utility(judgments: Judgments, pair: Ints, worth: Floats, alpha: float) -> Floats:
-    """Sum of worth x (1 - alpha)^c, c = number of rows of the same (query, aspect) ``pair`` before; rows by pair and rank."""
+    """Return the sum of worth x (1 - alpha)^c for each query, c = earlier rows of the same pair.
+
+    Rows are ordered by pair of query and aspect, then by rank.
+    """
     novel = worth * (1 - alpha) ** position_in_segment(pair)
     return per_query_sum(judgments.aspects.query[pair], novel, len(judgments))
 
@@ -228,18 +234,21 @@ class CT(DiversityMeasure):
     RANGE = (0.0, inf)
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
-        symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the saturation, else 1; "
+        symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the "
+        "saturation, else 1; "
         f"alpha: what repetition loses; {WEIGHTS}; {GAIN}; "
         "proposed by Luo et al. (CIKM 2013); the formula is that of Amigó et al. 2018",
         values="0 upwards",
         zero=NOTHING,
-        ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic does not count",
+        ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic "
+        "does not count",
         use="when a subtopic needs a certain amount of material and no more, soon",
         example=Example(
             "CT(gain='linear',saturation=2)",
             ((1, None), (1, None), (1, None)),
             5 / 4,
-            "One subtopic, r = 1: 1 + (1/2)(1/2), and the third document comes when it is full: 5/4.",
+            "One subtopic, r = 1: 1 + (1/2)(1/2), and the third document comes when it is full: "
+            "5/4.",
         ),
         source="amigo2018",
         see_also=("EU", "alpha_DCG"),
@@ -263,12 +272,12 @@ class CT(DiversityMeasure):
         # 1.
         units, scale = (grade, top) if self["gain"] == "linear" else discounts.in_units(grade, top)
         full = sum_before(pair, units) / scale >= self["saturation"]
-        worth = aspects.weight[pair] * r * self.discount(run, aspects.query[pair], rank)
+        worth = self.discounted(aspects.weight[pair] * r, run, aspects.query[pair], rank)
         return novel_utility(judgments, pair, np.where(full, 0.0, worth), self["alpha"])
 
-    def discount(self, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
-        """Return the discount of documents at some ranks of some queries."""
-        return 1 / rank
+    def discounted(self, worth: Floats, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
+        """Return what documents at some ranks of some queries are worth after the discount."""
+        return worth / rank
 
 
 class SRR(DiversityMeasure):
@@ -330,7 +339,8 @@ class IA(ComposedMeasure, DiversityMeasure):
         values="those of the base",
         zero="the base is 0 for every subtopic",
         ties="where the base ties on every subtopic",
-        use="to make any measure intent-aware: an average user, whose intent is one of the subtopics",
+        use="to make any measure intent-aware: an average user, whose intent is one of the "
+        "subtopics",
         example=Example(
             "IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."
         ),
@@ -343,12 +353,12 @@ class IA(ComposedMeasure, DiversityMeasure):
         base, judgments, aspects = self.base_measure(), run.judgments, run.judgments.aspects
         value, of_one_aspect = np.zeros(len(judgments)), judgments.with_grades(judgments.grade)
         counted = np.flatnonzero(aspects.weight > 0)
-        place = np.full(len(aspects.query), -1)
-        place[counted] = position_in_segment(aspects.query[counted])
-        for some in range(
-            int(place.max(initial=-1)) + 1
+        number_in_query = np.full(len(aspects.query), -1)
+        number_in_query[counted] = position_in_segment(aspects.query[counted])
+        for number_of_aspect in range(
+            int(number_in_query.max(initial=-1)) + 1
         ):  # the first aspect of all queries, then the second, ...
-            row = np.flatnonzero(place[aspects.aspect] == some)
+            row = np.flatnonzero(number_in_query[aspects.aspect] == number_of_aspect)
             judged = aspects.doc[row]
             number = np.full(len(judgments.query), -1)
             number[judged] = np.arange(len(judged))
@@ -363,7 +373,7 @@ class IA(ComposedMeasure, DiversityMeasure):
                 rank=run.rank[keep],
                 ties=None,
             )
-            pair = np.flatnonzero(place == some)
+            pair = np.flatnonzero(number_in_query == number_of_aspect)
             query = aspects.query[pair]
             value[query] += aspects.weight[pair] * values(base, ranking, 1)[query]
         return value

@@ -1,4 +1,4 @@
-"""Measures of novelty with graded, weighted gains: ACT, nDCU, alpha_DCG_IA, alpha_nDCG_G, NRBP_G, P_at_Recall.
+"""Novelty with graded gains: ACT, nDCU, alpha_DCG_IA, alpha_nDCG_G, NRBP_G, P_at_Recall.
 
 They are named in Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018. Aspects, weights and gains are
 those of `ir_lexirecall.measures.diversity`. ndeval's alpha_nDCG and NRBP, which count a document as
@@ -57,11 +57,13 @@ class ACT(CT):
     PRETTY_NAME: ClassVar[str] = "Average Cube Test"
     ABOUT = About(
         formula=r"\frac{1}{n} \sum_{i \le n} \mathrm{CT}@i",
-        symbols="n: documents that are read, the first k or all of a shorter ranking; CT: the cube test, with the same parameters; "
+        symbols="n: documents that are read, the first k or all of a shorter ranking; CT: the cube "
+        "test, with the same parameters; "
         "a measure of TREC Dynamic Domain 2015",
         values="0 upwards",
         zero=NOTHING,
-        ties="the same grades for all subtopics at the same ranks, in equally long rankings (down to rank k)",
+        ties="the same grades for all subtopics at the same ranks, in equally long rankings (down "
+        "to rank k)",
         use="as CT, when a user may stop at any of the first k documents (TREC Dynamic Domain)",
         example=Example(
             "ACT(gain='linear')@2",
@@ -73,9 +75,10 @@ class ACT(CT):
         see_also=("CT", "EU"),
     )
 
-    def discount(self, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
+    def discounted(self, worth: Floats, run: AlignedRun, query: Ints, rank: Ints) -> Floats:
+        """Return what documents add to the mean of CT over the ranks from theirs on."""
         read = looked_at(self, run)[query]
-        return (read - rank + 1) / (read * rank)
+        return worth * (read - rank + 1) / (read * rank)
 
 
 class nDCU(EU):
@@ -91,12 +94,16 @@ class nDCU(EU):
     PRETTY_NAME: ClassVar[str] = "Normalised Discounted Cumulated Utility"
     ABOUT = About(
         formula=r"\frac{\mathrm{EU}@k}{\mathrm{EU}@k \text{ of the ideal ranking}}",
-        symbols="EU: expected utility, with the same parameters; the ideal ranking ends where no document is worth its effort; "
+        symbols="EU: expected utility, with the same parameters; the ideal ranking ends where no "
+        "document is worth its effort; "
         f"{_GREEDY}",
-        values="below 0 (many irrelevant documents) to 1, or slightly above where a better order than the greedy one exists",
+        values="below 0 (many irrelevant documents) to 1, or slightly above where a better order "
+        "than the greedy one exists",
         zero="an empty ranking, no document that is worth its effort, or gain and effort in balance",
-        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
-        use="as EU, when queries with many subtopics or relevant documents should not count more than others",
+        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down "
+        "to rank k)",
+        use="as EU, when queries with many subtopics or relevant documents should not count more "
+        "than others",
         example=Example(
             "nDCU(e=0)",
             ((1, None), (None, 0), (None, 1)),
@@ -170,7 +177,7 @@ def ideal_gain(
 
 
 class Novelty(DiversityMeasure, register=False):
-    """Base of measures that sum up discounted gains, each worth less with earlier ones on the same subtopic."""
+    """Base of measures that sum up discounted gains, smaller with earlier ones on a subtopic."""
 
     RANGE = (0.0, inf)
     params: dict[str, Any] = {"cutoff": cutoff(), "alpha": ALPHA, **GAIN_OF_ASPECTS}
@@ -208,7 +215,8 @@ class alpha_DCG_IA(Novelty):
         values="0 upwards",
         zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks",
-        use="to compare with values that are not normalised; alpha=0 is the intent-aware form of DCG",
+        use="to compare with values that are not normalised; alpha=0 is the intent-aware form of "
+        "DCG",
         example=Example(
             "alpha_DCG_IA(gain='linear')",
             ((1, None), (0, 0), (None, 1)),
@@ -224,7 +232,7 @@ class alpha_DCG_IA(Novelty):
 
 
 class alpha_nDCG_G(Novelty):
-    """Graded gain over subtopics with diminishing returns, divided by that of a greedy ideal ranking.
+    """Graded gain over subtopics with diminishing returns, divided by that of a greedy ideal.
 
     >>> from ir_lexirecall import alpha_nDCG_G
     >>> from ir_measures import Qrel
@@ -235,12 +243,14 @@ class alpha_nDCG_G(Novelty):
 
     PRETTY_NAME: ClassVar[str] = "Graded alpha-nDCG"
     ABOUT = About(
-        formula=r"\frac{1}{Z_k} \sum_{i \le k} \frac{\sum_t r(d_i, t)\, (1 - \alpha)^{c}}{\log_2(i + 1)}",
+        formula=r"\frac{1}{Z_k} \sum_{i \le k} \frac{\sum_t r(d_i, t)\, (1 - \alpha)^{c}}{\log_2(i + "
+        r"1)}",
         symbols=f"{_EARLIER}; t: subtopics; Z_k: the same sum for the ideal ranking; {_GREEDY}; {GAIN}",
         values="0 upwards; above 1 only where a better order than the greedy one exists",
         zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks",
-        use="alpha_nDCG for graded judgments; alpha_nDCG itself counts a document as relevant to a subtopic or not",
+        use="alpha_nDCG for graded judgments; alpha_nDCG itself counts a document as relevant to "
+        "a subtopic or not",
         example=Example(
             "alpha_nDCG_G(gain='linear')",
             _TWICE,
@@ -280,10 +290,12 @@ class NRBP_G(Novelty):
     ABOUT = About(
         formula=r"\sum_{i \le k} p^{i-1} \sum_t r(d_i, t)\, (1 - \alpha)^{c}",
         symbols=f"p: persistence; {_EARLIER}; t: subtopics; {GAIN}",
-        values="0 upwards; ndeval's NRBP is this sum for grades 0 and 1, times (1 - (1 - alpha) beta) / subtopics, with p = beta",
+        values="0 upwards; ndeval's NRBP is this sum for grades 0 and 1, times (1 - (1 - alpha) "
+        "beta) / subtopics, with p = beta",
         zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks",
-        use="NRBP for graded judgments; NRBP itself counts a document as relevant to a subtopic or not",
+        use="NRBP for graded judgments; NRBP itself counts a document as relevant to a subtopic "
+        "or not",
         example=Example(
             "NRBP_G(gain='linear')",
             ((1, None), (0, 0), (None, 1)),
@@ -319,17 +331,22 @@ class P_at_Recall(DiversityMeasure):
     RANGE = UNIT
     ABOUT = About(
         formula=r"\frac{1}{s} \sum_{i \le s} u(d_i)",
-        symbols="s: rank at which every subtopic is covered, else the last rank (down to rank k); u(d): 1 for a document relevant to "
-        "a subtopic that no earlier one is relevant to, else 0 (form='documents'), or the share of the document's subtopics that are "
+        symbols="s: rank at which every subtopic is covered, else the last rank (down to rank k); "
+        "u(d): 1 for a document relevant to "
+        "a subtopic that no earlier one is relevant to, else 0 (form='documents'), or the share "
+        "of the document's subtopics that are "
         "new (form='subtopics'); a measure of TREC Dynamic Domain 2015",
-        zero="no document relevant to a subtopic is retrieved (down to rank k), or the query has none",
+        zero="no document relevant to a subtopic is retrieved (down to rank k), or the query has "
+        "none",
         ties="as many documents with new subtopics, and every subtopic is covered at the same rank",
-        use="when a user reads until every subtopic is covered, and each document should add one (TREC Dynamic Domain)",
+        use="when a user reads until every subtopic is covered, and each document should add one "
+        "(TREC Dynamic Domain)",
         example=Example(
             "P_at_Recall(form='subtopics')",
             ((1, None), (1, 1), (0, 0)),
             3 / 4,
-            "Everything is covered at rank 2; the first document is new, half of the second: (1 + 1/2)/2 = 3/4.",
+            "Everything is covered at rank 2; the first document is new, half of the second: (1 + "
+            "1/2)/2 = 3/4.",
         ),
         source="amigo2018",
         see_also=("SRR", "StRecall", "ACT"),
@@ -339,7 +356,8 @@ class P_at_Recall(DiversityMeasure):
         "rel": rel(),
         "form": Param(
             str,
-            "what a document counts: 'documents' 1 if it is new, 'subtopics' the share of its subtopics that are",
+            "what a document counts: 'documents' 1 if it is new, 'subtopics' the share of its "
+            "subtopics that are",
             default="documents",
             choices=("documents", "subtopics"),
         ),

@@ -1,4 +1,4 @@
-"""Names of measures in trec_eval, ranx, BEIR and sentence-transformers, and the measures they mean."""
+"""Names of measures in trec_eval, ranx, BEIR and sentence-transformers, and their meaning."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def name_here(text: str) -> str:
 
 
 def hint_of_trec_eval(text: str) -> str:
-    """Return what one of trec_eval's names, such as `ndcg_cut`, is called here; empty for others."""
+    """Return what a name of trec_eval, such as `ndcg_cut`, is called here; empty for others."""
     match = equivalent(text) or _family_of_trec_eval(text)
     if match is None:
         return ""

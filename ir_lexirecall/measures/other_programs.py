@@ -1,4 +1,4 @@
-"""Measures of cwl_eval, gdeval, ndeval and ir_measures itself from one aligned run, equal but for rounding."""
+"""Measures of cwl_eval, gdeval, ndeval and ir_measures from one aligned run."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from ir_lexirecall.measures.trec_eval import (
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 
 BY_OTHERS: dict[str, Score] = {}
@@ -57,7 +58,7 @@ def _judged(measure: Measure, run: AlignedRun) -> Floats:
 
 @computes(BY_OTHERS, "ERR")
 def _err(measure: Measure, run: AlignedRun) -> Floats:
-    """gdeval's ERR: gains (2^g - 1) / 2^4."""
+    """Compute gdeval's ERR: gains are (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= cutoff_of(measure)
     r = discounts.gain(run.grade[top], GDEVAL_MAX_REL, "exp")
@@ -66,7 +67,7 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
 
 @computes(BY_OTHERS, "RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
-    """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
+    """Compute RBP; cwl_eval's, of binary gains without cutoff, scales 1,000 ranks to sum to 1."""
     p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
     gain = np.maximum(run.grade, 0) if rel is None else (run.grade >= rel).astype(np.float64)
     if rel is not None and k == UNLIMITED:
@@ -76,7 +77,7 @@ def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
 
 
 def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
-    """Gain of each judged document retrieved: its grade between min_rel and max_rel, scaled to [0, 1]."""
+    """Return the grade of each judged document between min_rel and max_rel, scaled to [0, 1]."""
     low, high = measure["min_rel"], measure["max_rel"]
     if low >= high:
         raise ValueError(f"{measure}: min_rel={low} must be below max_rel={high}")
@@ -87,7 +88,7 @@ def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
 def _utility(
     utility: Floats, items: Floats, beyond: float | NDArray[Any], gained: Floats
 ) -> Utility:
-    """Sums of V r and of V down to rank 1,000, as cwl_eval counts them.
+    """Return sums of V r and of V down to rank 1,000, as cwl_eval counts them.
 
     It leaves the users out of the total utility and cost who would look at rank 1,001, V(1001) =
     ``beyond``, and have ``gained``.
@@ -98,7 +99,10 @@ def _utility(
 
 
 def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
-    """Expected utility of users who look at rank i with probability ``v[i - 1]``, down to rank 1,000 or the last that v has."""
+    """Return the expected utility of users who look at rank i with probability `v[i - 1]`.
+
+    Ranks below 1,000, or below the last that `v` has, do not count.
+    """
     queries, top = len(run.depth), run.rank <= min(len(v), PROGRAM_DEPTH)
     query, gain = run.query[top], gain[top]
     utility = per_query_sum(query, v[run.rank[top] - 1] * gain, queries)
@@ -108,14 +112,14 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
 
 @computes(BY_OTHERS, "SDCG")
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
-    """V(i) = 1 / log2(i + 1) down to rank k."""
+    """Compute SDCG: V(i) = 1 / log2(i + 1) down to rank k."""
     i = np.arange(1, min(cutoff_of(measure), PROGRAM_DEPTH + 1) + 1)
     return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(i))
 
 
 @computes(BY_OTHERS, "INSQ")
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
-    """V(i) = (2T / (i + 2T - 1))^2."""
+    """Compute INSQ: V(i) = (2T / (i + 2T - 1))^2."""
     t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
     i = np.arange(2, PROGRAM_DEPTH + 2)
     return _weighted(run, _linear_gain(measure, run), np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2])
@@ -123,7 +127,10 @@ def _insq(measure: Measure, run: AlignedRun) -> Utility:
 
 @computes(BY_OTHERS, "INST")
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
-    """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
+    """Compute INST: V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i.
+
+    Between two gains, sums of V have a closed form.
+    """
     t = number(
         measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR
     )  # below, V(2) could be above V(1)
@@ -151,7 +158,7 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
 
 @computes(BY_OTHERS, "BPM")
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
-    """The mean gain down to the rank at which the gain reaches T, or rank k."""
+    """Compute BPM, the mean gain down to the rank at which the gain reaches T, or rank k."""
     t, k = number(measure, "T"), cutoff_of(measure)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     end = min(k, PROGRAM_DEPTH) if t > 0 else 1
@@ -168,7 +175,7 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 
 @computes(BY_OTHERS, "NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
-    """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
+    """Compute NERR8 to NERR11: V(i) is the discount times the product of 1 - r_j over j < i."""
     r, discount, k = _linear_gain(measure, run), nerr_discount(measure), cutoff_of(measure)
     end, unjudged = min(k, PROGRAM_DEPTH), np.zeros(len(run.depth))
     items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=unjudged)
@@ -183,7 +190,7 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
 
 
 def nerr_discount(measure: Measure) -> discounts.Discount:
-    """The discount of NERR8 to NERR11."""
+    """Return the discount of NERR8 to NERR11."""
     if measure.NAME == "NERR10":
         return discounts.geometric(number(measure, "p", high=1))
     if measure.NAME == "NERR11":
@@ -192,55 +199,50 @@ def nerr_discount(measure: Measure) -> discounts.Discount:
 
 
 # -- ndeval ----------------------------------------------------------------------------------------
-# ndeval's measures of novelty and diversity, which ir_measures takes from pyndeval: alpha_nDCG,
-# ERR_IA, NRBP, ...
+# ndeval's measures of novelty and diversity, which ir_measures takes from pyndeval.
 #
-# A document is relevant to a subtopic (its grade for it is at least ``rel``) or it is not.
-# Subtopics without a relevant
-# document do not count; all others count alike. With c(i, t) = number of documents above rank i
-# that are relevant to t and
-# N = number of subtopics that count, the gain at rank i is G(i) = sum over the subtopics t of
-# document i of
-# (1 - alpha)^c(i, t), and
+# A document is relevant to a subtopic (its grade for it is at least `rel`) or it is not. Subtopics
+# without a relevant document do not count; all others count alike. With c(i, t) = number of
+# documents above rank i that are relevant to t and N = number of subtopics that count, the gain at
+# rank i is G(i) = sum over the subtopics t of document i of (1 - alpha)^c(i, t), and
 #
-#     alpha_DCG@k = sum_{i<=k} G(i) / log2(i + 1)       over its largest value, N sum_{i<=k} (1 -
-# alpha)^(i-1) / log2(i + 1)
-#     ERR_IA@k    = sum_{i<=k} G(i) / i                 over its largest value, N sum_{i<=k} (1 -
-# alpha)^(i-1) / i
-#     NRBP        = sum_i G(i) beta^(i-1)               over its largest value, N / (1 - (1 - alpha)
-# beta)
-#     alpha_nDCG@k, nERR_IA@k, nNRBP: the same sums over those of the ideal ranking of the judged
-# documents
+#     alpha_DCG@k = sum over i <= k of G(i) / log2(i + 1), over its largest value
+#     ERR_IA@k    = sum over i <= k of G(i) / i, over its largest value
+#     NRBP        = sum over i of G(i) beta^(i-1), over its largest value, N / (1 - (1 - alpha) beta)
+#     alpha_nDCG@k, nERR_IA@k, nNRBP: the same sums, over those of the ideal ranking
 #     P_IA@k      = relevant documents of all subtopics among the first k, over k N
 #     AP_IA       = mean over subtopics of average precision
 #     StRecall@k  = share of the subtopics that have a relevant document among the first k
 #
-# alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves alpha_DCG and ERR_IA as they are, sums
-# of G. The ideal ranking
-# is the greedy one, which takes the document of the largest gain next, and of equal ones that with
-# the last id.
+# The largest value at k is that of k documents about all subtopics, N times the sum over i <= k of
+# (1 - alpha)^(i-1) x discount. alpha is 1/2 in ERR_IA and nERR_IA. At k = 1, ndeval leaves alpha_DCG
+# and ERR_IA as they are, sums of G. The ideal ranking is the greedy one, which takes the document of
+# the largest gain next, and of equal ones that with the last id.
 #
-# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al.,
-# CIKM 2009 (ERR_IA),
-# doi 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM 2009 (P_IA,
-# AP_IA),
-# doi 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi 10.1145/860435.860440.
+# Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Chapelle et al., CIKM
+# 2009 (ERR_IA), doi 10.1145/1645953.1646033; Clarke et al., ICTIR 2009 (NRBP); Agrawal et al., WSDM
+# 2009 (P_IA, AP_IA), doi 10.1145/1498759.1498766; Zhai et al., SIGIR 2003 (StRecall), doi
+# 10.1145/860435.860440.
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}
 
 _MOST_RANKS = 2**24  # of a sum over ranks without documents
+_NEGLIGIBLE = 2.0**-60  # share of a sum that does not change it
 
 
 def is_of_ndeval(measure: Measure) -> bool:
-    """Whether ``ndeval_values`` computes a measure: one of ir_measures' diversity measures, ``alpha`` and ``beta`` in [0, 1]."""
+    """Return whether `ndeval_values` computes a measure.
+
+    It is one of ir_measures' diversity measures, with `alpha` and `beta` in [0, 1].
+    """
     return measure.NAME in _NAMES and all(
         0 <= measure[name] <= 1 for name in ("alpha", "beta") if name in measure.SUPPORTED_PARAMS
     )
 
 
 def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
-    """Values of all queries, shape ``(Q,)``; 0 for a query without a relevant document.
+    """Return the values of all queries, shape `(Q,)`; 0 for a query without a relevant document.
 
     They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query
     without a relevant document, and breaks ties of scores in another way. Its condensed lists keep
@@ -250,72 +252,122 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
         run = run.keeping(np.ones(len(run.doc), dtype=bool))
     if "cutoff" in measure.SUPPORTED_PARAMS and optional(measure, "cutoff") is None:
         raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
-    k = cutoff_of(measure)
-    judgments, queries = run.judgments, len(run.judgments)
-    covered = coverage(run, measure["rel"], k)
-    if measure.NAME == "StRecall":
-        return subtopic_recall(covered)
-    if measure.NAME == "P_IA":
-        return ratio(np.bincount(covered.query, minlength=queries), float(k) * covered.subtopics)
-    if measure.NAME == "AP_IA":
-        precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
-        sums = per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries)
-        return ratio(sums, covered.subtopics)
-    alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
-    depth: float = k  # the rank from which on a discount is too small to change a sum
-    beta = float(optional(measure, "beta") or 0)
-    if "NRBP" in measure.NAME:
+    covered = coverage(run, measure["rel"], cutoff_of(measure))
+    match measure.NAME:
+        case "StRecall":
+            return subtopic_recall(covered)
+        case "P_IA":
+            return _intent_aware_precision(covered, cutoff_of(measure))
+        case "AP_IA":
+            return _intent_aware_average_precision(covered)
+    novelty = _Novelty.of(measure)
+    total = novelty.total(covered)
+    if measure.NAME in _NORMALIZED:
+        judgments = run.judgments
+        ideal = judgments.cached(
+            ("greedy ideal", str(measure)), lambda: novelty.ideal(judgments, measure["rel"])
+        )
+        return ratio(total, ideal)
+    if measure.NAME == "NRBP":
+        return ratio(total * (1 - (1 - novelty.alpha) * measure["beta"]), covered.subtopics)
+    if novelty.cutoff == 1:
+        return total
+    return ratio(total, covered.subtopics * novelty.largest(measure))
+
+
+def _intent_aware_precision(covered: Coverage, k: int) -> Floats:
+    """Return relevant documents of all subtopics among the first k, over k times the subtopics."""
+    relevant = np.bincount(covered.query, minlength=len(covered.subtopics))
+    return ratio(relevant, float(k) * covered.subtopics)
+
+
+def _intent_aware_average_precision(covered: Coverage) -> Floats:
+    """Return the mean over subtopics of average precision."""
+    precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
+    part = precision / covered.relevant[covered.subtopic]
+    return ratio(per_query_sum(covered.query, part, len(covered.subtopics)), covered.subtopics)
+
+
+@dataclass(frozen=True)
+class _Novelty:
+    """Sum over ranks of discounted gains, each smaller with earlier ones on the same subtopic.
+
+    Attributes:
+        kind: of the discount: `DCG`, `ERR` or `RBP`.
+        alpha: share of its gain that a document loses with each earlier one on a subtopic.
+        beta: persistence of the discount `RBP`.
+        cutoff: ranks that count.
+    """
+
+    kind: str
+    alpha: float
+    beta: float
+    cutoff: int
+
+    @classmethod
+    def of(cls, measure: Measure) -> _Novelty:
+        """Return the sum that one of ndeval's measures is made of."""
+        alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
+        kind = next(kind for kind in ("DCG", "ERR", "RBP") if kind in measure.NAME)
+        return cls(kind, alpha, float(optional(measure, "beta") or 0), cutoff_of(measure))
+
+    def discount(self, rank: Ints) -> Any:
+        """Return the discount of ranks."""
+        if self.kind == "DCG":
+            return 1 / np.log2(rank + 1.0)
+        return 1 / rank if self.kind == "ERR" else self.beta ** (rank - 1.0)
+
+    def total(self, covered: Coverage) -> Floats:
+        """Return the sum for each query."""
+        gain = (1 - self.alpha) ** position_in_segment(covered.subtopic)
+        discounted = self.discount(covered.rank) * gain
+        return per_query_sum(covered.query, discounted, len(covered.subtopics))
+
+    @property
+    def depth(self) -> float:
+        """Ranks of the ideal ranking from which on a discount is too small to change its sum."""
+        if self.kind != "RBP":
+            return self.cutoff
+        if self.beta in (0, 1):
+            return inf if self.beta else 1
         # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 -
         # beta) of it.
-        depth = ceil(log(2.0**-60 * (1 - beta)) / log(beta)) if 0 < beta < 1 else inf if beta else 1
+        return ceil(log(_NEGLIGIBLE * (1 - self.beta)) / log(self.beta))
 
-    def discount(rank: Ints) -> Any:
-        if "DCG" in measure.NAME:
-            return 1 / np.log2(rank + 1.0)
-        return 1 / rank if "ERR" in measure.NAME else beta ** (rank - 1.0)
-
-    gain = (1 - alpha) ** position_in_segment(
-        covered.subtopic
-    )  # to the power of earlier documents about the subtopic
-    total = per_query_sum(covered.query, discount(covered.rank) * gain, queries)
-    if measure.NAME in _NORMALIZED:
-
-        def ideal() -> Floats:
-            """Of the documents of at least grade ``rel``, down to rank ``depth``."""
-            aspects = judgments.aspects
-            row = np.flatnonzero(aspects.grade >= measure["rel"])
-            doc, number = np.unique(aspects.doc[row], return_inverse=True)
-            query = judgments.query[doc]
-            ranks = np.arange(1, int(min(depth, np.bincount(query).max(initial=0))) + 1)
-            return greedy_ideal(query, number, aspects.aspect[row], queries, alpha, discount(ranks))
-
-        return ratio(total, judgments.cached(("greedy ideal", str(measure)), ideal))
-    if measure.NAME == "NRBP":
-        return ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
-    if k == 1:
-        return total
-    if (
-        k > _MOST_RANKS
-    ):  # sum up what is not too small to change the sum: no later discount is larger than the first
-        fading = (
-            ceil(log(2.0**-60 * alpha) / log(1 - alpha))
-            if 0 < alpha < 1
-            else inf
-            if alpha == 0
-            else 1
+    def ideal(self, judgments: Judgments, rel: float) -> Floats:
+        """Return the sum of the greedy ideal ranking of the documents of at least grade `rel`."""
+        aspects = judgments.aspects
+        row = np.flatnonzero(aspects.grade >= rel)
+        doc, number = np.unique(aspects.doc[row], return_inverse=True)
+        query = judgments.query[doc]
+        longest = int(min(self.depth, np.bincount(query).max(initial=0)))
+        discount = self.discount(np.arange(1, longest + 1))
+        return greedy_ideal(
+            query, number, aspects.aspect[row], len(judgments), self.alpha, discount
         )
-        if fading > _MOST_RANKS:
-            raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
-        k = int(fading)
-    rank = np.arange(1, k + 1)
-    # Of a subtopic that all of the first k documents are about.
-    largest = float(np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
-    return ratio(total, covered.subtopics * largest)
+
+    def largest(self, measure: Measure) -> float:
+        """Return the sum of a subtopic that all of the first k documents are about."""
+        k = self.cutoff
+        if k > _MOST_RANKS:  # later terms are too small to change the sum: no discount rises
+            fading = self._fading
+            if fading > _MOST_RANKS:
+                raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
+            k = int(fading)
+        rank = np.arange(1, k + 1)
+        return float(np.sum(self.discount(rank) * (1 - self.alpha) ** (rank - 1.0)))
+
+    @property
+    def _fading(self) -> float:
+        """Ranks below which (1 - alpha)^(rank-1) is too small to change a sum."""
+        if self.alpha in (0, 1):
+            return 1 if self.alpha else inf
+        return ceil(log(_NEGLIGIBLE * self.alpha) / log(1 - self.alpha))
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The retrieved documents, once per subtopic that they are relevant to, ordered by subtopic, then rank."""
+    """Retrieved documents, once per subtopic that they are relevant to, by subtopic and rank."""
 
     query: Ints  # of each row
     subtopic: Ints  # those of all queries are numbered as in ``judgments.aspects``
@@ -325,7 +377,7 @@ class Coverage:
 
 
 def rows_by_aspect(run: AlignedRun, rel: float, cutoff: float | None) -> tuple[Ints, Ints, Floats]:
-    """``run.aspect_rows`` of at least grade ``rel`` among the first documents, ordered by aspect, then rank."""
+    """Return `run.aspect_rows` of at least grade `rel` among the first documents, by aspect and rank."""
     pair, rank, grade = run.aspect_rows()
     keep = (grade >= rel) & (rank <= (inf if cutoff is None else cutoff))
     pair, rank, grade = pair[keep], rank[keep], grade[keep]
@@ -334,7 +386,7 @@ def rows_by_aspect(run: AlignedRun, rel: float, cutoff: float | None) -> tuple[I
 
 
 def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
-    """Which subtopics the first ``cutoff`` documents are relevant to, with at least the grade ``rel``."""
+    """Return which subtopics the first documents are relevant to, with at least grade `rel`."""
     aspects = run.judgments.aspects
     subtopic, rank, _ = rows_by_aspect(run, rel, cutoff)
     relevant = np.bincount(aspects.aspect[aspects.grade >= rel], minlength=len(aspects.query))
@@ -348,7 +400,7 @@ def coverage(run: AlignedRun, rel: float, cutoff: float | None) -> Coverage:
 
 
 def subtopic_recall(covered: Coverage) -> Floats:
-    """Subtopics with a retrieved relevant document, over those with a relevant document."""
+    """Return subtopics with a retrieved relevant document, over those with a relevant document."""
     first = position_in_segment(covered.subtopic) == 0
     return ratio(
         np.bincount(covered.query[first], minlength=len(covered.subtopics)), covered.subtopics

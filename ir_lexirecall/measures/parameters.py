@@ -63,21 +63,23 @@ class Param(ParamInfo):  # type: ignore[misc]
                 "below": self.below,
                 "at most": self.most,
             }
-            said = " and ".join(
+            limits = " and ".join(
                 f"{words} {end:g}" for words, end in ends.items() if end is not None
             )
             self.expects = (
-                f"{'an integer' if self.dtype is int else 'a number'} {said}" if said else self.kind
+                f"{'an integer' if self.dtype is int else 'a number'} {limits}"
+                if limits
+                else self.kind
             )
 
     @property
     def kind(self) -> str:
-        """How errors and the list of measures call the type."""
+        """Name of the type in errors and lists of measures."""
         names = {float: "number", str: "text or number" if int in self.types else "str"}
         return names.get(self.dtype, self.dtype.__name__)
 
     def validate(self, value: Any) -> bool:
-        """Whether a value is of the right type and in range; None stands for no value."""
+        """Return whether a value is of the right type and in range; None stands for no value."""
         if value is None:
             return not self.required
         if not isinstance(value, self.types) or (
@@ -99,7 +101,7 @@ class Param(ParamInfo):  # type: ignore[misc]
 
 
 def _is_float(value: Any) -> bool:
-    """Whether a number is finite as a float: integers may be too large."""
+    """Return whether a number is finite as a float; integers may be too large."""
     try:
         return math.isfinite(float(value))
     except OverflowError:
@@ -110,7 +112,7 @@ def _is_float(value: Any) -> bool:
 
 
 def cutoff(required: bool = False) -> Param:
-    """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``.
+    """Return the parameter `cutoff`, below which documents count as not retrieved.
 
     ``required``: whether it must be given.
     """
@@ -121,7 +123,7 @@ def cutoff(required: bool = False) -> Param:
 
 
 def rel(default: float | None = 1) -> Param:
-    """``rel``: the smallest grade that counts as relevant; without a ``default`` that of the collection."""
+    """Return the parameter `rel`; without a `default`, the collection's own is taken."""
     of_collection = "" if default is not None else " (default: the collection's own, else 1)"
     return Param(
         float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0
@@ -129,7 +131,7 @@ def rel(default: float | None = 1) -> Param:
 
 
 def is_share(value: Any) -> bool:
-    """Whether a value is a finite number of at least 0."""
+    """Return whether a value is a finite number of at least 0."""
     return is_number(value) and _is_float(value) and value >= 0
 
 

@@ -1,4 +1,4 @@
-"""What users call measures, as measures: objects, classes, strings, with what was probably meant where one is unknown."""
+"""Measures from objects, classes and strings, with suggestions for unknown ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, Mea
 
 
 def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """Return measures by the name of their column: a string as it was given, an object as it prints.
+    """Return measures by the name of their column: a string as given, an object as it prints.
 
     A name of another program prints as what it means.
 
@@ -42,13 +42,14 @@ def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
 
 
 def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
-    """Measures by the name of their column, unparsed."""
+    """Return measures by the name of their column, unparsed."""
     if isinstance(measures, Mapping):
         return dict(measures)
     several = [measures] if isinstance(measures, (str, IRMeasure, type)) else measures
     if not isinstance(several, Iterable):
         raise ValueError(
-            f"expected a measure such as TSE or 'nDCG@10', or several in a list, got {shown(measures)}"
+            f"expected a measure such as TSE or 'nDCG@10', or several in a list, got "
+            f"{shown(measures)}"
         )
     return {str(measure): measure for measure in several}
 
@@ -70,7 +71,7 @@ def by_own_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
 
 
 def _meant_by_unknown(text: str) -> str:
-    """Return the measure that another program's name means, as it prints; empty for names of ours."""
+    """Return the measure that another program's name means, as it prints; empty for our names."""
     try:
         parse_measure(text)
     except ValueError:
@@ -80,7 +81,7 @@ def _meant_by_unknown(text: str) -> str:
 
 
 def is_measures(thing: Any) -> bool:
-    """Whether something is a measure, its string, or a sequence of these: what was probably meant as measures.
+    """Return whether something was probably meant as measures: objects, strings, or a sequence.
 
     >>> is_measures(["TSE", ir_measures.AP]), is_measures({"q": {"d": 1}}), is_measures("qrels.txt")
     (True, False, False)
@@ -155,7 +156,7 @@ def with_rel(criterion: Any, rel: float) -> Any:
 
 
 def known_measure(name: str) -> IRMeasure | None:
-    """The measure that a name of ours or trec_eval's means, as far as one is known.
+    """Return the measure that a name of ours or of another program means, None if unknown.
 
     >>> known_measure("ndcg_cut_10"), known_measure("SL3(n=10)"), known_measure("faithfulness")
     (nDCG@10, SL3(n=10), None)
@@ -179,36 +180,38 @@ def _hint(text: str) -> str:
     name, rest = re.match(r"(\w*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
     names = {key: key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
-    known = {
+    registered = {
         key.lower(): key for key in sorted(names, key=lambda key: key not in REGISTRY)
     }  # ours first
     stem = name.lower().rstrip("0123456789")
     cutoff, stem = name[len(stem) :], stem.removesuffix("_")
-    if cutoff and stem in known and not rest:
-        return f"; did you mean {names[known[stem]]}@{cutoff}?"
+    if cutoff and stem in registered and not rest:
+        return f"; did you mean {names[registered[stem]]}@{cutoff}?"
     if (
-        name.lower() in known and name.lower() != "accuracy"
+        name.lower() in registered and name.lower() != "accuracy"
     ):  # another case; Accuracy is not what hits are called
-        return f"; did you mean {names[known[name.lower()]]}{rest}?"
+        return f"; did you mean {names[registered[name.lower()]]}{rest}?"
     if ours := name_here(text):
         return f"; it is {ours} here"
-    similar = difflib.get_close_matches(name.lower(), known, n=3)
+    similar = difflib.get_close_matches(name.lower(), registered, n=3)
     swapped = [key for key in similar if sorted(key) == sorted(name.lower())]  # ndgc: ndcg
     close = [*swapped, *similar][:1]
-    within = [key for key in known if len(name) > 3 and name.lower() in key]  # recal: LexiRecall
-    keys = [known[key] for key in dict.fromkeys([*close, *within][:2])]
+    within = [
+        key for key in registered if len(name) > 3 and name.lower() in key
+    ]  # recal: LexiRecall
+    keys = [registered[key] for key in dict.fromkeys([*close, *within][:2])]
     also = {key: "" if names[key].lower() == key.lower() else f" ({key})" for key in keys}
     meant = dict.fromkeys(f"{names[key]}{rest}{also[key]}" for key in keys)
     return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def check_parameters(measure: IRMeasure) -> None:
-    """Refuse a measure with missing or unusable parameters with a ``ValueError`` (ir_measures' own only assert)."""
+    """Raise a `ValueError` if parameters of a measure are missing or unusable."""
     unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
     if unknown:  # such a measure cannot even be printed
-        known = ", ".join(measure.SUPPORTED_PARAMS) or "none"
+        names = ", ".join(measure.SUPPORTED_PARAMS) or "none"
         raise UnknownParameter(
-            f"{measure.__name__} has no parameter {unknown[0]!r}; it has {known}"
+            f"{measure.__name__} has no parameter {unknown[0]!r}; it has {names}"
         )
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
@@ -222,7 +225,8 @@ def check_parameters(measure: IRMeasure) -> None:
         rel = measure.params.get("rel")
         if isinstance(rel, float) and not rel.is_integer():
             raise ValueError(
-                f"{measure}: ir_measures takes whole numbers for rel; load the qrels with levels=[{rel:g}] "
+                f"{measure}: ir_measures takes whole numbers for rel; load the qrels with "
+                f"levels=[{rel:g}] "
                 f"(--levels {rel:g}), by which grades from {rel:g} on count as 1, and leave rel out"
             ) from None
         raise ValueError(f"{measure}: {error}") from None

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 ONE_ASPECT = (
-    "RBU: the qrels name one aspect per query, so nothing counts as redundant. If the collection has subtopics, give them in "
+    "RBU: the qrels name one aspect per query, so nothing counts as redundant. If the collection "
+    "has subtopics, give them in "
     "'subtopic_id' or 'iteration' (a dict of dicts cannot hold them)."
 )
 """What to warn of where no query has several aspects."""
@@ -52,18 +53,27 @@ class RBU(DiversityMeasure):
 
     PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
     ABOUT = About(
-        formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
-        symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at every rank (compare runs of the "
+        formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e "
+        r"\right)",
+        symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at "
+        f"every rank (compare runs of the "
         f"same depth; 0: none); {WEIGHTS}; {GAIN}",
-        values="below 0 to less than 1; normalize=True: times (1-p)/p. Without a cutoff a long ranking only costs: two documents "
-        "of the top grade, one for each of two subtopics, above 1,000 others give -4.46 by default; compare at a cutoff",
+        values="below 0 to less than 1; normalize=True: times (1-p)/p. Without a cutoff a long "
+        "ranking only costs: two documents "
+        "of the top grade, one for each of two subtopics, above 1,000 others give -4.46 by "
+        "default; compare at a cutoff",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
-        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
-        use="when documents should cover all subtopics without repetition, and long rankings cost effort; of its authors' ten "
-        "constraints it violates 'aspect relevance' as printed (nothing above is about either subtopic), and meets 'aspect relevance, "
-        "unseen elsewhere' (nothing below is, either); saturation it meets only where the top grade has gain 1 (gain='linear')",
+        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down "
+        "to rank k)",
+        use="when documents should cover all subtopics without repetition, and long rankings cost "
+        "effort; of its authors' ten "
+        "constraints it violates 'aspect relevance' as printed (nothing above is about either "
+        "subtopic), and meets 'aspect relevance, "
+        "unseen elsewhere' (nothing below is, either); saturation it meets only where the top "
+        "grade has gain 1 (gain='linear')",
         meanings={
-            "max_rel": "grade of full gain; by default the largest grade of each query and subtopic, so that the same grade can "
+            "max_rel": "grade of full gain; by default the largest grade of each query and subtopic, so "
+            "that the same grade can "
             "have several gains"
         },
         example=Example(
@@ -135,7 +145,7 @@ class RBU(DiversityMeasure):
         )
 
     def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
-        """The gain of a handful of documents, by the same operations as that of many, row by row."""
+        """Return the gain of a handful of documents, row by row, by the same operations."""
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
             ("gain of aspects", top, kind),

@@ -1,4 +1,4 @@
-"""What recall is for: total search efficiency and lexicographic recall (Diaz et al., TORS 2026), and search lengths (Cooper, Rocchio)."""
+"""Total search efficiency, lexicographic recall (Diaz et al., TORS 2026), and search lengths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ EXPOSURES = ("AP", "RR", "nDCG", "RBP", "linear")
 
 
 def exposure(name: str, *, p: float, n: int | None) -> Callable[[Floats], Floats]:
-    """The exposure model called ``name``; ``p`` belongs to RBP's and ``n``, the size of the collection, to the linear one.
+    """Return the exposure model of a name.
+
+    `p` belongs to RBP's; `n`, the size of the collection, to the linear one.
 
     >>> exposure("nDCG", p=0.8, n=None)(np.array([1.0, 3.0, np.inf]))
     array([1. , 0.5, 0. ])
@@ -50,11 +52,11 @@ class _Recall(Measure, register=False):
     FAMILY: ClassVar[str] = "binary"
 
     def in_collection(self, run: AlignedRun) -> Relevant:
-        """The retrieved relevant documents; refuses an ``n`` that is too small for all relevant ones."""
-        found = run.relevant(self["rel"], self["cutoff"])
+        """Return the retrieved relevant documents; raise if `n` is too small for all relevant ones."""
+        relevant = run.relevant(self["rel"], self["cutoff"])
         if self["n"] is not None:
-            check_n(self, run, found.p_r + (found.m - found.r))
-        return found
+            check_n(self, run, relevant.p_r + (relevant.m - relevant.r))
+        return relevant
 
 
 class TSE(_Recall):
@@ -75,11 +77,16 @@ class TSE(_Recall):
     PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
     ABOUT = About(
         formula=r"\mathrm{TSE}_e = e(p_m), \quad e(i) = \frac{1}{i}",
-        symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a missing document has rank "
-        "n, infinity without n (impute='pessimistic'), or follows the ranking at once ('optimistic')",
-        zero="a relevant document is missing (with n, the value is e(n) instead), or the query has none",
-        ties="the last relevant document stands at the same rank, whatever the others do; all rankings that miss one, without n",
-        use="when a user needs every relevant document: reviews, patents, law; and to see the worst-off user or provider",
+        symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a "
+        f"missing document has rank "
+        "n, infinity without n (impute='pessimistic'), or follows the ranking at once "
+        "('optimistic')",
+        zero="a relevant document is missing (with n, the value is e(n) instead), or the query has "
+        "none",
+        ties="the last relevant document stands at the same rank, whatever the others do; all "
+        "rankings that miss one, without n",
+        use="when a user needs every relevant document: reviews, patents, law; and to see the "
+        "worst-off user or provider",
         example=Example(
             "TSE", (1, 0, 0, 1), 1 / 4, "The last relevant document has rank 4: e(4) = 1/4."
         ),
@@ -91,7 +98,8 @@ class TSE(_Recall):
         "rel": rel(),
         "exposure": Param(
             str,
-            "exposure of rank i: 'AP'='RR' 1/i, 'nDCG' 1/log2(i+1), 'RBP' (1-p)p^(i-1), 'linear' 1-i/n",
+            "exposure of rank i: 'AP'='RR' 1/i, 'nDCG' 1/log2(i+1), 'RBP' (1-p)p^(i-1), 'linear' "
+            "1-i/n",
             default="AP",
             choices=EXPOSURES,
         ),
@@ -99,7 +107,8 @@ class TSE(_Recall):
         "n": COLLECTION_SIZE,
         "impute": Param(
             str,
-            "where missing relevant documents are: 'pessimistic' at rank n, 'optimistic' right below",
+            "where missing relevant documents are: 'pessimistic' at rank n, 'optimistic' right "
+            "below",
             default="pessimistic",
             choices=("pessimistic", "optimistic"),
         ),
@@ -114,23 +123,23 @@ class TSE(_Recall):
 
     def score(self, run: AlignedRun) -> Floats:
         n, k = self["n"], self["cutoff"]
-        found = run.relevant(self["rel"], k)
-        m, missing = found.m, found.m - found.r
+        relevant = run.relevant(self["rel"], k)
+        m, missing = relevant.m, relevant.m - relevant.r
         end = np.inf if n is None else float(n)
         bottom: Any = end  # where missing documents are
         if self["impute"] == "optimistic":
             bottom = (run.depth if k is None else np.minimum(run.depth, k)) + missing
-        p_m = np.where(missing == 0, found.p_r, bottom).astype(np.float64)
+        p_m = np.where(missing == 0, relevant.p_r, bottom).astype(np.float64)
         if n is not None:
-            check_n(self, run, np.maximum(found.p_r + missing, p_m))
-        e, some = exposure(self["exposure"], p=self["p"], n=n), m > 0
+            check_n(self, run, np.maximum(relevant.p_r + missing, p_m))
+        e, has_relevant = exposure(self["exposure"], p=self["p"], n=n), m > 0
         value = np.zeros(len(m))
-        value[some] = e(p_m[some])
+        value[has_relevant] = e(p_m[has_relevant])
         if self["normalize"]:
             worst = e(np.array([end]))
-            span = e(m[some].astype(np.float64)) - worst
-            value[some] = np.divide(
-                value[some] - worst, span, out=np.ones(len(span)), where=span != 0
+            span = e(m[has_relevant].astype(np.float64)) - worst
+            value[has_relevant] = np.divide(
+                value[has_relevant] - worst, span, out=np.ones(len(span)), where=span != 0
             )
         return value
 
@@ -156,20 +165,26 @@ class LexiRecall(_Recall):
     ALIASES: ClassVar[tuple[str, ...]] = ("LR",)
     PRETTY_NAME: ClassVar[str] = "Lexicographic Recall"
     ABOUT = About(
-        formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + 1}{\binom{p_r - 1}{r - 1}}, \quad "
+        formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + "
+        r"1}{\binom{p_r - 1}{r - 1}}, \quad "
         r"N' = \sum_{i<r} \binom{p_i - 1}{i}",
-        symbols=f"{RANKS}; N': how many placements of the first r - 1 are better; C(a, b): binomial coefficient; "
-        "this number is the library's own, with the order of the source; the source's number (Eq. 12) is form='weighted', which needs n",
+        symbols=f"{RANKS}; N': how many placements of the first r - 1 are better; C(a, b): binomial "
+        f"coefficient; "
+        "this number is the library's own, with the order of the source; the source's number (Eq. "
+        "12) is form='weighted', which needs n",
         values="0 to 1; with r of m retrieved in (r/(m+1), (r+1)/(m+1)]",
         zero="no relevant document is retrieved, or the query has none",
-        ties="only the same ranks of the relevant documents; rounded to a float, also rankings that share their whole tail "
+        ties="only the same ranks of the relevant documents; rounded to a float, also rankings "
+        "that share their whole tail "
         "(compare() tells them apart)",
-        use="when recall comes first and ties of recall should still be decided: the last relevant document, then the one before",
+        use="when recall comes first and ties of recall should still be decided: the last "
+        "relevant document, then the one before",
         example=Example(
             "LR",
             (1, 0, 1),
             14 / 15,
-            "r = m = 2, p_1 = 1, p_2 = 3: N' = C(0, 1) = 0, p* = 2 + 1/C(2, 1) = 2.5, so (2 + 2/2.5) / 3 = 14/15.",
+            "r = m = 2, p_1 = 1, p_2 = 3: N' = C(0, 1) = 0, p* = 2 + 1/C(2, 1) = 2.5, so (2 + "
+            "2/2.5) / 3 = 14/15.",
         ),
         source="diaz2026",
         see_also=("TSE", "R", "SL3", "RE"),
@@ -195,21 +210,28 @@ class LexiRecall(_Recall):
             return self.ABOUT
         return replace(
             self.ABOUT,
-            formula=r"\sum_{i=1}^{m} w_i \frac{n - p_i}{n}, \quad w_1 = \frac{\Delta^{m-1}}{(1 + \Delta)^{m-1}}, \quad "
-            r"w_i = \frac{\Delta^{m-i}}{(1 + \Delta)^{m+1-i}} \; (i > 1), \quad \Delta = \frac{1}{n + \varepsilon}",
+            formula=r"\sum_{i=1}^{m} w_i \frac{n - p_i}{n}, \quad w_1 = \frac{\Delta^{m-1}}{(1 + "
+            r"\Delta)^{m-1}}, \quad "
+            r"w_i = \frac{\Delta^{m-i}}{(1 + \Delta)^{m+1-i}} \; (i > 1), \quad \Delta = "
+            r"\frac{1}{n + \varepsilon}",
             plain="",
-            symbols="m: relevant documents of the query; p_1 < ... < p_m: their ranks, of those that are missing the last of the "
+            symbols="m: relevant documents of the query; p_1 < ... < p_m: their ranks, of those that "
+            "are missing the last of the "
             "n documents; Eq. 12 of the source",
             values="0 to (n - 1)/n; the ideal ranking has less than 1",
-            zero="the query has no relevant document, or its only one has rank n; of several that are all missing, the value is above 0",
-            ties="only the same ranks of the relevant documents; rounded to a float, more than the default form, for a weight is n "
+            zero="the query has no relevant document, or its only one has rank n; of several that "
+            "are all missing, the value is above 0",
+            ties="only the same ranks of the relevant documents; rounded to a float, more than the "
+            "default form, for a weight is n "
             "times smaller than the next",
-            use="to compare with values of the source; otherwise the default form, which has the same order and needs no n",
+            use="to compare with values of the source; otherwise the default form, which has the "
+            "same order and needs no n",
             example=Example(
                 "LR(form='weighted',n=3)",
                 (1, 0, 1),
                 4 / 27,
-                "m = 2, n = 3, D = 1/3.5, p_1 = 1, p_2 = 3: w_1 = 2/9, w_2 = 7/9, so 2/9 x 2/3 + 7/9 x 0 = 4/27.",
+                "m = 2, n = 3, D = 1/3.5, p_1 = 1, p_2 = 3: w_1 = 2/9, w_2 = 7/9, so 2/9 x 2/3 + "
+                "7/9 x 0 = 4/27.",
             ),
             caption="",
         )
@@ -227,7 +249,7 @@ class LexiRecall(_Recall):
 
 
 class _SearchLength(_Recall, register=False):
-    """What both share: where the relevant documents stand, the missing ones at the end of the collection of n (or infinitely far)."""
+    """Base of both search lengths; missing documents end the collection of n."""
 
     SMALLER_IS_BETTER: ClassVar[bool] = True
     RANGE = (0.0, inf)
@@ -257,7 +279,8 @@ class SL3(_SearchLength):
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the last relevant document stands at the same rank",
-        use="when effort counts in documents: nonrelevant ones that a user passes to find everything; give n",
+        use="when effort counts in documents: nonrelevant ones that a user passes to find "
+        "everything; give n",
         example=Example(
             "SL3", (1, 0, 0, 1), 2.0, "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2."
         ),
@@ -266,10 +289,10 @@ class SL3(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        found, n = self.in_collection(run), self["n"]
-        return np.where(found.r == found.m, found.p_r, np.inf if n is None else n) - found.m.astype(
-            np.float64
-        )
+        relevant, n = self.in_collection(run), self["n"]
+        return np.where(
+            relevant.r == relevant.m, relevant.p_r, np.inf if n is None else n
+        ) - relevant.m.astype(np.float64)
 
 
 class RE(_SearchLength):
@@ -287,11 +310,13 @@ class RE(_SearchLength):
     PRETTY_NAME: ClassVar[str] = "Recall Error"
     ABOUT = About(
         formula=r"\mathrm{RE} = \frac{1}{m} \sum_{i=1}^{m} p_i - \frac{m + 1}{2}",
-        symbols=f"{RANKS}; the u missing documents stand at ranks n-u+1, ..., n, without n the value is infinite",
+        symbols=f"{RANKS}; the u missing documents stand at ranks n-u+1, ..., n, without n the value "
+        f"is infinite",
         values="0 to n - m, or infinite without n; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
-        use="when effort counts on average over the relevant documents, not for the last one; give n",
+        use="when effort counts on average over the relevant documents, not for the last one; "
+        "give n",
         example=Example(
             "RE",
             (1, 0, 0, 1),
@@ -303,37 +328,39 @@ class RE(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        found, n = self.in_collection(run), self["n"]
-        m, u = found.m, found.m - found.r
+        relevant, n = self.in_collection(run), self["n"]
+        m, u = relevant.m, relevant.m - relevant.r
         bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
-        return ratio(per_query_sum(found.query, found.rank, len(m)) + bottom, m) - np.where(
+        return ratio(per_query_sum(relevant.query, relevant.rank, len(m)) + bottom, m) - np.where(
             m > 0, (m + 1) / 2, 0.0
         )
 
 
 def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
-    """Refuse an ``n`` below a rank in use."""
+    """Raise if `n` is below a rank in use."""
     over = np.flatnonzero(needed > measure["n"])
     if len(over):
         raise ValueError(
-            f"{measure}: n={measure['n']} is smaller than rank {int(needed[over[0]])}, needed for query "
-            f"{run.judgments.query_ids[over[0]]!r}{and_more(len(over) - 1)}; n is the size of the collection"
+            f"{measure}: n={measure['n']} is smaller than rank {int(needed[over[0]])}, needed for "
+            f"query "
+            f"{run.judgments.query_ids[over[0]]!r}{and_more(len(over) - 1)}; n is the size of the "
+            f"collection"
         )
 
 
-def nested(found: Relevant) -> Floats:
-    """LR = (r + r / p*) / (m + 1), with p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), and 0 if r = 0.
+def nested(relevant: Relevant) -> Floats:
+    """Return LR = (r + r / p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1).
 
     N' = sum_{i<r} C(p_i - 1, i) counts the placements of the first r - 1 relevant documents that
     are better.
     """
-    rank, m, r = found.rank, found.m, found.r
+    rank, m, r = relevant.rank, relevant.m, relevant.r
     value = np.zeros(len(m))
     start = r.cumsum() - r
     left = r.nonzero()[0]
     if len(left) > _FEW:  # all queries at once, as far as floats hold all integers on the way
         first, last = start[left], start[left] + r[left] - 1
-        term = _binomials(rank - 1, found.level)
+        term = _binomials(rank - 1, relevant.level)
         term[last] = 0
         placements = _binomials(rank[last] - 1, r[left] - 1)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -373,7 +400,7 @@ def nested_of_one(ranks: list[int], m: int) -> float:
 
 
 def _lr_of_fraction(ranks: list[int], m: int, numerator: int, denominator: int) -> float:
-    """Return (r + r / p*) / (m + 1), where p* = (p_r - 1) + numerator / denominator, rounded once."""
+    """Return (r + r / p*) / (m + 1), p* = (p_r - 1) + numerator / denominator, rounded once."""
     r, p_r = len(ranks), ranks[-1]
     p_star = (p_r - 1) * denominator + numerator  # times the denominator
     return (r * (p_star + denominator)) / ((m + 1) * p_star)
@@ -478,7 +505,7 @@ def _binomials(n: Ints, k: Ints) -> Floats:
     return product
 
 
-def weighted(found: Relevant, *, n: int, eps: float) -> Floats:
+def weighted(relevant: Relevant, *, n: int, eps: float) -> Floats:
     """Metric lexirecall (Diaz et al., Eq. 12): sum of w_i x_i with x_i = (n - p_i) / n.
 
     With Delta = 1 / (n + eps), w_1 = Delta^(m-1) / (1 + Delta)^(m-1) and w_i = Delta^(m-i) / (1 +
@@ -487,9 +514,9 @@ def weighted(found: Relevant, *, n: int, eps: float) -> Floats:
     Writing N = 1 / Delta = u / v and A = u + v, the sum is
     (v^(m-1) X_1 + u sum_{i>=2} A^(i-2) v^(m-i) X_i) / (n A^(m-1)) with the integers X_i = n - p_i.
     """
-    value, ranks, end = np.zeros(len(found.m)), found.rank.tolist(), 0
+    value, ranks, end = np.zeros(len(relevant.m)), relevant.rank.tolist(), 0
     u, v = (n + Fraction(eps)).as_integer_ratio()
-    for q, (m, r) in enumerate(zip(found.m.tolist(), found.r.tolist(), strict=True)):
+    for q, (m, r) in enumerate(zip(relevant.m.tolist(), relevant.r.tolist(), strict=True)):
         if not m:
             continue
         end += r

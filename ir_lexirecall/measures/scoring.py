@@ -1,4 +1,4 @@
-"""The values of any measure for an aligned run: of this library, of ir_measures, or of another provider."""
+"""Values of any measure for an aligned run: ours, ir_measures' own, or another provider's."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _MOST_DOCUMENTS = 2**26  # of a stand-in run
 
 
 def is_native(measure: IRMeasure) -> bool:
-    """Whether this library computes a measure itself, from the ranks of the judged documents alone."""
+    """Return whether this library computes a measure itself, from ranks of judged documents."""
     return isinstance(measure, Measure) or is_standard(measure) or is_of_ndeval(measure)
 
 
 def is_standard(measure: IRMeasure) -> bool:
-    """Whether a measure of ir_measures, with its parameters, is computed here.
+    """Return whether a measure of ir_measures, with its parameters, is computed here.
 
     >>> from ir_measures import AP, RBP, Compat, P
     >>> [is_standard(measure) for measure in (AP(rel=2) @ 100, RBP(rel=1), P @ 10, P, Compat(p=0.8))]
@@ -49,7 +49,7 @@ def is_standard(measure: IRMeasure) -> bool:
 
 
 def smaller_is_better(measure: IRMeasure) -> bool:
-    """Whether the smaller value of a measure is the better one.
+    """Return whether the smaller value of a measure is the better one.
 
     >>> import ir_measures
     >>> smaller_is_better(ir_measures.AP)
@@ -59,7 +59,7 @@ def smaller_is_better(measure: IRMeasure) -> bool:
 
 
 def identical(measure: IRMeasure) -> bool:
-    """Whether ``values`` gives, bit for bit, what ir_measures' default pipeline gives for this measure.
+    """Return whether `values` gives, bit for bit, what ir_measures gives for this measure.
 
     True for what pytrec_eval provides. Other providers break ties in other ways, and pytrec_eval
     reads only plain decimal parameters.
@@ -76,7 +76,7 @@ def identical(measure: IRMeasure) -> bool:
 
 
 def check_served(measures: Iterable[IRMeasure]) -> None:
-    """Refuse measures that nobody serves, before anything is scored.
+    """Raise if no provider supports a measure, before anything is scored.
 
     >>> class Unserved(IRMeasure):
     ...     NAME = __name__ = "Unserved"
@@ -90,7 +90,7 @@ def check_served(measures: Iterable[IRMeasure]) -> None:
 
 
 def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
-    """Values of all queries, shape ``(Q,)``; those of C/W/L measures with cost and utility."""
+    """Return values of all queries, shape `(Q,)`; of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
         result = measure.score(run.condensed() if measure["judged_only"] else run)
         array, queries = result.value if isinstance(result, Utility) else result, len(run.judgments)
@@ -101,7 +101,8 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
         ):  # a user's
             shape = getattr(array, "shape", type(array).__name__)
             raise ValueError(
-                f"{measure}: score must give an array of {queries} numbers, one per query, not {shape}"
+                f"{measure}: score must give an array of {queries} numbers, one per query, not "
+                f"{shape}"
             )
         return result
     if is_standard(measure):
@@ -110,7 +111,10 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
 
 
 def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:
-    """Values of all queries, shape ``(Q,)``; ``threshold`` is the measure's ``rel`` unless it names one itself."""
+    """Return values of all queries, shape `(Q,)`.
+
+    `threshold` is the measure's `rel` unless it names one itself.
+    """
     if threshold is not None and "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
         measure = measure(rel=threshold)
     result = score(measure, run)
@@ -177,21 +181,26 @@ def warn_if_unreached(least_grade: Mapping[str, float], judgments: Judgments) ->
     if unreached:
         level = 0.5 if 0.5 <= top < 1 else top
         warn(
-            f"no grade of the qrels is high enough to count as relevant for {shown_names(unreached)}: "
+            f"no grade of the qrels is high enough to count as relevant for "
+            f"{shown_names(unreached)}: "
             f"the highest is {top:g}, so that no ranking can score; load the qrels with "
-            f"levels=[{level:g}] (--levels {level:g}), by which grades from there on count as 1, or "
+            f"levels=[{level:g}] (--levels {level:g}), by which grades from there on count as 1, "
+            f"or "
             "give measures of this library a smaller rel, as in LR(rel=0.5)"
         )
 
 
 def least_grade(measure: IRMeasure) -> float:
-    """Return the smallest grade that counts as relevant for a measure; 0 if any grade has a gain."""
+    """Return the smallest grade that counts as relevant; 0 if any grade has a gain."""
     rel = optional(measure, "rel")
     return getattr(measure, "LEAST_GRADE", 0.0) if rel is None else rel
 
 
 def aggregate(measure: IRMeasure, per_query: Floats) -> float:
-    """One number from the values of all queries, as the measure's own aggregator makes it, added up in their order."""
+    """Return one number from the values of all queries, by the measure's own aggregator.
+
+    Values are added up in the order of the queries.
+    """
     aggregator = measure.aggregator()
     if type(aggregator) in (MeanAgg, SumAgg) and len(per_query):
         total = (
@@ -204,13 +213,13 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
 
 
 def mean(measure: IRMeasure, per_query: Floats) -> float:
-    """The mean over queries: what ``aggregate`` gives, but for counts, which it adds up."""
+    """Return the mean over queries, also of counts, which `aggregate` adds up."""
     total = aggregate(measure, per_query)
     return total / max(1, len(per_query)) if is_added_up(measure) else total
 
 
 def is_added_up(measure: IRMeasure) -> bool:
-    """Whether tables show a sum over queries (``NumRet``), not a mean."""
+    """Return whether tables show a sum over queries (`NumRet`), not a mean."""
     return type(measure.aggregator()) is SumAgg
 
 
@@ -227,7 +236,8 @@ def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
     judgments.check_whole_grades(str(measure))
     if run.depth.sum() > _MOST_DOCUMENTS:
         raise ValueError(
-            f"{measure} needs every document of the rankings, {run.depth.sum():,} in all, but is computed for at most "
+            f"{measure} needs every document of the rankings, {run.depth.sum():,} in all, but is "
+            f"computed for at most "
             f"{_MOST_DOCUMENTS:,}"
         )
     names = [
@@ -265,15 +275,15 @@ OfRanks: TypeAlias = Callable[[list[int], int, float], float]
 
 
 def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
-    """How to compute a measure from p_1 < ... < p_r and m alone; None for others.
+    """Return the function of ranks and m that computes a measure; None for others.
 
     >>> import ir_measures
     >>> function_of_ranks(ir_measures.AP)([1, 4], 2, float("inf"))
     0.75
     """
-    known = measure.SUPPORTED_PARAMS
+    supported = measure.SUPPORTED_PARAMS
     plain = all(
-        name in ("rel", "cutoff") or value == known[name].default
+        name in ("rel", "cutoff") or value == supported[name].default
         for name, value in measure.params.items()
     )
     return (
@@ -284,12 +294,12 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
 
 
 def is_plain_ndcg(measure: IRMeasure) -> bool:
-    """Whether a measure is ir_measures' nDCG with grades as gains."""
+    """Return whether a measure is ir_measures' nDCG with grades as gains."""
     return type(measure) is type(ir_measures.nDCG) and measure.params.keys() <= {"cutoff"}
 
 
 def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:
-    """DCG down to rank k of (rank, gain) pairs in order of rank."""
+    """Return DCG down to rank k of (rank, gain) pairs in order of rank."""
     total = 0.0
     for rank, gain in ranked:
         if rank > k:

@@ -36,8 +36,10 @@ class DCG(_OfToolkits):
     RANGE = (0.0, inf)
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{g(d_i)}{\log_2(i + 1)}",
-        symbols="g(d): the document's grade, a negative one counts as 0 (dcg='log2'), or 2^grade - 1 ('exp-log2')",
-        values="0 upwards; queries with more relevant documents have larger values, so nDCG is better for means",
+        symbols="g(d): the document's grade, a negative one counts as 0 (dcg='log2'), or 2^grade - 1 "
+        "('exp-log2')",
+        values="0 upwards; queries with more relevant documents have larger values, so nDCG is "
+        "better for means",
         zero="no document with a grade above 0 is retrieved (down to rank k)",
         ties="the same gains at the same ranks",
         use="to compare with values of ranx's dcg; for means over queries use nDCG",
@@ -88,7 +90,8 @@ class F1(_OfToolkits):
         symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents retrieved",
         zero="no relevant document is retrieved (down to rank k), or the query has none",
         ties="as many relevant documents among the first k",
-        use="to weigh precision and recall equally at a cutoff; SetF has other weights, of the whole ranking",
+        use="to weigh precision and recall equally at a cutoff; SetF has other weights, of the "
+        "whole ranking",
         example=Example("F1@4", (1, 0, 0), 1 / 3, "r = 1, k = 4, m = 2: 2/(4 + 2) = 1/3.", (1,)),
         source="chinchor1992",
         see_also=("SetF", "P", "R"),
@@ -96,9 +99,9 @@ class F1(_OfToolkits):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
-        found, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
+        relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
         documents = run.depth if k is None else float(k)
-        return ratio(2 * found.r, np.where(found.m > 0, documents + found.m, 0))
+        return ratio(2 * relevant.r, np.where(relevant.m > 0, documents + relevant.m, 0))
 
 
 class R_cap(_OfToolkits):
@@ -114,11 +117,13 @@ class R_cap(_OfToolkits):
     FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{r}{\min(k, m)}",
-        symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents retrieved; "
+        symbols=f"{RANKS} (r down to rank k); without a cutoff, k is the number of documents "
+        f"retrieved; "
         "BEIR's R_cap, in Diaz et al. without a cutoff",
         zero="no relevant document is retrieved (down to rank k), or the query has none",
         ties="as many relevant documents among the first k",
-        use="where queries have more relevant documents than the cutoff, as in BEIR's Touche and TREC-COVID",
+        use="where queries have more relevant documents than the cutoff, as in BEIR's Touche and "
+        "TREC-COVID",
         example=Example("R_cap@2", (1, 0), 1 / 2, "r = 1, min(2, 3) = 2: 1/2.", (1, 1)),
         source="diaz2026",
         see_also=("R", "Rprec"),
@@ -126,5 +131,5 @@ class R_cap(_OfToolkits):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
-        found, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
-        return ratio(found.r, np.minimum(found.m, run.depth if k is None else k))
+        relevant, k = run.relevant(self["rel"], self["cutoff"]), self["cutoff"]
+        return ratio(relevant.r, np.minimum(relevant.m, run.depth if k is None else k))

@@ -38,7 +38,7 @@ def _is_size(n: Any) -> bool:
 
 
 class _TotalRecall(Measure, register=False):
-    """What all share: the collection's size, and where its relevant documents stand."""
+    """Base of the measures of total recall: size of the collection, ranks in all of it."""
 
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "collections"
@@ -47,7 +47,8 @@ class _TotalRecall(Measure, register=False):
         "rel": rel(),
         "n": Param(
             int,
-            "documents in the collection: a number, one per query (a dict), or 'ranking', those ranked",
+            "documents in the collection: a number, one per query (a dict), or 'ranking', those "
+            "ranked",
             default="ranking",
             also=(dict, str),
             check=_is_size,
@@ -56,52 +57,59 @@ class _TotalRecall(Measure, register=False):
     }
 
     def positions(self, run: AlignedRun) -> tuple[Relevant, Ints]:
-        """Where all m relevant documents of every query stand in its collection, and n, its size, shape ``(Q,)``.
+        """Return the ranks of all relevant documents of every query, and the collection sizes.
 
         Raises:
             ValueError: n lacks a query, is smaller than a rank in use, or is to be the length of a
                 ranking that misses some.
         """
-        found, ids = run.relevant(self["rel"]), run.judgments.query_ids
-        missing = found.m - found.r
+        relevant, ids = run.relevant(self["rel"]), run.judgments.query_ids
+        missing = relevant.m - relevant.r
         if self["n"] == "ranking":
-            lacking = np.flatnonzero(missing)
-            if len(lacking):
+            incomplete = np.flatnonzero(missing)
+            if len(incomplete):
                 raise ValueError(
-                    f"{self}: the ranking of query {ids[lacking[0]]!r} lacks {missing[lacking[0]]} relevant documents"
-                    f"{and_more(len(lacking) - 1)}; give n, the size of the collection"
+                    f"{self}: the ranking of query {ids[incomplete[0]]!r} lacks "
+                    f"{missing[incomplete[0]]} relevant documents"
+                    f"{and_more(len(incomplete) - 1)}; give n, the size of the collection"
                 )
-            return found, np.maximum(run.depth, 1)
+            return relevant, np.maximum(run.depth, 1)
         if isinstance(self["n"], Mapping):
             by_id = {str(query_id): size for query_id, size in self["n"].items()}
-            unknown = [ids[q] for q in np.flatnonzero(found.m).tolist() if ids[q] not in by_id]
+            unknown = [ids[q] for q in np.flatnonzero(relevant.m).tolist() if ids[q] not in by_id]
             if unknown:
                 raise ValueError(
-                    f"{self.NAME}: n has no size for query {unknown[0]!r}{and_more(len(unknown) - 1)}; add it"
+                    f"{self.NAME}: n has no size for query "
+                    f"{unknown[0]!r}{and_more(len(unknown) - 1)}; add it"
                 )
             n = np.array([by_id.get(query_id, 1) for query_id in ids], dtype=np.int64)
         else:
             n = np.full(len(ids), self["n"], dtype=np.int64)
         needed = run.depth + missing
-        over = np.flatnonzero((needed > n) & (found.m > 0))
+        over = np.flatnonzero((needed > n) & (relevant.m > 0))
         if len(over):
             q = over[0]
             raise ValueError(
-                f"{self}: n={n[q]} is smaller than the {needed[q]} documents of query {ids[q]!r}{and_more(len(over) - 1)}; n "
+                f"{self}: n={n[q]} is smaller than the {needed[q]} documents of query "
+                f"{ids[q]!r}{and_more(len(over) - 1)}; n "
                 "is the size of the collection"
             )
         if not missing.any():
-            return found, n
+            return relevant, n
         query = np.repeat(
             np.arange(len(n)), missing
         )  # of the missing ones, at ranks n - missing + 1, ..., n
         at_end = (n - missing + 1)[query] + position_in_segment(query)
-        rank = np.insert(found.rank, np.searchsorted(found.query, query, side="right"), at_end)
-        return replace(found, query=np.repeat(np.arange(len(n)), found.m), rank=rank, r=found.m), n
+        rank = np.insert(
+            relevant.rank, np.searchsorted(relevant.query, query, side="right"), at_end
+        )
+        return replace(
+            relevant, query=np.repeat(np.arange(len(n)), relevant.m), rank=rank, r=relevant.m
+        ), n
 
 
 class WSS(_TotalRecall):
-    """Share of the collection that need not be read to reach a recall, beyond what chance would save.
+    """Share of the collection that need not be read to reach a recall, beyond chance.
 
     The share of the collection that need not be read to find j relevant documents, less that which
     reading at random would save.
@@ -124,7 +132,8 @@ class WSS(_TotalRecall):
         formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
         symbols=f"{_RANKS}; r: recall to be reached",
         values="-(1 - r) to r",
-        zero="as much is read as reading at random would take, or the query has no relevant documents",
+        zero="as much is read as reading at random would take, or the query has no relevant "
+        "documents",
         ties="the j-th relevant document stands at the same rank, whatever the others do",
         use="when reviewers stop at a known recall, and what counts is how much they need not read",
         example=Example(
@@ -146,11 +155,11 @@ class WSS(_TotalRecall):
         return self["r"] - 1, self["r"]
 
     def score(self, run: AlignedRun) -> Floats:
-        (found, n), r = self.positions(run), self["r"]
-        j, p = np.ceil(r * found.m * (1 - SUM)), np.zeros(len(n))
-        at = found.level == j[found.query]
-        p[found.query[at]] = found.rank[at]
-        return np.where(found.m > 0, (n - p) / n - (1 - r), 0.0)
+        (relevant, n), r = self.positions(run), self["r"]
+        j, p = np.ceil(r * relevant.m * (1 - SUM)), np.zeros(len(n))
+        at = relevant.level == j[relevant.query]
+        p[relevant.query[at]] = relevant.rank[at]
+        return np.where(relevant.m > 0, (n - p) / n - (1 - r), 0.0)
 
 
 class ATD(_TotalRecall):
@@ -174,7 +183,8 @@ class ATD(_TotalRecall):
         values="(m + 1)/2 to n - (m - 1)/2; smaller is better",
         zero="the query has no relevant documents",
         ties="the same mean rank of the relevant documents",
-        use="when effort counts on average over the relevant documents: how early a review meets them",
+        use="when effort counts on average over the relevant documents: how early a review meets "
+        "them",
         example=Example("ATD(n=10)", _RANKING, 2.5, "Mean rank (1 + 4)/2 = 2.5."),
         see_also=("RecallLoss", "RE", "LastRel"),
     )
@@ -188,8 +198,8 @@ class ATD(_TotalRecall):
         return UNIT if self["normalize"] else self.RANGE
 
     def score(self, run: AlignedRun) -> Floats:
-        found, n = self.positions(run)
-        value = ratio(per_query_sum(found.query, found.rank, len(n)), found.m)
+        relevant, n = self.positions(run)
+        value = ratio(per_query_sum(relevant.query, relevant.rank, len(n)), relevant.m)
         return value / n if self["normalize"] else value
 
 
@@ -213,11 +223,13 @@ class RecallLoss(_TotalRecall):
     PRETTY_NAME: ClassVar[str] = "Loss of Recall"
     RANGE = UNIT
     ABOUT = _about(
-        formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
+        formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} "
+        r"\mathrm{found}(k)}{m (n - m)}",
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
-        use="when reviews of other sizes are compared: 0 is the best ranking, 1 the worst, 0.5 on average chance",
+        use="when reviews of other sizes are compared: 0 is the best ranking, 1 the worst, 0.5 on "
+        "average chance",
         example=Example(
             "RecallLoss(n=10)",
             _RANKING,
@@ -229,10 +241,10 @@ class RecallLoss(_TotalRecall):
     SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
-        found, n = self.positions(run)
-        m = found.m.astype(np.float64)
+        relevant, n = self.positions(run)
+        m = relevant.m.astype(np.float64)
         area = m * (n + 1) - per_query_sum(
-            found.query, found.rank, len(n)
+            relevant.query, relevant.rank, len(n)
         )  # the sum of found(k) over k = 1..n
         return ratio(m * (n - (m - 1) / 2) - area, m * (n - m))
 
@@ -261,7 +273,8 @@ class LastRel(_TotalRecall):
         values="m to n; smaller is better",
         zero="the query has no relevant documents",
         ties="the last relevant document stands at the same rank",
-        use="when everything must be found: how many documents are read until then; TSE is its reciprocal",
+        use="when everything must be found: how many documents are read until then; TSE is its "
+        "reciprocal",
         example=Example(
             "LastRel(n=10)", _RANKING, 4.0, "The last of m = 2 relevant documents has rank 4."
         ),
@@ -292,7 +305,8 @@ class ERF(_TotalRecall):
         formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
         symbols=f"{_RANKS}; x: share of the collection that is read",
         values="-x to 1 - x",
-        zero="as much is found as reading at random would find, or the query has no relevant documents",
+        zero="as much is found as reading at random would find, or the query has no relevant "
+        "documents",
         ties="as many relevant documents among the first floor(x n)",
         use="when a share of the collection can be read, and what counts is how much that finds",
         example=Example(
@@ -313,7 +327,7 @@ class ERF(_TotalRecall):
         return -self["x"], 1 - self["x"]
 
     def score(self, run: AlignedRun) -> Floats:
-        (found, n), x = self.positions(run), self["x"]
-        top = found.rank <= np.floor(x * n * (1 + SUM))[found.query]
-        recall = ratio(np.bincount(found.query[top], minlength=len(n)), found.m)
-        return np.where(found.m > 0, recall - x, 0.0)
+        (relevant, n), x = self.positions(run), self["x"]
+        top = relevant.rank <= np.floor(x * n * (1 + SUM))[relevant.query]
+        recall = ratio(np.bincount(relevant.query[top], minlength=len(n)), relevant.m)
+        return np.where(relevant.m > 0, recall - x, 0.0)

@@ -62,13 +62,13 @@ def computes(table: dict[str, Score], *names: str) -> Callable[[Score], Score]:
 
 
 def optional(measure: Measure, name: str) -> Any:
-    """A parameter's value or default, None where there is neither, or no such parameter."""
+    """Return a parameter's value or default; None if there is neither."""
     value = measure[name] if name in measure.SUPPORTED_PARAMS else None
     return None if value is NOT_PROVIDED else value
 
 
 def cutoff_of(measure: Measure) -> int:
-    """The cutoff, ``UNLIMITED`` where there is none."""
+    """Return the cutoff; `UNLIMITED` if there is none."""
     k = optional(measure, "cutoff")
     if k is not None and not k >= 1:
         raise ValueError(f"{measure}: the cutoff must be at least 1")
@@ -76,7 +76,7 @@ def cutoff_of(measure: Measure) -> int:
 
 
 def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) -> float:
-    """A parameter that is a finite number between ``low`` and ``high``."""
+    """Return a parameter that is a finite number between `low` and `high`."""
     value = measure[name]
     if not (low <= value <= high and value < math.inf):
         expected = (
@@ -89,7 +89,10 @@ def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) 
 
 
 def ranking_of(measure: Measure, run: AlignedRun) -> AlignedRun:
-    """The ranking, with ``judged_only`` without documents that trec_eval takes as unjudged, those of a negative grade among them."""
+    """Return the ranking, with `judged_only` without documents that trec_eval takes as unjudged.
+
+    Documents of a negative grade are among them.
+    """
     if not optional(measure, "judged_only"):
         return run
 
@@ -102,15 +105,15 @@ def ranking_of(measure: Measure, run: AlignedRun) -> AlignedRun:
 
 
 def relevant_of(measure: Measure, run: AlignedRun) -> Relevant:
-    """The relevant documents retrieved, as the measure's parameters ``rel``, ``cutoff`` and ``judged_only`` define them."""
+    """Return the relevant documents retrieved, by the measure's parameters."""
     k = cutoff_of(measure)
     return ranking_of(measure, run).relevant(measure["rel"], None if k == UNLIMITED else k)
 
 
-def best_precision(found: Relevant, c: Ints) -> Floats:
-    """Largest precision at the i-th relevant documents with i >= c, 0 where there are fewer; ``c`` and the value of shape ``(Q,)``."""
-    value, keep = np.zeros(len(c)), found.level >= c[found.query]
-    np.maximum.at(value, found.query[keep], (found.level / found.rank)[keep])
+def best_precision(relevant: Relevant, c: Ints) -> Floats:
+    """Return the largest precision from the c-th relevant document on; 0 if there are fewer."""
+    value, keep = np.zeros(len(c)), relevant.level >= c[relevant.query]
+    np.maximum.at(value, relevant.query[keep], (relevant.level / relevant.rank)[keep])
     return value
 
 
@@ -135,7 +138,7 @@ class Gains:
 
 
 def gains(run: AlignedRun, dcg: str) -> Gains:
-    """The documents with a gain: their grade (``'log2'``) or 2^grade - 1 (``'exp-log2'``)."""
+    """Return the documents with a gain: their grade (`'log2'`) or 2^grade - 1 (`'exp-log2'`)."""
 
     def ranked() -> Gains:
         row = np.flatnonzero(run.grade > 0)
@@ -147,7 +150,7 @@ def gains(run: AlignedRun, dcg: str) -> Gains:
 
 
 def ideal_gains(judgments: Judgments, dcg: str) -> Gains:
-    """All judged documents with a gain, best first."""
+    """Return all judged documents with a gain, best first."""
 
     def ideal() -> Gains:
         row = np.flatnonzero(judgments.grade > 0)
@@ -159,7 +162,7 @@ def ideal_gains(judgments: Judgments, dcg: str) -> Gains:
 
 
 def _gain(dcg: str, grade: Floats, query: Ints, judgments: Judgments) -> Floats:
-    """Gains of grades above 0, divided by a power of 2 for each query where they could be too large for a float."""
+    """Return gains of grades above 0, divided by a power of 2 if they could be too large."""
     if dcg == "log2":
         return grade
     if judgments.highest_grade < 512:
@@ -170,7 +173,7 @@ def _gain(dcg: str, grade: Floats, query: Ints, judgments: Judgments) -> Floats:
 
 
 def log2_of_next(rank: Ints) -> Floats:
-    """log2(rank + 1) as the C library computes it, not NumPy."""
+    """Return log2(rank + 1) as the C library computes it, not NumPy."""
     top = int(rank.max()) if len(rank) else 0
     if top < _TABLE_DEPTH:
         return _log2_table(max(top.bit_length(), 10))[rank]
@@ -198,7 +201,7 @@ _READ_BY_PROGRAM: dict[str, Callable[[Any], bool]] = {
 
 
 def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
-    """Whether ir_measures has pytrec_eval compute a measure with this parameter, and hands it on as it was meant."""
+    """Return whether pytrec_eval gets this parameter as it was meant."""
     is_read = _READ_BY_PROGRAM.get(f"{measure.NAME}.{name}", _READ_BY_PROGRAM.get(name))
     return is_read is None or is_read(value)
 
@@ -206,41 +209,49 @@ def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
 @computes(BY_TREC_EVAL, "P", "R", "Success")
 def _at_k(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first k: over k, over m, or whether there are any."""
-    found = relevant_of(measure, run)
+    relevant = relevant_of(measure, run)
     if measure.NAME == "Success":
-        return (found.r > 0).astype(np.float64)
-    return found.r / float(cutoff_of(measure)) if measure.NAME == "P" else ratio(found.r, found.m)
+        return (relevant.r > 0).astype(np.float64)
+    return (
+        relevant.r / float(cutoff_of(measure))
+        if measure.NAME == "P"
+        else ratio(relevant.r, relevant.m)
+    )
 
 
 @computes(BY_TREC_EVAL, "Rprec")
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
-    found = relevant_of(measure, run)
+    relevant = relevant_of(measure, run)
     return ratio(
-        np.bincount(found.query[found.rank <= found.m[found.query]], minlength=len(found.m)),
-        found.m,
+        np.bincount(
+            relevant.query[relevant.rank <= relevant.m[relevant.query]], minlength=len(relevant.m)
+        ),
+        relevant.m,
     )
 
 
 @computes(BY_TREC_EVAL, "AP")
 def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
-    found = relevant_of(measure, run)
-    return ratio(per_query_sum(found.query, found.level / found.rank, len(found.m)), found.m)
+    relevant = relevant_of(measure, run)
+    return ratio(
+        per_query_sum(relevant.query, relevant.level / relevant.rank, len(relevant.m)), relevant.m
+    )
 
 
 @computes(BY_TREC_EVAL, "RR")
 def _rr(measure: Measure, run: AlignedRun) -> Floats:
     """RR = 1 / p_1, and 0 where p_1 is below rank k."""
-    found = relevant_of(measure, run)
-    value, first = np.zeros(len(found.m)), found.level == 1
-    value[found.query[first]] = 1 / found.rank[first]
+    relevant = relevant_of(measure, run)
+    value, first = np.zeros(len(relevant.m)), relevant.level == 1
+    value[relevant.query[first]] = 1 / relevant.rank[first]
     return value
 
 
 @computes(BY_TREC_EVAL, "nDCG")
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
-    """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
+    """Compute nDCG@k; the gain is g (`'log2'`) or 2^g - 1 (`'exp-log2'`)."""
     named, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
     if named:  # they replace the grades that they name
 
@@ -263,33 +274,33 @@ def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
 
 @computes(BY_TREC_EVAL, "Bpref")
 def _bpref(measure: Measure, run: AlignedRun) -> Floats:
-    """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
+    """Compute bpref: (1/m) sum of 1 - min(n, m) / min(N, m), n of N non-relevant ones before."""
     rel = measure["rel"]
-    found = run.relevant(rel)
-    before = _judged_down_to(run, rel) - found.level
-    not_relevant = np.maximum(run.judgments.m(0) - found.m, 0)
-    m = found.m[found.query]
-    lost = ratio(np.minimum(before, m), np.minimum(not_relevant[found.query], m))
-    return ratio(per_query_sum(found.query, 1 - lost, len(found.m)), found.m)
+    relevant = run.relevant(rel)
+    before = _judged_down_to(run, rel) - relevant.level
+    not_relevant = np.maximum(run.judgments.m(0) - relevant.m, 0)
+    m = relevant.m[relevant.query]
+    lost = ratio(np.minimum(before, m), np.minimum(not_relevant[relevant.query], m))
+    return ratio(per_query_sum(relevant.query, 1 - lost, len(relevant.m)), relevant.m)
 
 
 @computes(BY_TREC_EVAL, "infAP")
 def _infap(measure: Measure, run: AlignedRun) -> Floats:
-    """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
+    """Compute infAP, with precision expected from the judged documents above (Yilmaz, Aslam)."""
     rel = measure["rel"]
-    found = run.relevant(rel)
-    pooled = np.flatnonzero(run.grade >= rel) - np.searchsorted(run.query, found.query)
+    relevant = run.relevant(rel)
+    pooled = np.flatnonzero(run.grade >= rel) - np.searchsorted(run.query, relevant.query)
     judged = _judged_down_to(run, rel) - 1
-    j = found.rank - 1.0
-    shares = (found.level - 1 + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
+    j = relevant.rank - 1.0
+    shares = (relevant.level - 1 + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
     with np.errstate(invalid="ignore"):
         expected = 1 / (j + 1) + (j / (j + 1)) * (pooled / j) * shares
     expected[j == 0] = 1.0
-    return ratio(per_query_sum(found.query, expected, len(found.m)), found.m)
+    return ratio(per_query_sum(relevant.query, expected, len(relevant.m)), relevant.m)
 
 
 def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
-    """Count the documents down to each relevant one that are judged, or relevant by a negative `rel`."""
+    """Count the documents down to each relevant one that are judged, or relevant by `rel`."""
     total = np.r_[0, np.cumsum(run.is_judged | (run.grade >= rel))]
     row = np.flatnonzero(run.grade >= rel)
     return total[row + 1] - total[np.searchsorted(run.query, run.query[row])]
@@ -297,22 +308,22 @@ def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
 
 @computes(BY_TREC_EVAL, "IPrec")
 def _iprec(measure: Measure, run: AlignedRun) -> Floats:
-    """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
+    """Compute the best precision at or below the rank where the recall is reached."""
     recall = float(f"{number(measure, 'recall'):.2f}")
     ranking = ranking_of(measure, run)
-    found = ranking.relevant(measure["rel"])
-    c = np.floor(recall * found.m + 0.9)
-    value = best_precision(found, c)
+    relevant = ranking.relevant(measure["rel"])
+    c = np.floor(recall * relevant.m + 0.9)
+    value = best_precision(relevant, c)
     value[_scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
 
 
 @computes(BY_TREC_EVAL, "SetP", "SetR", "SetAP", "SetF")
 def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
-    """Of all retrieved: precision P (``relative``: over the most that could be relevant), recall R, P R, (beta + 1) P R / (beta P + R)."""
+    """Compute SetP, SetR, SetAP and SetF, of all documents retrieved."""
     ranking = ranking_of(measure, run)
-    found, depth = ranking.relevant(measure["rel"]), ranking.depth
-    r, m = found.r.astype(np.float64), found.m
+    relevant, depth = ranking.relevant(measure["rel"]), ranking.depth
+    r, m = relevant.r.astype(np.float64), relevant.m
     if measure.NAME == "SetP":
         return ratio(r, np.minimum(depth, m) if measure["relative"] else depth)
     if measure.NAME == "SetR":
@@ -325,7 +336,7 @@ def _of_sets(measure: Measure, run: AlignedRun) -> Floats:
 
 @computes(BY_TREC_EVAL, "NumRet", "NumRel", "NumQ")
 def _counts(measure: Measure, run: AlignedRun) -> Floats:
-    """Documents retrieved (with ``rel`` the relevant ones), relevant ones, and 1: of the queries that the run has."""
+    """Count retrieved or relevant documents, or queries, of the queries that the run has."""
     rel, scored = optional(measure, "rel"), _scored_queries(run)
     if measure.NAME == "NumRel":
         return np.where(scored, run.judgments.m(rel), 0.0)
@@ -335,7 +346,7 @@ def _counts(measure: Measure, run: AlignedRun) -> Floats:
 
 
 def _scored_queries(run: AlignedRun) -> Bools:
-    """The queries that trec_eval scores: those of the run that have judged documents."""
+    """Return the queries that trec_eval scores: those of the run that have judged documents."""
     named = run.depth > 0
     named[run.ranked] = True
     return named & (run.judgments.m(-math.inf) > 0)

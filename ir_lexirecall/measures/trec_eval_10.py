@@ -1,4 +1,4 @@
-"""What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, Unjudged, as trec_eval 10 computes them; and nDCG_JK.
+"""Measures of trec_eval 10 that ir_measures lacks, the original nDCG, and unjudged documents.
 
 Doubles are added, multiplied and divided in the program's order, so that values are its to the last
 bit.
@@ -70,10 +70,12 @@ class IPrec_TE(_TrecEval):
     PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
     ABOUT = _about(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
-        symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
+        symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as "
+        f"IPrec",
         zero="fewer than c relevant documents are retrieved, or none",
         ties="the same best precision from relevant document c on",
-        use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and ir_measures, IPrec",
+        use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and "
+        "ir_measures, IPrec",
         example=Example(
             "IPrec_TE@0.6", _RANKING, 1.0, "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4."
         ),
@@ -87,8 +89,8 @@ class IPrec_TE(_TrecEval):
     }
 
     def score(self, run: AlignedRun) -> Floats:
-        found = run.relevant(self["rel"])
-        return best_precision(found, recall_point(self["recall"], found.m, self["version"]))
+        relevant = run.relevant(self["rel"])
+        return best_precision(relevant, recall_point(self["recall"], relevant.m, self["version"]))
 
 
 class ElevenPt(_TrecEval):
@@ -124,10 +126,10 @@ class ElevenPt(_TrecEval):
     params: dict[str, Any] = {"version": _VERSION, "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
-        found = run.relevant(self["rel"])
-        total = np.zeros(len(found.m))
+        relevant = run.relevant(self["rel"])
+        total = np.zeros(len(relevant.m))
         for tenth in range(10, -1, -1):  # trec_eval goes up the ranking
-            total += best_precision(found, recall_point(tenth / 10, found.m, self["version"]))
+            total += best_precision(relevant, recall_point(tenth / 10, relevant.m, self["version"]))
         return total / 11
 
 
@@ -153,7 +155,8 @@ class RBP_TE(_TrecEval):
         values="0 to less than 1",
         zero="no document with a grade above 0 is retrieved, or the query has none",
         ties="the same sum; documents without a grade play no part",
-        use="to compare with trec_eval 10's rbp; for one top grade of all queries, CWL_RBP; for binary judgments, RBP",
+        use="to compare with trec_eval 10's rbp; for one top grade of all queries, CWL_RBP; for "
+        "binary judgments, RBP",
         example=Example(
             "RBP_TE(p=0.5)", _RANKING, 0.5 * (1 + 1 / 8), "(1 - 0.5)(1 + 0.5^3) = 0.5625."
         ),
@@ -205,11 +208,11 @@ class RelP(_TrecEval):
     params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
-        found = run.relevant(self["rel"], self["cutoff"])
+        relevant = run.relevant(self["rel"], self["cutoff"])
         depth = (
-            run.depth if self["cutoff"] is None else np.full(len(found.m), float(self["cutoff"]))
+            run.depth if self["cutoff"] is None else np.full(len(relevant.m), float(self["cutoff"]))
         )
-        return ratio(found.r, np.minimum(depth, found.m))
+        return ratio(relevant.r, np.minimum(depth, relevant.m))
 
 
 class Rndcg(_TrecEval):
@@ -234,15 +237,18 @@ class Rndcg(_TrecEval):
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
         plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
-        symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; the depth counts if above c_L + 1",
+        symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; the "
+        "depth counts if above c_L + 1",
         zero="no document with a grade above 0 is retrieved, or the query has no relevant one",
         ties="the same nDCG at every rank of D",
-        use="to compare with trec_eval's Rndcg, an experimental measure that does not depend on one cutoff",
+        use="to compare with trec_eval's Rndcg, an experimental measure that does not depend on "
+        "one cutoff",
         example=Example(
             "Rndcg",
             _RANKING,
             (1 / (1 + 1 / log2(3)) + (1 + 1 / log2(5)) / (1 + 1 / log2(3))) / 2,
-            "c_1 = 2 and the depth 4 > 3: nDCG@2 = 1/(1 + 1/log2 3) and nDCG@4 = (1 + 1/log2 5)/(1 + 1/log2 3), halved.",
+            "c_1 = 2 and the depth 4 > 3: nDCG@2 = 1/(1 + 1/log2 3) and nDCG@4 = (1 + 1/log2 "
+            "5)/(1 + 1/log2 3), halved.",
         ),
         source="jarvelin2002",
         see_also=("nDCG", "nDCG_JK"),
@@ -285,8 +291,10 @@ class nDCG_JK(_TrecEval):
     PRETTY_NAME: ClassVar[str] = "nDCG of Base a"
     FAMILY: ClassVar[str] = "graded"
     ABOUT = About(
-        formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
-        symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; ideal: the best order",
+        formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} "
+        r"\frac{g_i}{\max(1, \log_a i)}",
+        symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; "
+        "ideal: the best order",
         zero="no document of a grade above 0 among the first k, or the query has none",
         ties="the same grades at the same ranks; the first a ranks are alike",
         use="to follow older papers: the first a documents count in full",
