@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -357,3 +358,66 @@ def test_a_fall_of_exactly_the_margin_is_not_more() -> None:
     )
     assert irl.gate(QRELS, first, one_less, "P@1", margin=0.025, rule="drop").outcome == "passed"
     assert irl.gate(QRELS, first, one_less, "P@1", margin=0.0249, rule="drop").outcome == "worse"
+
+
+# -- clocks, full disks, folders that cannot be written in ------------------------------------------
+
+
+@pytest.mark.parametrize("year", [1970, 2000, 9999])
+def test_a_clock_that_jumps_changes_no_look(
+    year: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines have a time for people; looks are counted by lines."""
+
+    class Jumping(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime(year, 1, 1, tzinfo=tz)
+
+    path = tmp_path / "gate.jsonl"
+    claimed(path, "first")
+    monkeypatch.setattr(ledgers, "datetime", Jumping)
+    (second,) = claimed(path, "second")
+    (again,) = claimed(path, "first")
+    monkeypatch.undo()
+    (third,) = claimed(path, "third")
+    assert [second.number, again.number, third.number] == [2, 1, 3]
+    assert str(year) in path.read_text()
+
+
+@pytest.mark.parametrize("written", [0, 1, 25, 10_000])
+def test_a_full_disk_spends_a_look_at_most_and_breaks_no_ledger(
+    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much of the line is written before the disk is full."""
+    path = tmp_path / "gate.jsonl"
+    claimed(path, "first")
+
+    def full(file: Any, line: Any) -> None:
+        file.write((json.dumps(line) + "\n").encode()[:written])
+        file.flush()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledgers, "_append", full)
+        with pytest.raises(OSError, match="No space left"):
+            claimed(path, "second")
+    (look,) = claimed(path, "second")
+    assert look.number in (2, 3)
+    assert look.spent_before >= spent_at(1, 0.05)
+    assert claimed(path, "third")[0].number == look.number + 1
+
+
+def test_a_folder_that_cannot_be_written_in_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "none" / "gate.jsonl"
+    with pytest.raises(OSError, match="none"):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=path)
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise OSError(30, "Read-only file system", str(path))
+
+    monkeypatch.setattr(ledgers, "open", refused, raising=False)
+    with pytest.raises(OSError, match="Read-only file system"):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=tmp_path / "gate.jsonl")

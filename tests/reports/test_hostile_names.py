@@ -171,4 +171,6 @@ def test_every_format_of_the_command_line(
     assert form != "markdown" or "<script>" not in out
     assert form != "latex" or "_{a}" not in out
     if form in ("csv", "tsv"):
-        assert [c for c in cells_of(out.replace("\t", ",")) if FORMULA.match(c) and not is_number(c)] == []
+        assert [
+            c for c in cells_of(out.replace("\t", ",")) if FORMULA.match(c) and not is_number(c)
+        ] == []

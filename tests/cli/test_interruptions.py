@@ -1,0 +1,89 @@
+"""Ctrl-C at any time: a command says so in one line, exits with 130, and leaves no half file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT of this kind"),
+]
+
+_PATIENCE = 120  # seconds
+_INTERRUPTED = """
+import os, signal, sys
+def interrupt(event, arguments):
+    if event == "open" and not sent and moment in str(arguments[0]):
+        sent.append(True)
+        os.kill(os.getpid(), signal.SIGINT)
+sent, moment = [], sys.argv.pop(1)
+sys.addaudithook(interrupt)
+from shell_lexirecall import run
+run()
+"""
+RUNS = ("qrels.txt", "bm25.run", "dph.txt")
+COMMANDS = {
+    "eval": ("eval", *RUNS, "-m", "AP", "-o", "new.txt"),
+    "compare": ("compare", *RUNS, "-m", "AP", "-o", "new.txt"),
+    "compare --plot": ("compare", *RUNS, "-m", "AP", "--plot", "new.png"),
+    "report": ("report", *RUNS, "-m", "AP", "-o", "new.html"),
+    "benchmark": ("benchmark", "suite.toml", "-m", "AP", "-o", "new.txt"),
+    "benchmark --report": ("benchmark", "suite.toml", "-m", "AP", "--report", "new.html"),
+    "gate": ("gate", *RUNS, "-m", "AP", "-o", "new.txt"),
+    "to-judge": ("to-judge", *RUNS, "-m", "AP", "-o", "new.csv"),
+    "merge-judged": ("merge-judged", "qrels.txt", "quality.txt", "-o", "new.csv"),
+    "meta": ("meta", "agreement", *RUNS, "-m", "AP", "RR", "-o", "new.txt"),
+}
+SUITE = """
+[collections]
+one = "qrels.txt"
+two = "qrels.txt"
+[runs.one]
+a = "bm25.run"
+b = "dph.txt"
+[runs.two]
+a = "bm25.run"
+b = "dph.txt"
+"""
+
+
+@pytest.mark.parametrize("moment", ["qrels.txt", ".ir-lexirecall-"], ids=["reading", "writing"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c(command: str, moment: str, folder: Path) -> None:
+    Path("suite.toml").write_text(SUITE)
+    new = Path(next(word for word in COMMANDS[command] if word.startswith("new")))
+    new.write_text("as before")
+    before = set(os.listdir())
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, moment, *COMMANDS[command]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_PATIENCE,
+    )
+    assert (done.returncode, done.stdout) == (130, ""), done.stderr
+    assert done.stderr == "ir-lexirecall: interrupted\n"
+    assert new.read_text() == "as before"
+    assert set(os.listdir()) == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_same_commands_without_an_interruption(command: str, folder: Path) -> None:
+    """Else nothing was interrupted while it wrote."""
+    Path("suite.toml").write_text(SUITE)
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, "no file of this name", *COMMANDS[command]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [name for name in os.listdir() if name.startswith("new")]
