@@ -1,4 +1,6 @@
-"""ASReview's command ``asreview lexirecall``: compare models on systematic reviews, from their ``.asreview`` files.
+"""Compare models on systematic reviews by ASReview's command ``asreview lexirecall``.
+
+It reads their ``.asreview`` files.
 
     asreview lexirecall compare *.asreview
     asreview lexirecall eval *.asreview -m WSS@0.95 RecallLoss --by-review

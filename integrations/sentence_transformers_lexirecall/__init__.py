@@ -1,4 +1,7 @@
-"""Evaluate embedding models and rerankers while they train: sentence-transformers' evaluators with our measures beside their own, per query."""
+"""Evaluate embedding models and rerankers while they train.
+
+These are sentence-transformers' evaluators with our measures beside their own, per query.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ class _Measured:
         }
 
     def _intervals(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Means with the intervals that ``Comparison.means`` gives: ``measure``, ``mean``, ``ci_low``, ``ci_high``."""
+        """Return means with the intervals of ``Comparison.means``.
+
+        The columns are ``measure``, ``mean``, ``ci_low`` and ``ci_high``.
+        """
         rows = []
         for (name, measure), mean in zip(self.measures.items(), table.mean(), strict=True):
             x = table[name].to_numpy(dtype=np.float64)[None]
@@ -84,7 +90,7 @@ class _Measured:
         return pd.DataFrame(rows, columns=["measure", "mean", "ci_low", "ci_high"])
 
     def _write(self, output_path: str | None, columns: Mapping[str, float]) -> None:
-        """Add columns to the row that sentence-transformers wrote last; rows without them, from before, have nothing there."""
+        """Add columns to the row that sentence-transformers wrote last; earlier rows stay empty."""
         if output_path is None or not self.write_csv:
             return
         path = Path(output_path) / self.csv_file
@@ -173,7 +179,7 @@ class _Retrieval(_Measured):
 
 
 class LexiRecallEvaluator(_Retrieval, InformationRetrievalEvaluator):  # type: ignore[misc]
-    """``InformationRetrievalEvaluator`` with any measures of this library and of ir_measures beside its own.
+    """Evaluate a model as ``InformationRetrievalEvaluator`` does, with any measures beside its own.
 
     Give it to a trainer as ``evaluator``, or call it with a model. The metrics are those of
     sentence-transformers and one for each measure, such as ``dev_cosine_LexiRecall``. Documents of
@@ -209,7 +215,7 @@ if SparseInformationRetrievalEvaluator is not None:
     __all__ += ["LexiRecallSparseEvaluator"]
 
     class LexiRecallSparseEvaluator(_Retrieval, SparseInformationRetrievalEvaluator):  # type: ignore[misc]
-        """``LexiRecallEvaluator`` for sparse encoders: ``SparseInformationRetrievalEvaluator`` with any measures beside its own.
+        """Evaluate sparse encoders by any measures, as sentence-transformers' own evaluator.
 
         Args:
             queries, corpus, relevant_docs, measures, primary, depth, alpha, options: as in
@@ -218,7 +224,7 @@ if SparseInformationRetrievalEvaluator is not None:
 
 
 class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  # type: ignore[misc]
-    """``CrossEncoderRerankingEvaluator`` with any measures of this library and of ir_measures beside its own.
+    """Evaluate a reranker as ``CrossEncoderRerankingEvaluator`` does, with any measures.
 
     Give it to a trainer as ``evaluator``, or call it with a cross-encoder. The metrics are those of
     sentence-transformers and one for each measure, such as ``dev_LexiRecall``; its file of results
@@ -262,6 +268,7 @@ class LexiRecallRerankingEvaluator(_Measured, CrossEncoderRerankingEvaluator):  
         *args: Any,
         **options: Any,
     ) -> dict[str, float]:
+        """Evaluate a cross-encoder, and return its metrics by name."""
         recorded = _Recorded(model)
         metrics: dict[str, float] = super().__call__(
             recorded, output_path, epoch, steps, *args, **options

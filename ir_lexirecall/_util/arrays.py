@@ -23,7 +23,7 @@ def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
 
 
 def row_blocks(total: int, width: int, room: int) -> Iterator[slice]:
-    """Slices of ``total`` rows of ``width`` numbers, as many rows in each as ``room`` for numbers holds, at least one.
+    """Yield slices of ``total`` rows of ``width`` numbers: as many as ``room`` holds, at least one.
 
     >>> list(row_blocks(5, 10, 25))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
@@ -44,7 +44,8 @@ def ratio(part: Any, whole: Any) -> Floats:
 def common(a: Bools, b: Bools) -> Ints:
     """How many columns are true in both, for every row of ``a`` and every row of ``b``.
 
-    >>> common(np.array([[True, True, False]]), np.array([[True, True, True], [False, False, True]]))
+    >>> first = np.array([[True, True, False]])
+    >>> common(first, np.array([[True, True, True], [False, False, True]]))
     array([[2, 0]])
     """
     return (a.astype(np.float32) @ b.T.astype(np.float32)).astype(
@@ -53,7 +54,9 @@ def common(a: Bools, b: Bools) -> Ints:
 
 
 def geometric_sum(ratio: float, terms: Floats) -> Floats:
-    """Sum of ratio^j for j = 0..terms-1, with 0 < ratio <= 1; ``terms`` may be infinite for a ratio below 1.
+    """Return the sum of ratio^j for j = 0..terms-1, with 0 < ratio <= 1.
+
+    ``terms`` may be infinite for a ratio below 1.
 
     >>> geometric_sum(0.5, np.array([1.0, 3.0, np.inf]))
     array([1.  , 1.75, 2.  ])
@@ -103,7 +106,9 @@ def running_product(segment: Ints, factors: Floats) -> Floats:
 
 
 def running_sum(segment: Ints, terms: Floats) -> Floats:
-    """Cumulative sum of ``terms`` within every run of equal, adjacent values of ``segment``, added in row order.
+    """Return cumulative sums of ``terms`` within runs of equal values of ``segment``.
+
+    They are added in row order.
 
     >>> running_sum(np.array([1, 1, 1, 2, 2]), np.array([0.5, 0.5, 2.0, 3.0, 4.0]))
     array([0.5, 1. , 3. , 3. , 7. ])
@@ -130,7 +135,10 @@ def sum_before(segment: Ints, terms: Floats) -> Floats:
 
 
 def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -> Floats:
-    """Segments of similar length share one padded block, so memory stays within twice the input; few go one by one."""
+    """Accumulate within segments; those of similar length share one padded block.
+
+    So memory stays within twice the input. Few segments go one by one.
+    """
     results = np.empty(len(values))
     starts = starts_segment(segment).nonzero()[0]
     if len(starts) <= _FEW_SEGMENTS:

@@ -1,4 +1,6 @@
-"""Whether Polars can compute in this process: not in one that was forked after Polars had been loaded, or lacks memory.
+"""Tell whether Polars can compute in this process.
+
+It cannot in a process that was forked after Polars had been loaded, or that lacks memory.
 
 Polars computes in threads of its own. A fork copies a process without its threads, and whatever
 waits for them waits for ever; so does, now and then, what waits for threads that a limit of the
@@ -27,7 +29,7 @@ _PATIENCE = 2.0  # seconds
 
 
 def computes() -> bool:
-    """Whether Polars can be asked for what it does in threads.
+    """Return whether Polars can be asked for what it does in threads.
 
     >>> computes()
     True
@@ -44,7 +46,7 @@ def computes() -> bool:
 
 
 def where() -> str:
-    """How messages call a process in which Polars cannot compute; ``spawn`` and ``forkserver`` start others than forked ones."""
+    """Return what messages call a process in which Polars cannot compute."""
     forked = "in a process that was forked after Polars had been loaded"
     return forked if _has_room() else "under so low a limit of memory"
 
@@ -83,7 +85,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-# -- work in other threads: where none can be started (little memory, the end of a program), in this one --------
+# -- work in other threads -------------------------------------------------------------------------
+# Where none can be started (little memory, the end of a program), it is done in this one.
 
 
 def started(threads: futures.ThreadPoolExecutor, work: Callable[[], T]) -> Callable[[], T]:

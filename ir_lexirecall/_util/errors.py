@@ -31,7 +31,9 @@ _called: ContextVar[str | None] = ContextVar("the function that the user called"
 
 
 def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
-    """Let errors raised by a public function begin with its name: the outermost one, that which the user called.
+    """Let errors raised by a public function begin with its name.
+
+    The name is that of the outermost such function, which the user called.
 
     Whatever it calls raises without naming itself. A misspelt keyword argument gets a hint at the
     nearest name. A constructor (``__init__``, ``__post_init__``) has the name of its class; a class
@@ -77,7 +79,7 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 
 @contextmanager
 def called(name: str) -> Iterator[None]:
-    """Let the ``ValueError``s raised within begin with a name: that of the function or command that the user called.
+    """Let the ``ValueError``s raised within begin with the function that the user called.
 
     Also a decorator of functions that users call by another name. An outer one wins; one without a
     name adds nothing.
@@ -106,7 +108,7 @@ _FOREIGN = "_raised_by_another_package"
 
 @contextmanager
 def keeping_errors_of(package: str) -> Iterator[None]:
-    """Let the ``ValueError``s that another package raises itself, of what it was called with, keep their text."""
+    """Let the ``ValueError``s that another package raises itself keep their text."""
     try:
         yield
     except ValueError as error:
@@ -178,7 +180,7 @@ def shown_names(names: Sequence[str], most: int = 20) -> str:
 
 
 class NotText(ValueError):
-    """An id has a lone surrogate: half a character, which no file, table or other program can hold."""
+    """Raised for an id with half a character (a lone surrogate), which no file can hold."""
 
 
 def check_text(text: str, what: str) -> str:
@@ -186,21 +188,23 @@ def check_text(text: str, what: str) -> str:
 
     >>> check_text("q\udc80", "ids")
     Traceback (most recent call last):
-    ir_lexirecall._util.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a character (a lone surrogate)
+    ir_lexirecall._util.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a
+    character (a lone surrogate)
     """
     if not text.isascii():
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise NotText(
-                f"{what} must be Unicode texts, but one is {shown(text)}, with half a character (a lone surrogate)"
+                f"{what} must be Unicode texts, but one is {shown(text)}, with half a character "
+                "(a lone surrogate)"
             ) from None
     return text
 
 
 @contextmanager
 def naming(source: str) -> Iterator[None]:
-    """Let the errors raised within begin with the input that they are about, such as a file's name."""
+    """Let the errors raised within begin with their input, such as a file's name."""
     try:
         yield
     except ValueError as error:
@@ -249,9 +253,11 @@ def needs(what: str, package: str, extra: str) -> str:
     """Return the message about a missing package that only some functions need.
 
     >>> needs("a picture", "matplotlib", "plots")
-    "a picture needs matplotlib: install it, or the extra 'plots' of a checkout (pip install '.[plots]')"
+    "a picture needs matplotlib: install it, or the extra 'plots' of a checkout (pip install
+    '.[plots]')"
     """
-    return f"{what} needs {package}: install it, or the extra {extra!r} of a checkout (pip install '.[{extra}]')"
+    install = f"install it, or the extra {extra!r} of a checkout (pip install '.[{extra}]')"
+    return f"{what} needs {package}: {install}"
 
 
 def required(module: str, what: str, package: str, extra: str) -> Any:

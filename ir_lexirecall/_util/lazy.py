@@ -1,4 +1,4 @@
-"""What is done when it is first needed: modules that take long to import, properties that take long to compute."""
+"""Import modules, and compute properties, that take long when they are first needed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ else:  # each takes longer to import than most of what is done without it
 def exports(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package that imports what it exports when that is first needed (PEP 562).
+    """Return ``__getattr__`` and ``__dir__`` of a package that imports its exports late (PEP 562).
 
     Args:
         package: its ``__name__``.
@@ -63,7 +63,7 @@ def exports(
 
 
 class Memoised:
-    """Base of objects that keep what is computed from them; what ``dataclasses.replace`` makes of one begins anew."""
+    """Base of objects that keep what is computed from them; a changed copy begins anew."""
 
     def cached(self, key: Any, compute: Callable[[], T]) -> T:
         """Return the result of ``compute``, computed once for each ``key``."""

@@ -1,4 +1,4 @@
-"""A measure's string, such as ``nDCG(dcg='exp-log2')@10``, as the measure that ir_measures means by it.
+"""Parse a measure's string, such as ``nDCG(dcg='exp-log2')@10``, as ir_measures does.
 
 ir_measures' own parser asks ``ast`` for classes that Python 3.14 does not have. This one takes and
 refuses the same strings; nothing in a string is evaluated.
@@ -23,7 +23,7 @@ class UnknownMeasure(ValueError):
 
 
 def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasure:
-    """The measure that a string names, its parameters not yet checked.
+    """Return the measure that a string names, its parameters not yet checked.
 
     Args:
         text: the string.
@@ -38,51 +38,66 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
     nDCG(dcg='exp-log2')@10
     >>> parse_measure("AP@-1")
     Traceback (most recent call last):
-    ValueError: 'AP@-1': the cutoff must be a number, text, True, False, None or a dict of them, not -1
+    ValueError: 'AP@-1': the cutoff must be a number, text, True, False, None or a dict of them, not
+    -1
     """
-    try:
-        statements = ast.parse(text).body
-    except (
-        SyntaxError,
-        ValueError,
-        MemoryError,
-        RecursionError,
-    ) as error:  # the latter: thousands of brackets
-        why = error.msg if isinstance(error, SyntaxError) else error
-        raise ValueError(f"{shown(text)} is not a measure: {why}; {_FORM}") from None
-    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
-        raise ValueError(f"{shown(text)} is not one measure; {_FORM}")
-    node, at = statements[0].value, None
+    node, params = _expression_of(text), dict[str, Any]()
+    cutoff = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        at = _value(text, "the cutoff", node.right)
+        cutoff = _value(text, "the cutoff", node.right)
         node = node.left
-    params: dict[str, Any] = {}
     if isinstance(node, ast.Call):
-        if node.args or any(keyword.arg is None for keyword in node.keywords):
-            raise ValueError(f"{shown(text)}: parameters must be named; {_FORM}")
-        names = [str(keyword.arg) for keyword in node.keywords]
-        if twice := repeated(names):
-            raise ValueError(f"{shown(text)}: the parameter {twice} is given twice; keep one")
-        params = {
-            name: _value(text, name, keyword.value)
-            for name, keyword in zip(names, node.keywords, strict=True)
-        }
+        params = _parameters_of(text, node)
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError(f"{shown(text)} is not a measure; {_FORM}")
     measure = (ir_measures.measures.registry if known is None else known).get(node.id)
     if measure is None:
         raise UnknownMeasure(f"unknown measure {shown(text)}")
-    if at is not None:
-        params[measure.AT_PARAM] = at
+    if cutoff is not None:
+        params[measure.AT_PARAM] = cutoff
     try:
         return measure(**params)
     except TypeError as error:  # a parameter named self, or what an own class makes of them
         raise ValueError(f"{shown(text)} is not a measure: {error}") from None
 
 
+def _expression_of(text: str) -> ast.expr:
+    """Return the single expression that a text is.
+
+    Raises:
+        ValueError: the text is not Python, or more than an expression.
+    """
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        # Thousands of brackets end in the last two.
+        reason = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"{shown(text)} is not a measure: {reason}; {_FORM}") from None
+    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
+        raise ValueError(f"{shown(text)} is not one measure; {_FORM}")
+    return statements[0].value
+
+
+def _parameters_of(text: str, call: ast.Call) -> dict[str, Any]:
+    """Return the named parameters of a measure.
+
+    Raises:
+        ValueError: a parameter has no name, or one is given twice.
+    """
+    if call.args or any(keyword.arg is None for keyword in call.keywords):
+        raise ValueError(f"{shown(text)}: parameters must be named; {_FORM}")
+    names = [str(keyword.arg) for keyword in call.keywords]
+    if twice := repeated(names):
+        raise ValueError(f"{shown(text)}: the parameter {twice} is given twice; keep one")
+    return {
+        name: _value(text, name, keyword.value)
+        for name, keyword in zip(names, call.keywords, strict=True)
+    }
+
+
 def _value(text: str, name: str, node: ast.expr | None) -> Any:
-    """The value of a literal; a negative number is an operation, and refused."""
+    """Return the value of a literal; a negative number is an operation, and refused."""
     if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
         return node.value
     if isinstance(node, ast.Dict):
@@ -93,5 +108,6 @@ def _value(text: str, name: str, node: ast.expr | None) -> Any:
             )
     found = "**" if node is None else ast.get_source_segment(text, node)
     raise ValueError(
-        f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, not {found}"
+        f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, "
+        f"not {found}"
     )

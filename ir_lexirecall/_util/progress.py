@@ -1,4 +1,4 @@
-"""Progress bars, all alike: on a terminal or in a notebook unless asked otherwise, and gone when they are full."""
+"""Show progress bars, all alike, on a terminal or in a notebook; full ones disappear."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DELAY = 2.0  # seconds before a bar appears: what is faster shows none
 
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
-    """Return tqdm's bar over ``items``, or of a ``total`` of steps, which appears after two seconds.
+    """Return tqdm's bar over ``items``, or of a ``total`` of steps; it appears after two seconds.
 
     Where no bar is shown, tqdm is left alone: it has a lock that a process which is forked at the
     wrong moment would wait for.
@@ -38,7 +38,7 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
 
 
 def _is_notebook() -> bool:
-    """Whether this process is the kernel of a notebook, and this its main thread: widgets are not for others."""
+    """Return whether this is the main thread of a notebook's kernel, the only place for widgets."""
     if "ipykernel" not in sys.modules or threading.current_thread() is not threading.main_thread():
         return False
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)

@@ -25,10 +25,14 @@ DIFFERENCE = 1e-9
 
 
 def same(a: Any, b: Any, scale: Any = None, rounding: float = SUM) -> Bools:
-    """Whether numbers differ by rounding only: by at most ``rounding`` of ``scale``, by default of the larger magnitude.
+    """Return whether numbers differ by rounding only.
 
-    >>> same(0.1 + 0.2, [0.3, 0.3001]).tolist(), same(1e-30, 2e-30).tolist(), same(0.1 - 0.1 - 1e-17, 0, scale=0.1).tolist()
-    ([True, False], False, True)
+    That is by at most ``rounding`` of ``scale``, by default of the larger magnitude.
+
+    >>> same(0.1 + 0.2, [0.3, 0.3001]).tolist(), same(1e-30, 2e-30).tolist()
+    ([True, False], False)
+    >>> same(0.1 - 0.1 - 1e-17, 0, scale=0.1).tolist()
+    True
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # infinite less infinite
@@ -47,7 +51,9 @@ def settled(x: Floats, scale: Any, rounding: float = SUM) -> Floats:
 
 
 def levelled(values: Floats, rounding: float = VALUE) -> Floats:
-    """Values of S runs on Q queries, shape ``(S, Q)``, in which those of a query that differ by rounding only are the same.
+    """Return values without the rounding differences within a query, shape ``(S, Q)``.
+
+    They are of S runs on Q queries.
 
     Neighbouring values are taken for one where they are ``same``.
 

@@ -1,4 +1,4 @@
-"""Axes to draw on, and names of runs, queries and measures on them: as data, neither mathematics nor markup."""
+"""Make axes to draw on, and write names on them: as data, neither mathematics nor markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
 """Sizes of letters in points: nothing is smaller than the first."""
 
 FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#6b6b6b"
-"""The colours of two runs, and of what is neither; colour-blind readers can tell them apart, also on paper."""
+"""Colours of two runs, and of neither; colour-blind readers tell them apart, also on paper."""
 
 HATCH = "#cccccc"
 """The colour of hatching, light enough for the numbers over it."""
@@ -42,7 +42,7 @@ _LETTERS_PER_INCH = 15.0  # of small print
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes that the user passed, or new ones of a size in inches.
+    """Return the axes that the user passed, or new ones of a size in inches.
 
     In a notebook (and in an interactive session that draws with pyplot) the figure is pyplot's, so
     that it is shown. Anywhere
@@ -84,7 +84,9 @@ def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
 
 
 def label(name: Any) -> str:
-    r"""A name as pictures show it: in one line, the middle of a long one left out, a measure without long lists of values.
+    r"""Return a name as pictures show it: in one line, without the middle of a long one.
+
+    A measure is shown without long lists of values.
 
     >>> label("mean TOMA(aspects={'credibility':2,'relevance':3})@10")
     'mean TOMA(aspects=...)@10'
@@ -122,7 +124,9 @@ def name_ticks(
 
 
 def legend_label(name: Any) -> str:
-    """A name as the label of something drawn: matplotlib leaves out of legends what begins with an underscore.
+    """Return a name as the label of something drawn.
+
+    Matplotlib leaves out of legends what begins with an underscore.
 
     >>> legend_label("bm25"), legend_label("_bm25")
     ('bm25', ' _bm25')
@@ -156,7 +160,7 @@ def colour_bar(
 def name_cells(
     ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]
 ) -> None:
-    """Name rows and columns of an image, and write a text into every cell, black or white: whichever stands out."""
+    """Name rows and columns of an image, and write a text into every cell, black or white."""
     name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, rows)
     for i, row in enumerate(cells):
@@ -189,7 +193,9 @@ def hatch_cells(ax: Any, cells: Bools) -> None:
 
 
 def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:
-    """Add a title and small print (to figures of ours), and have all texts on the axes taken as they are; returns the axes.
+    """Add a title and small print (to figures of ours), and return the axes.
+
+    All texts on the axes are taken as they are.
 
     Letters of axes that have no size yet get one; on a figure that somebody else composes, small
     print would be in the way. The small print also says what short names of ``measures`` stand for.

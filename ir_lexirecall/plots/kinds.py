@@ -14,7 +14,9 @@ R = TypeVar("R")
 class Register(Protocol):
     """A decorator that keeps the signature of what it decorates."""
 
-    def __call__(self, draw: Callable[P, R], /) -> Callable[P, R]: ...
+    def __call__(self, draw: Callable[P, R], /) -> Callable[P, R]:
+        """Register a function that draws, and return it."""
+        ...
 
 
 KINDS: dict[type, dict[str, Callable[..., Any]]] = {}
@@ -33,5 +35,5 @@ def picture_of(result: type) -> Register:
 
 
 def picture(result: type, kind: str) -> Callable[..., Any]:
-    """The function that draws results of a type as a kind of picture."""
+    """Return the function that draws results of a type as a kind of picture."""
     return KINDS[result][check_choice("kind", kind, KINDS[result])]

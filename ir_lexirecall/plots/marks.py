@@ -1,4 +1,4 @@
-"""What pictures of results show, without matplotlib: numbers with their intervals, and how each is drawn.
+"""Numbers with their intervals that pictures show, and how each is drawn, without matplotlib.
 
 Pictures and the pages of reports draw the same marks.
 """
@@ -15,7 +15,7 @@ from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.present.standings import MacroStanding, Standing
 
 Outer = tuple[int, dict[str, tuple[float, float]]]
-"""A depth, and by run an interval that holds any judging of the documents down to it: ``Standing.outer``."""
+"""A depth, and by run an interval that holds any judging down to it: ``Standing.outer``."""
 LEADS, MAY, REST = "leads", "may", "rest"
 
 
@@ -57,7 +57,10 @@ def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
 def difference_marks(
     rows: Iterable[Any], name: str = "run", outer: Outer | None = None
 ) -> list[Mark]:
-    """What a test estimates, from rows with verdicts; with ``Standing.outer`` the interval is the inner one."""
+    """Return marks of a test's estimates, from rows with verdicts.
+
+    With ``Standing.outer``, the interval of the test is the inner one.
+    """
     marks = []
     for row in rows:
         kind = row.verdict if row.verdict in (BETTER, WORSE) else UNDECIDED
@@ -71,7 +74,7 @@ def difference_marks(
 
 
 def group_marks(standing: Standing) -> dict[str, list[Mark]]:
-    """What the test estimates in each group of queries, by run, best first."""
+    """Return marks of the test's estimates in each group of queries, by run, best first."""
     tables, marks = standing.in_groups().values(), {}
     for run in standing.runs:
         if run != standing.reference:
@@ -81,7 +84,7 @@ def group_marks(standing: Standing) -> dict[str, list[Mark]]:
 
 
 def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:
-    """What the test estimates on each collection, by run; the last one over all, ``all``."""
+    """Return marks of the test's estimates on each collection, by run; the last one is over all."""
     table, standing = result.by_collection(by), MacroStanding(result, by)
     over_all = {
         mark.name: mark._replace(name="all")

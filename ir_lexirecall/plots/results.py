@@ -1,4 +1,4 @@
-"""Pictures of comparisons and of benchmarks over many collections, of recall over how much of a collection is read; and notebooks."""
+"""Draw comparisons, benchmarks over many collections, and recall; show results in notebooks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 
 @picture_of(Comparison)
 def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
-    """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
+    """Draw the test's estimates of all runs against the baseline, or the leader.
+
+    A filled mark is significant.
 
     A thin line is the interval that holds any judging of the unjudged documents, too, of criteria
     whose bounds are known.
@@ -99,7 +101,10 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
 
 @picture_of(Comparison)
 def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
-    """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
+    """Draw the test's estimates in each group of queries; a filled mark is significant.
+
+    They are of all runs against the baseline, or the leader.
+    """
     standing = _standing(result, by)
     marks = [
         mark._replace(name=f"{run}, {mark.name}")
@@ -115,18 +120,19 @@ def _cost(standing: Standing) -> str:
 
 
 def _estimates(standing: Standing) -> str:
-    """What the test estimates, in words below the axes."""
-    what = f"{standing.estimate}, by {axes.label(standing.name)}, against {axes.label(standing.reference)}{_cost(standing)}"
+    """Return what the test estimates, in words for below the axes."""
+    by, against = axes.label(standing.name), axes.label(standing.reference)
+    what = f"{standing.estimate}, by {by}, against {against}{_cost(standing)}"
     return f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
 
 
 def means_size(runs: int) -> tuple[float, float]:
-    """The size of a picture of this many runs, in inches."""
+    """Return the size of a picture of this many runs, in inches."""
     return 7.0, max(2.2, 0.27 * runs + 1.4)
 
 
 def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, title: str) -> Any:
-    """A point with its interval for each mark, the first one on top; below, what the numbers are."""
+    """Draw a point with its interval for each mark, the first one on top; below, what they are."""
     ax = axes.new_axes(ax, means_size(len(marks)))
     place = np.arange(len(marks))
     colours = [_COLOURS.get(mark.kind, axes.FIRST) for mark in marks]
@@ -216,7 +222,9 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
 
 @picture_of(Comparison)
 def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
-    """Where two runs differ, query by query: the first one's wins by their size, then ties, then its losses.
+    """Draw where two runs differ, query by query.
+
+    The wins of the first run come first, by their size, then ties, then its losses.
 
     For lexicographic preferences: the rank at which each run reaches the recall level that decided
     (a lost document at the bottom); for the others a bar as high as the preference, or the gain by
@@ -265,7 +273,8 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
-    title = f"{first}{axes.label(a)} (blue) wins {wins}, {second}{axes.label(b)} (orange) wins {losses}{ties_said}"
+    blue, orange = f"{first}{axes.label(a)} (blue)", f"{second}{axes.label(b)} (orange)"
+    title = f"{blue} wins {wins}, {orange} wins {losses}{ties_said}"
     return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
@@ -296,7 +305,9 @@ def _dumbbells(ax: Any, ranks: Floats, decided: Bools) -> None:
 
 @picture_of(Benchmark)
 def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
-    """What the test estimates against the baseline, with its interval, a row per collection; at the bottom, diamonds, over all.
+    """Draw the test's estimates against the baseline, a row per collection.
+
+    Diamonds at the bottom are over all collections.
 
     Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not
     drawn.
@@ -340,7 +351,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
 def rank_intervals(
     result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None
 ) -> Any:
-    """Rank of each run with its interval (thin), and where the resamples put it (thick), best first."""
+    """Draw ranks with their intervals (thin), and where resamples put them (thick), best first."""
     standing = MacroStanding(result, result.criterion(by).name, over)
     ranks = standing.ranking
     ax = axes.new_axes(ax, (6.0, max(2.5, 0.3 * len(ranks) + 1)))
@@ -360,10 +371,14 @@ def rank_intervals(
 
 @picture_of(Benchmark)
 def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
-    """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference."""
+    """Draw mean ranks over collections.
+
+    A bar joins runs whose mean ranks differ by less than the critical difference.
+    """
     if len(result.runs) == 1:
         raise ValueError(
-            f"critical differences need at least 2 runs that all collections have, not {result.runs[0]!r} alone"
+            "critical differences need at least 2 runs that all collections have, "
+            f"not {result.runs[0]!r} alone"
         )
     test = result.friedman(by)
     mean_rank, difference = test["mean_rank"], test["critical_difference"]
@@ -392,7 +407,9 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
 
 
 def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
-    """The longest stretches of runs, by mean rank, that differ by less than a critical difference: first and last place.
+    """Return the first and last index of stretches of runs that differ by less than a difference.
+
+    The runs are ordered by mean rank; only the longest stretches are returned.
 
     >>> joined_ranks(np.array([1.0, 1.5, 2.5, 4.0]), 1.6)
     [(0, 2), (2, 3)]
@@ -406,7 +423,7 @@ def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
 
 
 def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
-    """Draw recall over the share of a collection that is read: a line per run, the mean over queries.
+    """Draw recall over the share of a collection that is read: mean over queries, a line per run.
 
     The dotted line is reading at random. A line for one query is a curve of steps; a dot says where
     everything has been found. ``table`` is what ``recall_curves`` of

@@ -42,11 +42,12 @@ class Picture(ABC):
 
     @abstractmethod
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
+        """Draw the rows of a table; ``said`` gives the words of a label."""
         """Draw the marks on axes; ``said`` fills in what a text says of the table."""
 
 
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
-    """Draw a study as its picture says, on the axes ``ax`` (by default new ones), which are returned."""
+    """Draw a study as its picture says, on the axes ``ax`` (by default new ones); return them."""
     rows, columns = (
         list(table[name].unique()) if name else [] for name in (picture.row, picture.column)
     )
@@ -74,6 +75,7 @@ class Bars(Picture):
     row: str = field(default="measure", kw_only=True)
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
+        """Draw the rows of a table; ``said`` gives the words of a label."""
         rows = table.sort_values(self.value, ascending=False) if self.largest_first else table
         ax.barh(range(len(rows)), rows[self.value], color=axes.FIRST)
         axes.name_ticks(ax.yaxis, rows["measure"].tolist())
@@ -103,6 +105,7 @@ class Lines(Picture):
     level: str = ""
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
+        """Draw the rows of a table; ``said`` gives the words of a label."""
         if self.level:
             ax.axhline(table.attrs[self.level], color=axes.GREY, linewidth=0.8, linestyle=":")
         if self.x_scale == "whole":
@@ -141,7 +144,9 @@ class Lines(Picture):
 
 @dataclass(frozen=True)
 class Matrix(Picture):
-    """A matrix of numbers up to 1, coloured and written; a name by itself is 1, a pair that is there once counts both ways.
+    """A matrix of numbers up to 1, coloured and written.
+
+    A name by itself is 1; a pair that is there once counts both ways.
 
     Attributes:
         of_names: rows and columns are the same names.
@@ -157,6 +162,7 @@ class Matrix(Picture):
     below: str = ""
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
+        """Draw the rows of a table; ``said`` gives the words of a label."""
         rows, columns = (list(dict.fromkeys(table[name])) for name in (self.row, self.column))
         if self.of_names:
             rows = columns = list(dict.fromkeys([*rows, *columns]))
@@ -193,6 +199,7 @@ class Symbols(Picture):
     symbols: Mapping[str, tuple[str, float]]
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
+        """Draw the rows of a table; ``said`` gives the words of a label."""
         cells = {
             (a, b): v
             for a, b, v in table[[self.row, self.column, self.value]].itertuples(
@@ -221,6 +228,7 @@ class Shares(Picture):
     parts: Mapping[str, str]
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
+        """Draw the rows of a table; ``said`` gives the words of a label."""
         left = np.zeros(len(table))
         colours = (
             axes.FIRST,
