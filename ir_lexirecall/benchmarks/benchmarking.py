@@ -36,6 +36,7 @@ from ir_lexirecall.data.judgments import QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
 
@@ -61,6 +62,7 @@ def benchmark(
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
     missing: str = "error",
+    repeats: RepeatsLike | None = None,
 ) -> Benchmark:
     """Compare runs on many collections: on each as ``compare`` does, and over all of them.
 
@@ -99,6 +101,10 @@ def benchmark(
         missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is
             said over collections (of values also the queries that lack a value).
 
+        repeats: what several ``values`` of a run for one query are, as in ``compare``; here
+            ``"samples"``, which are averaged. Compare each collection by itself for ``"seeds"``: a
+            seed that moves all collections at once is not allowed for over collections.
+
     Returns:
         ``Benchmark``, a mapping of names to ``Comparison``; one of a single collection has one. At
         any time the runs of one collection are in memory; what stays are the values and the ranks
@@ -134,7 +140,7 @@ def benchmark(
             "where": where,
             "allow_empty": allow_empty or None,
         }
-        given |= {"missing": None if missing == "error" else missing}
+        given |= {"missing": None if missing == "error" else missing, "repeats": repeats}
         asked = source.arguments | {
             name: value for name, value in given.items() if value is not None
         }
@@ -147,7 +153,8 @@ def benchmark(
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        wanted, reading = wanted_values(by, smaller_is_better, missing, query, run, where)
+        repeated = _checked_repeats(repeats)
+        wanted, reading = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
         tables = read_collections(values, **reading)
         lacking = _lacking(
             {name: table.runs for name, table in tables.items()}, missing, design.baseline
@@ -177,6 +184,7 @@ def benchmark(
                 "where": where,
                 "groups": groups,
                 "missing": missing,
+                "repeats": repeats,
             }
             every = benchmark(values=predicted, by=names, test=test, **options)
             if lost := [name for name in results if name not in every]:
@@ -190,7 +198,7 @@ def benchmark(
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
-    refuse_reading_of_values(query=query, run=run, where=where)
+    refuse_reading_of_values(query=query, run=run, where=where, repeats=repeats)
     named, runs = named_collections(collections, runs)
     single = len(named) == 1
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)
@@ -229,6 +237,21 @@ def benchmark(
         {name: result.runs for name, result in results.items()}, missing, design.baseline
     )
     return Benchmark(results, design.baseline, design.test, lacking)
+
+
+def _checked_repeats(repeats: RepeatsLike | None) -> Repeats | None:
+    """Return what repeats of values are.
+
+    Raises:
+        ValueError: they are seeds, which are not allowed for over collections.
+    """
+    found = Repeats.from_argument(repeats, None)
+    if found is not None and found.kind == "seeds":
+        raise ValueError(
+            "a benchmark does not allow for seeds that move all collections at once; give "
+            "repeats='samples', or compare each collection with repeats='seeds'"
+        )
+    return found
 
 
 def _lacking(

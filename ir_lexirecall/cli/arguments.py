@@ -23,6 +23,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike, load, load_collec
 from ir_lexirecall.data.tie_rule import ORDERS
 from ir_lexirecall.io.columns import qrel_table
 from ir_lexirecall.io.files import STDIN, matching, named_files
+from ir_lexirecall.io.repeated_values import KINDS
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Source, what_is
 from ir_lexirecall.measures.parsing import is_measures, with_rel
@@ -245,6 +246,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "COLUMN=VALUE",
         "help": "take only the rows of --values where a column has a value, such as filter=strict-match or epoch=1",
     },
+    "repeats": {
+        "metavar": "COLUMN",
+        "help": "column of --values that tells several values of a run for one query apart (default with "
+        "--repeats-are: seed, epoch, repeat, trial, sample or fold)",
+    },
+    "repeats_are": {
+        "choices": KINDS,
+        "help": "what repeats are: noise of each query (samples), or seeds, each of which moves all queries at once",
+    },
+    "deterministic": {
+        "nargs": "+",
+        "metavar": "RUN",
+        "help": "runs of --values that have no seeds; the others need at least 3",
+    },
     "measures": LIST,
     "preference": LIST | {"metavar": "P"},
     "baseline": {"metavar": "RUN"},
@@ -309,7 +324,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 """The options that several commands have, by the names of their values."""
-OF_VALUES = ("missing", "smaller_is_better", "query_column", "run_column", "where")
+_REPEATS = ("repeats", "repeats_are", "deterministic")
+OF_VALUES = (
+    *("missing", "smaller_is_better", "query_column", "run_column", "where"),
+    *_REPEATS,
+)
 JUDGMENTS = ("qrels", "aspect", "judged", "trec_eval", "levels")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed", "family")
 ONE_CRITERION_TEST = TEST[:-1]  # where families of criteria have no part
@@ -475,10 +494,25 @@ class Options(argparse.Namespace):
             raise ValueError(
                 "--smaller-is-better is about --values; a measure of rankings knows which value is better"
             )
-        for name in ("query_column", "run_column", "where"):
+        for name in ("query_column", "run_column", "where", *_REPEATS):
             if getattr(self, name) is not None:
                 option = name.replace("_", "-")
-                raise ValueError(f"--{option} names a column of --values; give --values, too")
+                raise ValueError(f"--{option} says how to read --values; give --values, too")
+
+    def repeats_of_values(self) -> tuple[str, str] | str | None:
+        """Return the column of repeats and their kind, or the kind alone.
+
+        Raises:
+            ValueError: a column without a kind.
+        """
+        if self.repeats is None:
+            return self.repeats_are
+        if self.repeats_are is None:
+            raise ValueError(
+                "--repeats needs --repeats-are samples (noise of each query) or seeds (each moves "
+                "all queries at once)"
+            )
+        return self.repeats, self.repeats_are
 
     def rows_of_values(self) -> dict[str, str]:
         """Return the value that a column of ``--values`` must have, by column.

@@ -40,6 +40,7 @@ from ir_lexirecall.comparison.comparing import (
 )
 from ir_lexirecall.comparison.gating import Gate, gate
 from ir_lexirecall.io.files import STDIN
+from ir_lexirecall.io.repeated_values import Repeats
 from ir_lexirecall.io.values import run_name
 from ir_lexirecall.plots import KINDS
 from ir_lexirecall.present.glance import WIDTH
@@ -284,6 +285,7 @@ def compared(options: Options, by: list[Any], inputs: Inputs | None, least: int 
         values = options.values[0] if len(options.values) == 1 else list(options.values)
         asked = reading_of_values(options)
         costs = asked.pop("smaller_is_better")
+        asked["repeats"] = Repeats.from_argument(asked["repeats"], asked.pop("deterministic"))
         return compare_values(values, wanted_values(by or None, costs, **asked), design)
     return compare_runs(inputs.judgments, inputs.runs, parse_criteria(by), design)
 
@@ -296,6 +298,8 @@ def reading_of_values(options: Options) -> dict[str, Any]:
         "query": options.query_column,
         "run": options.run_column,
         "where": options.rows_of_values(),
+        "repeats": options.repeats_of_values(),
+        "deterministic": options.deterministic,
     }
 
 

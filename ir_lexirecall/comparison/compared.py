@@ -155,8 +155,27 @@ class ComparedRuns(Memoised):
 
     def __post_init__(self) -> None:
         self.test.check_groups(self.groups)
+        if self.has_seeds:
+            self._check_test_of_seeds()
         if self.predicted is not None:
             self._check_predicted(self.predicted)
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether runs have seeds, each of which moves all queries at once."""
+        return any(
+            one.repeated is not None and one.repeated.is_of_seeds for one in self.by.values()
+        )
+
+    def _check_test_of_seeds(self) -> None:
+        """Raise if a test does not know seeds."""
+        if self.test.name not in (None, "t"):
+            raise ValueError(
+                f"repeats='seeds' needs the t-test, not {self.test.name!r}; leave test out"
+            )
+        for name, is_used in (("cluster=True", self.test.cluster), ("predicted", self.predicted)):
+            if is_used:
+                raise ValueError(f"repeats='seeds' cannot be combined with {name}")
 
     def _check_predicted(self, predicted: ComparedRuns) -> None:
         """Check that predicted judgments have enough queries, and suit the test.
@@ -292,7 +311,10 @@ class ComparedRuns(Memoised):
         else:
             means = np.array([mean(measure, row) for row in values])
         query_ids = [criterion.query_ids[q] for q in counted]
-        return replace(criterion, values=values, query_ids=query_ids, means=means)
+        repeated = criterion.repeated and criterion.repeated.only(counted)
+        return replace(
+            criterion, values=values, query_ids=query_ids, means=means, repeated=repeated
+        )
 
     # -- pairs of runs ---------------------------------------------------------------------------
 
@@ -395,6 +417,7 @@ class ComparedRuns(Memoised):
             "correction": test.counted_correction,
             "family": "all criteria" if test.family == "all" else None,
             "alpha": test.alpha,
+            "repeats": next((one.repeated.kind for one in self.by.values() if one.repeated), None),
             "margin": self.margins,
             "groups": groups,
             "n_resamples": test.n_resamples if is_random else None,

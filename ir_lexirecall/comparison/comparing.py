@@ -25,6 +25,13 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.measure_names import known, known_of
+from ir_lexirecall.io.repeated_values import (
+    CHOICES,
+    RepeatLabels,
+    Repeats,
+    RepeatsLike,
+    several_runs,
+)
 from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import (
@@ -40,7 +47,7 @@ from ir_lexirecall.measures.scoring import smaller_is_better as is_cost
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import Preference, parse_preference
-from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance import RepeatedValues, SignificanceTest
 
 CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
 """A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
@@ -66,6 +73,8 @@ def compare(
     query: str | None = None,
     run: str | None = None,
     where: Mapping[str, Any] | None = None,
+    repeats: RepeatsLike | None = None,
+    deterministic: str | Iterable[str] | None = None,
     predicted: QrelsLike | ValuesLike | None = None,
     groups: GroupsLike | None = None,
     allow_empty: bool = False,
@@ -105,6 +114,14 @@ def compare(
         test: ``'t'``, ``'sign'`` or another of ``significance.TESTS``, or a ``SignificanceTest``
             with a correction, level, number of resamples and seed of its own. By default ``'t'``
             for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
+        repeats: what several runs of one system are, in ``values`` or as a list of ``runs`` under
+            one name: ``"samples"``, noise of each query (a temperature above 0, a judge that
+            varies), which is averaged; or ``"seeds"``, each of which moves all queries at once (a
+            seed that trains a model or draws a whole run), which tests and intervals then allow
+            for. In ``values`` a column ``seed``, ``epoch``, ``repeat``, ``trial``, ``sample`` or
+            ``fold`` tells them apart, or one that is named: ``("COLUMN", "seeds")``.
+            ``table()`` gains ``repeats``, ``sd_queries``, ``sd_seeds`` and ``sd_noise``.
+        deterministic: systems without seeds; the others then need at least 3.
         predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are
             then those of people, for at least 10 of these queries, *drawn at random*. Differences,
             intervals and p-values use both (prediction-powered inference: what the program gets
@@ -150,10 +167,13 @@ def compare(
     design = Design(
         run_name(baseline), margin, SignificanceTest.by_name(test), predicted, groups, allow_empty
     )
+    repeated = Repeats.from_argument(repeats, deterministic)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        wanted = wanted_values(by, smaller_is_better, query=query, run=run, where=where)
+        wanted = wanted_values(
+            by, smaller_is_better, query=query, run=run, where=where, repeats=repeated
+        )
         return compare_values(values, wanted, design)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
@@ -163,7 +183,10 @@ def compare(
         )
     refuse_costs(smaller_is_better)
     refuse_reading_of_values(query=query, run=run, where=where)
-    result = compare_runs(qrels, runs, parse_criteria("lexirecall" if by is None else by), design)
+    criteria = parse_criteria("lexirecall" if by is None else by)
+    if repeated is not None:
+        return compare_repeated(qrels, runs, criteria, design, repeated)
+    result = compare_runs(qrels, runs, criteria, design)
     result.compared.check_defined()
     if result.compared.predicted is not None:
         result.compared.predicted.check_defined()
@@ -196,6 +219,11 @@ def compare_runs(
 ) -> Comparison:
     """``compare`` of runs; ``by`` as from ``parse_criteria``."""
     design.check_runs(runs)
+    for name, run in runs.items():
+        if (several := several_rankings(run)) is not None:
+            raise ValueError(
+                f"run {str(name)!r} is a list of {len(several)} runs; say what they are: {CHOICES}"
+            )
     judgments = Judgments.from_qrels(qrels)
     if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
         by = distinct_criteria(by, judgments.threshold)
@@ -234,6 +262,79 @@ def compare_runs(
     resolved = {name: c.preference(rel=c.preferences.rel) for name, c in counted.items()}
     every = comparison_of(by_program, {**by, **resolved}, Design(test=design.test, groups=of_all))
     return Comparison(replace(result.compared, predicted=every.compared))
+
+
+def compare_repeated(
+    qrels: QrelsLike, runs: Mapping[str, Any], by: Criteria, design: Design, repeats: Repeats
+) -> Comparison:
+    """Compare systems with several runs each by measures, averaged over the runs of a system.
+
+    Raises:
+        ValueError: a criterion is a preference, a system has too few runs, or bad input.
+    """
+    measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
+    for name in by:
+        if name not in measures:
+            raise ValueError(
+                f"repeats are compared by measures, not by the preference {name!r}; "
+                "name measures, such as 'LexiRecall'"
+            )
+    if design.predicted is not None or (design.groups is not None and design.test.cluster):
+        raise ValueError("repeats of runs cannot be combined with predicted or cluster=True")
+    design.check_runs(runs)
+    run_of_label, run_of = {}, {}
+    for name, source in runs.items():
+        several = several_rankings(source)
+        for number, run in enumerate(several or [source], start=1):
+            label = str(name) if several is None else f"{name}, repeat {number}"
+            run_of_label[label], run_of[label] = str(name), run
+    labels = RepeatLabels(run_of_label)
+    repeats.check_numbers({name: len(found) for name, found in labels.labels_of_runs.items()})
+    judgments = Judgments.from_qrels(qrels)
+    options: dict[str, Any] = {"progress": design.test.progress, "allow_empty": design.allow_empty}
+    scored = ScoredRuns.from_runs(measures, judgments, run_of, **options)
+    scored.check_defined()
+    source = judgments.source or "qrels"
+    costs = frozenset(name for name, measure in measures.items() if is_cost(measure))
+    every = ValueTable(
+        list(run_of), list(judgments.query_ids), scored.values, source=source, costs=costs
+    )
+    table = every.averaged(labels, repeats)
+    criteria: dict[str, Criterion] = {}
+    for name, measure in measures.items():
+        means = [mean(measure, of_run) for of_run in table.values[name]]
+        criteria[name] = MeasureCriterion(
+            name,
+            table.values[name],
+            table.query_ids,
+            np.array(means),
+            is_cost(measure),
+            range=known_of(measure)[:2],
+            repeated=RepeatedValues(repeats.kind, table.repeats[name]),
+        )
+    margins = design.margins(criteria, table.runs)
+    groups = design.groups_of(judgments.query_ids, qrels)
+    compared = ComparedRuns(
+        table.runs, criteria, design.baseline, design.test, margins, given=table, groups=groups
+    )
+    return Comparison(compared)
+
+
+def several_rankings(source: Any) -> list[Any] | None:
+    """Return the runs of one system if a source is a list of them, not of a ranking's documents."""
+    runs = several_runs(source)
+    if not runs:
+        return None
+    return runs if all(map(_is_run, runs)) else None
+
+
+def _is_run(source: Any) -> bool:
+    """Return whether an object is a run: a file, a mapping, a frame, or a list of documents."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(
+            isinstance(document, tuple) and hasattr(document, "query_id") for document in source
+        )
+    return isinstance(source, (str, os.PathLike, Mapping)) or hasattr(source, "columns")
 
 
 def comparison_of(
@@ -297,13 +398,14 @@ def wanted_values(
     query: str | None = None,
     run: str | None = None,
     where: Mapping[str, Any] | None = None,
+    repeats: Repeats | None = None,
 ) -> Wanted:
     """Return what is asked of values.
 
     Args:
         by: the criteria; None for all.
         costs: the criteria of which the smaller value is better.
-        missing, query, run, where: as in ``read_values``.
+        missing, query, run, where, repeats: as in ``read_values``.
 
     >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]["measures"]
     ['clicks', 'map']
@@ -324,7 +426,8 @@ def wanted_values(
         )
     measures = None if named is None else [*named.values()]
     options = {"measures": measures, "smaller_is_better": smaller, "missing": missing}
-    return named, {**options, "query": query, "run": run, "where": where}
+    columns = {"query": query, "run": run, "where": where, "repeats": repeats}
+    return named, options | columns
 
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
@@ -407,8 +510,11 @@ def comparison_of_values(
         x, cost, about = values[name], table.is_cost(name), known(name)
         limits = (-np.inf, np.inf) if about is None else about[:2]
         means, query_ids = x.mean(axis=1), table.query_ids
+        repeated = None
+        if table.repeat_kind is not None:
+            repeated = RepeatedValues(table.repeat_kind, table.repeats[name])
         criteria[label] = MeasureCriterion(
-            label, x, query_ids, means, bool(cost), cost is None, limits
+            label, x, query_ids, means, bool(cost), cost is None, limits, repeated
         )
     margins, names = design.margins(criteria, table.runs), table.runs
     return Comparison(

@@ -16,6 +16,8 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import RepeatedValues, difference_variance
+from ir_lexirecall.significance.repeats import DifferenceVariance
 
 _BLOCK = 2**22  # differences that are held at once
 PairIndices: TypeAlias = tuple[Ints, Ints]
@@ -34,6 +36,7 @@ class MeasureCriterion:
             the better one.
         range: the smallest and the largest value that the measure can have; infinite where there is
             none, or it is not known.
+        repeated: the values of each repeat, of which ``values`` are averages; None without repeats.
     """
 
     name: str
@@ -43,6 +46,7 @@ class MeasureCriterion:
     smaller_is_better: bool = False
     assumed: bool = False
     range: tuple[float, float] = (-np.inf, np.inf)
+    repeated: RepeatedValues | None = field(default=None, repr=False)
 
     is_measure = True
     is_partial = False
@@ -87,6 +91,17 @@ class MeasureCriterion:
         low = low if np.isfinite(low) else float(self.values.min(initial=0.0))
         high = high if np.isfinite(high) else float(self.values.max(initial=0.0))
         return max(high - low, 2 * margin) if high > low else np.inf
+
+    def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
+        """Return the variance of mean differences of pairs of runs that have seeds, else None."""
+        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+            return None
+        x = self.all_differences(pairs)
+        return difference_variance(x, self.repeated.variance, pairs)
+
+    def all_differences(self, pairs: PairIndices) -> Floats:
+        """Return the differences of pairs of runs on all queries, shape ``(P, Q)``."""
+        return np.concatenate([np.zeros((0, len(self.query_ids))), *self.differences(*pairs)])
 
     @property
     def standings(self) -> Floats:
@@ -137,6 +152,7 @@ class PreferenceCriterion:
     smaller_is_better = False
     direction = ""
     sign = 1
+    repeated = None
 
     def largest_loss(self, margin: float) -> float:
         """Return the largest loss on a query: preferences lie between -1 and 1."""
@@ -172,6 +188,9 @@ class PreferenceCriterion:
         return (
             self.standings.mean(axis=1) if self.query_ids else np.full(len(self.standings), np.nan)
         )
+
+    def variance_with_seeds(self, pairs: PairIndices) -> None:
+        """Return None: preferences have no seeds."""
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Preferences of the first over the second run of pairs, some pairs ``(p, Q)`` at a time; 0 where not comparable."""

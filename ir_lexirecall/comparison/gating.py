@@ -20,6 +20,7 @@ from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
     CriteriaLike,
     Wanted,
+    compare_repeated,
     compare_runs,
     compare_values,
     parse_criteria,
@@ -35,6 +36,7 @@ from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_side
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.repeated_values import Repeats, RepeatsLike
 from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
@@ -196,6 +198,8 @@ def gate(
     query: str | None = None,
     run: str | None = None,
     where: Mapping[str, Any] | None = None,
+    repeats: RepeatsLike | None = None,
+    deterministic: str | Iterable[str] | None = None,
 ) -> Gate:
     """Test whether a candidate is worse than a baseline, to stop a change before it is merged.
 
@@ -236,6 +240,8 @@ def gate(
             as in ``compare``.
         smaller_is_better, query, run, where: how to read ``values``, as in ``compare``.
         missing: what to do where a run lacks a value, as in ``io.values.read_values``.
+        repeats, deterministic: what several runs of one system are, in ``values`` or as a list of
+            runs, as in ``compare``.
 
     Returns:
         ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a
@@ -260,17 +266,18 @@ def gate(
     design = Design(
         None, margin, SignificanceTest.by_name(test), predicted, groups, allow_empty=allow_empty
     )
+    repeated = Repeats.from_argument(repeats, deterministic)
     if values is None:
         refuse_costs(smaller_is_better)
         refuse_reading_of_values(query=query, run=run, where=where)
         runs = _named_runs(qrels, baseline, candidate, release, names or ("baseline", "candidate"))
-        results = _compare_rankings(qrels, runs, by, design)
+        results = _compare_rankings(qrels, runs, by, design, repeated)
     else:
         if qrels is not None:
             raise ValueError("give qrels and two runs, or values, not both")
         if names is not None:
             raise ValueError("names are those of runs; values name theirs, or give {name: values}")
-        wanted = wanted_values(by, smaller_is_better, missing, query, run, where)
+        wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
         results = _compare_values(values, [baseline, candidate, release], wanted, design)
     if ledger is None:
         return _gate_of(results, rule, design.test.alpha)
@@ -297,7 +304,11 @@ def _named_runs(
 
 
 def _compare_rankings(
-    qrels: Any, runs: Mapping[str, Any], by: CriteriaLike | None, design: Design
+    qrels: Any,
+    runs: Mapping[str, Any],
+    by: CriteriaLike | None,
+    design: Design,
+    repeats: Repeats | None = None,
 ) -> list[Comparison]:
     """Return the comparison of the candidate with the baseline and, if any, with the release."""
     if by is None:
@@ -307,6 +318,17 @@ def _compare_rankings(
     if design.predicted is not None:
         design = replace(design, predicted=read_predicted(design.predicted))
     baseline, candidate, *release = runs
+    if repeats is not None:
+        return [
+            compare_repeated(
+                judgments,
+                {name: runs[name], candidate: runs[candidate]},
+                criteria,
+                replace(design, baseline=name),
+                repeats.of_runs([name, candidate]),
+            )
+            for name in (baseline, *release)
+        ]
     pair = {baseline: runs[baseline], candidate: runs[candidate]}
     results = [compare_runs(judgments, pair, criteria, replace(design, baseline=baseline))]
     for name in release:
@@ -334,6 +356,8 @@ def _compare_values(
     for name in (baseline, release):
         if name is not None:
             of_pair = measures, {**options, "runs": [name, candidate]}
+            if (repeats := options.get("repeats")) is not None:
+                of_pair[1]["repeats"] = repeats.of_runs([name, candidate])
             results.append(compare_values(values, of_pair, replace(design, baseline=name)))
     return results
 

@@ -34,6 +34,7 @@ from ir_lexirecall.significance import (
     Resampled,
     SignificanceTest,
     TestResult,
+    difference_variance,
     effect_interval,
     group_units,
     least_loss_ruled_out,
@@ -86,8 +87,22 @@ class PairTests(Memoised):
                 )
             else:
                 low, high = preference_interval(values, test.alpha)
+            low, high = self._with_seeds(criterion, low, high)
             low, high = cut_at_range(low, high, criterion.range, [values])
         return {"run": self.compared.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
+
+    def _with_seeds(self, criterion: Criterion, low: Floats, high: Floats) -> Interval:
+        """Return intervals of means that also allow for the seeds, if there are any."""
+        if (
+            criterion.repeated is None
+            or not self.compared.has_seeds
+            or len(criterion.query_ids) < 2
+        ):
+            return low, high
+        runs = np.arange(len(self.compared.runs))
+        means = difference_variance(criterion.values, criterion.repeated.variance, [runs])
+        ends = means.interval(self.compared.test.alpha)
+        return np.fmin(low, ends[0]), np.fmax(high, ends[1])
 
     @memoised
     def columns_of(self, by: str, in_groups: bool = False) -> list[Columns]:
@@ -157,6 +172,8 @@ class PairTests(Memoised):
         if compared.predicted is None:
             tested = self._tested(criterion, test)
             effect = self._effect_interval(tested, test, n_queries)
+            if compared.has_seeds:  # d_z is that of queries alone
+                effect = np.full(len(a), np.nan), np.full(len(a), np.nan)
             difference, extra = criterion.mean_differences(a, b), {}
         else:
             both, unknown = self.powered(by), np.full(len(a), np.nan)
@@ -181,6 +198,7 @@ class PairTests(Memoised):
             "effect_size": tested.effect_size,
             "effect_low": effect[0],
             "effect_high": effect[1],
+            **self.repeat_columns(by),
             **extra,
         }
 
@@ -191,7 +209,9 @@ class PairTests(Memoised):
             blocks = [
                 test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)
             ]
-            return TestResult.concatenate(blocks)
+            tested = TestResult.concatenate(blocks)
+            seeds = criterion.variance_with_seeds((a, b))
+            return tested if seeds is None else seeds.widened(tested, test.alpha)
         has_bounds = bool(criterion.bounds and criterion.query_ids)
         bounds = (-2.0, 2.0) if has_bounds else None  # of differences of mean preferences
         tested = test.of_all(criterion.standings.T, bounds=bounds)[a, b]
@@ -210,6 +230,29 @@ class PairTests(Memoised):
             return unknown, unknown
         p = None if test.resampled else tested.p
         return effect_interval(tested.effect_size, n_queries, test.alpha, p=p)
+
+    def repeat_columns(self, by: str) -> Columns:
+        """Return the repeats of each pair and its components of variance; none without repeats."""
+        criterion = self.compared.by[by]
+        if not isinstance(criterion, MeasureCriterion) or criterion.repeated is None:
+            return {}
+        a, b = self.compared.pair_indices
+        unknown = np.full(len(a), np.nan)
+        sd = {"sd_queries": unknown, "sd_seeds": unknown, "sd_noise": unknown}
+        if len(criterion.query_ids) > 1:
+            x = criterion.all_differences(self.compared.pair_indices)
+            parts = criterion.repeated.components(x, self.compared.pair_indices)
+            sd = {
+                "sd_queries": np.sqrt(parts.queries),
+                "sd_seeds": np.sqrt(parts.seeds),
+                "sd_noise": np.sqrt(parts.noise),
+            }
+        n_repeats = criterion.repeated.variance.repeats
+        labels = [
+            f"{one}" if one == other else f"{one}/{other}"
+            for one, other in zip(n_repeats[a], n_repeats[b], strict=True)
+        ]
+        return {"repeats": labels, **sd}
 
     @memoised
     def powered(self, by: str) -> PredictionPowered:
@@ -286,6 +329,10 @@ class PairTests(Memoised):
                 for x in criterion.differences(*self.compared.pair_indices)
             ]
             low, high = np.concatenate([np.zeros((2, 0)), *blocks], axis=1)
+            seeds = criterion.variance_with_seeds(self.compared.pair_indices)
+            if seeds is not None and 2 * test.alpha < 1:
+                ends = seeds.interval(2 * test.alpha)
+                low, high = np.minimum(low, ends[0]), np.maximum(high, ends[1])
         least = np.zeros(len(low))
         if test.procedure.of != "signs":
             width = criterion.largest_loss(margin)
@@ -333,7 +380,9 @@ class PairTests(Memoised):
             margin_test(test, sign * x, margin, width)
             for x in criterion.differences(*self.compared.pair_indices)
         ]
-        return MarginTest.concatenate(blocks)
+        tested = MarginTest.concatenate(blocks)
+        seeds = criterion.variance_with_seeds(self.compared.pair_indices)
+        return tested if seeds is None else seeds.margin_test(tested, sign, margin)
 
     def _tested_by(self, test: SignificanceTest) -> PairTests:
         """Return the tests of the same runs by another test."""
@@ -355,10 +404,21 @@ class PairTests(Memoised):
     @memoised
     def best_set_p(self, by: str) -> Floats:
         """Return p of the hypothesis that no run has a better mean, for each run."""
+        if self.compared.has_seeds:
+            return self._not_beaten(by)
         test, standings = self.compared.test_of(by), self.compared.by[by].standings
         if test.groups is not None:
             standings = group_units(standings, test.groups)
         return best_set(studentised_deviations([standings], draws=test.resampling))
+
+    def _not_beaten(self, by: str) -> Floats:
+        """Return Bonferroni's p that no other run is better, for each run; it knows seeds."""
+        every = replace(self.compared, baseline=None, margins=None)
+        tested = PairTests(every).one_sided_by(by, every.test_of(by), 0.0)
+        n_runs, (a, b) = len(every.runs), every.pair_indices
+        p = np.ones((n_runs, n_runs))
+        p[a, b], p[b, a] = tested.worse, tested.better
+        return np.minimum(1.0, p.min(axis=1) * max(1, n_runs - 1))
 
 
 def cut_at_range(

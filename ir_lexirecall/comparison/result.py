@@ -28,7 +28,10 @@ from ir_lexirecall.significance import (
     heterogeneity,
     queries_for_difference,
     queries_for_margin,
+    queries_with_repeats,
+    repeats_with_queries,
 )
+from ir_lexirecall.significance.repeats import Components
 
 present: Any = LazyModule("ir_lexirecall.present")  # they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
@@ -227,7 +230,9 @@ class Comparison:
         (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0
         exactly where ``p`` is at most alpha; ``p``, ``p_corrected``; ``effect_size`` with its
         interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the noncentral t; none of
-        Wilcoxon's); with several criteria ``p_corrected_all``, corrected over all pairs and all
+        Wilcoxon's); with repeats ``repeats``, how many, and the standard deviations of the
+        difference between queries, between seeds of both runs, and of what remains
+        (``sd_queries``, ``sd_seeds``, ``sd_noise``); with several criteria ``p_corrected_all``, corrected over all pairs and all
         criteria; with a margin ``worse_p``, of no loss (one-sided), and ``better_p``, of no
         difference (two-sided, 1 where there is no gain), corrected over all criteria and pairs,
         ``within_p``, of a loss or a gain of at least the margin, and ``not_worse_p``, of a loss of
@@ -323,7 +328,11 @@ class Comparison:
 
     @entry
     def queries_needed(
-        self, difference: float, power: float = 0.8, by: str | None = None
+        self,
+        difference: float,
+        power: float = 0.8,
+        by: str | None = None,
+        repeats: int | None = None,
     ) -> pd.DataFrame:
         """How many queries like these a t-test needs to find a difference that you name, of each pair of runs.
 
@@ -331,12 +340,89 @@ class Comparison:
         observed: the power to find an observed difference says no more than its p. The interval is
         that of the variance, which these queries only estimate.
 
+        With repeats, each of both runs has as many as ``repeats`` says, by default the fewest that
+        one has; there is no interval then, and where seeds alone hide the difference the number is
+        infinite.
+
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
-                ``ci_low``, ``ci_high``.
+            ``ci_low``, ``ci_high``; with repeats ``repeats`` for the last two.
         """
         check_number("difference", difference, above=0)
+        repeated = self.compared.criterion(by).repeated
+        if repeats is not None or repeated is not None:
+            parts = self._components(by)
+            if repeats is None and repeated is not None:
+                repeats = max(2, int(repeated.variance.repeats.min()))
+            assert repeats is not None
+            queries = queries_with_repeats(parts, difference, repeats, power, self.test.alpha)
+            columns = {"difference": difference, "power": power, "queries": queries}
+            return self.compared.frame(
+                {**self.compared.pair_columns, **columns, "repeats": repeats}
+            )
         return self._planned(by, power, queries_for_difference, "queries", difference=difference)
+
+    @entry
+    def repeats_needed(
+        self,
+        difference: float,
+        queries: int | None = None,
+        power: float = 0.8,
+        by: str | None = None,
+    ) -> pd.DataFrame:
+        """Return how many repeats of both runs of a pair find a difference that you name.
+
+        The power is that of the noncentral t, with the degrees of freedom of the test.
+
+        Args:
+            difference: a difference that would matter, in the criterion's unit.
+            queries: how many; by default as many as there are.
+            power: probability to find it.
+            by: the criterion.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``,
+            ``repeats``; infinity where more than 1,000 are needed.
+
+        Raises:
+            ValueError: there are no repeats.
+
+        >>> from ir_lexirecall import compare
+        >>> runs = {"a": [0.1, 0.0, 0.2], "b": [0.0, 0.1, 0.0]}
+        >>> values = {
+        ...     run: [{f"q{q}": {"acc": seed + q % 7 / 20 + q % n / 50} for q in range(99)} for seed in x]
+        ...     for n, (run, x) in enumerate(runs.items(), start=2)
+        ... }
+        >>> result = compare(values=values, repeats="seeds")
+        >>> result.repeats_needed(0.1)["repeats"].tolist()
+        [10.0]
+        """
+        check_number("difference", difference, above=0)
+        parts = self._components(by)
+        queries = len(self.compared.criterion(by).query_ids) if queries is None else queries
+        repeats = repeats_with_queries(parts, difference, queries, power, self.test.alpha)
+        columns = {"difference": difference, "power": power, "queries": queries}
+        return self.compared.frame({**self.compared.pair_columns, **columns, "repeats": repeats})
+
+    def _components(self, by: str | None) -> Components:
+        """Return the components of variance of every pair.
+
+        Raises:
+            ValueError: there are no repeats.
+        """
+        criterion = self.compared.criterion(by)
+        if criterion.repeated is None:
+            raise ValueError(f"{criterion.name}: there are no repeats; pass repeats= to compare")
+        if len(criterion.query_ids) < 2:
+            raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
+        x = criterion.all_differences(self.compared.pair_indices)
+        return criterion.repeated.components(x, self.compared.pair_indices)
+
+    def _check_no_seeds(self, by: str | None, way_out: str) -> None:
+        """Raise if runs have seeds, of which a method knows nothing."""
+        repeated = self.compared.criterion(by).repeated
+        if repeated is not None and repeated.is_of_seeds:
+            raise ValueError(f"it does not allow for seeds; {way_out}")
 
     @entry
     def queries_for_margin(
@@ -347,6 +433,7 @@ class Comparison:
         Columns as in ``queries_needed``, with ``margin`` for the difference.
         """
         check_number("margin", margin, above=0)
+        self._check_no_seeds(by, "see queries_needed")
         return self._planned(by, power, queries_for_margin, "queries", margin=margin)
 
     @entry
@@ -355,8 +442,14 @@ class Comparison:
 
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``,
-                ``ci_high``.
+                ``ci_high``. With seeds there is no interval (NaN).
         """
+        criterion = self.compared.criterion(by)
+        seeds = criterion.variance_with_seeds(self.compared.pair_indices)
+        if seeds is not None:
+            difference = seeds.detectable(power, self.test.alpha)
+            columns = {"power": power, "difference": difference, "ci_low": np.nan}
+            return self.compared.frame({**self.compared.pair_columns, **columns, "ci_high": np.nan})
         return self._planned(by, power, detectable_difference, "difference")
 
     def _planned(
@@ -421,6 +514,7 @@ class Comparison:
         if self.test.cluster:
             said = "the sequential test looks at queries that are independent of each other"
             raise ValueError(f"{said}; compare without cluster=True")
+        self._check_no_seeds(by, "see table")
         criterion, alpha = self.compared.criterion(by), self.test.alpha if alpha is None else alpha
         differences = np.concatenate(list(criterion.differences(*self.compared.pair_indices)))
         signs = sequential_signs(

@@ -50,6 +50,7 @@ class Table:
         measures: the columns of values that are taken by default, if the source says which.
         notes: sentences on how the source was read.
         cut: sentences on what the source lacks because it ended early.
+        repeat: the column that tells the repeats of a stochastic system apart, if there is one.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -61,6 +62,7 @@ class Table:
     measures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
+    repeat: str | None = None
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Self:

@@ -13,6 +13,7 @@ from ir_lexirecall._util.errors import did_you_mean, shown, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.frames import Kind, Table, kind_of
 from ir_lexirecall.io.measure_names import known
+from ir_lexirecall.io.repeated_values import REPEAT_COLUMNS, Repeats
 from ir_lexirecall.io.value_cells import RepeatAdvice, id_text, is_measure, texts
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
@@ -32,12 +33,8 @@ _ROW_NUMBERS = frozenset(
     ["rank", "row", "line", "position", "pos", "order", "step", "no", "nr", "n", "i", "#"]
 )
 """Names of columns that may just count the rows."""
-REPEAT_NAMES = (
-    *("filter", "epoch", "epochs", "seed", "fold", "trial", "repeat", "repetition"),
-    "train_trial_index",
-)
+REPEAT_NAMES = ("filter", *(name for name in REPEAT_COLUMNS if name != "sample"))
 """Names of what tells several rows of one query apart."""
-_AVERAGED = frozenset(REPEAT_NAMES) - {"filter"}
 _NO_VALUES = frozenset((*RUN_NAMES, *ITEM_NAMES, *REPEAT_NAMES))
 
 
@@ -68,7 +65,7 @@ class Roles:
         return [
             column
             for column in table.columns
-            if column not in self.columns
+            if column not in (*self.columns, table.repeat)
             and column.lower() not in _NO_VALUES
             and not is_row_label(table, column)
         ]
@@ -82,11 +79,13 @@ class NamedColumns:
         query: the column of queries.
         run: the column of runs.
         where: the value that a column must have, by column: other rows are left out.
+        repeats: what tells the repeats of a stochastic system apart, if there are any.
     """
 
     query: str | None = None
     run: str | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
+    repeats: Repeats | None = None
 
     def applied(self, table: Table) -> Table:
         """Return the rows that are wanted, with the column of runs called `run`.
@@ -97,6 +96,8 @@ class NamedColumns:
         table = with_index(table)
         for column, value in self.where.items():
             table = _rows_where(table, check_column(table, column), value)
+        if self.repeats is not None:
+            table = replace(table, repeat=self.repeats.column_in(table, other_than=self.query))
         if self.run is None:
             return table
         check_column(table, self.run, "name runs")
@@ -316,7 +317,8 @@ def _ids_beside_runs(names: Sequence[str], tables: Sequence[Table]) -> list[str]
 def tables_of_runs(table: Table, one_run: bool) -> list[Table]:
     """Return the rows of each run, and of each of its measures where rows have measures."""
     run = None if one_run else run_column(table, None)
-    names = [name for name in (run, table.named(MEASURE_NAMES)) if name is not None]
+    columns = (run, table.named(MEASURE_NAMES), table.repeat)
+    names = [name for name in columns if name is not None]
     if not names:
         return [table]
     keys = pd.Series(list(zip(*(map(str, table.columns[name]) for name in names), strict=True)))
@@ -474,7 +476,12 @@ def _advice(columns: Mapping[str, Sequence[str]], most: int) -> str:
         )
         if name.lower() in TASK_NAMES:
             return f"{choice}, or give them to benchmark as several collections"
-        return f"{choice}, or average over {name}" if name.lower() in _AVERAGED else choice
+        if name.lower() not in REPEAT_COLUMNS:
+            return choice
+        return (
+            f'{choice}, or say what they are: repeats="samples" (noise of each query) or '
+            'repeats="seeds" (each moves all queries)'
+        )
     for name, column in columns.items():
         if n_values[name] == len(column):
             return f"keep one, or if {name} names the queries, say so: query={name!r}"

@@ -38,6 +38,7 @@ class Cells:
         advice: see `RepeatAdvice`.
         query_column: the column of queries, if the source is a table.
         notes, cut: as in `Table`.
+        repeat: the repeat of each value of a stochastic system; None where there are none.
     """
 
     run: NDArray[Any]
@@ -51,6 +52,7 @@ class Cells:
     query_column: str | None = None
     notes: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
+    repeat: NDArray[Any] | None = None
 
     @classmethod
     def from_rows(
@@ -68,6 +70,10 @@ class Cells:
     def joined(cls, parts: Sequence[Cells]) -> Self:
         """Return the cells of all parts; messages name those of each part as before."""
         ends = np.cumsum([len(part) for part in parts])
+
+        repeat = None
+        if any(part.repeat is not None for part in parts):
+            repeat = np.concatenate([part.repeats for part in parts])
 
         def part_and_row(n: int) -> tuple[int, int]:
             index = int(np.searchsorted(ends, n, side="right"))
@@ -93,11 +99,21 @@ class Cells:
             parts[0].query_column if len({part.query_column for part in parts}) == 1 else None,
             tuple(dict.fromkeys(note for part in parts for note in part.notes)),
             tuple(dict.fromkeys(note for part in parts for note in part.cut)),
+            repeat,
         )
+
+    @property
+    def repeats(self) -> NDArray[Any]:
+        """The repeat of each value, None where there is none."""
+        return texts([None] * len(self)) if self.repeat is None else self.repeat
 
     def of_run(self, name: str) -> Cells:
         """Return the same cells as values of one run."""
         return replace(self, run=np.full(len(self), name, dtype=object))
+
+    def of_repeat(self, label: str) -> Cells:
+        """Return the same cells as those of one repeat."""
+        return replace(self, repeat=np.full(len(self), label, dtype=object))
 
     def only_runs(self, names: Sequence[str]) -> Cells:
         """Return the cells of some runs; messages name each of them as before."""
@@ -110,6 +126,7 @@ class Cells:
             value=self.value[kept],
             location=lambda n: self.location(int(kept[n])),
             advice=lambda first, second: self.advice(int(kept[first]), int(kept[second])),
+            repeat=None if self.repeat is None else self.repeat[kept],
         )
 
     def __len__(self) -> int:

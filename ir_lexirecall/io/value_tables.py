@@ -153,6 +153,7 @@ def cells_of_rows(table: Table, roles: Roles) -> Cells:
         query_column=roles.query,
         notes=table.notes,
         cut=table.cut,
+        repeat=repeat_of_rows(table),
     )
 
 
@@ -186,6 +187,7 @@ def _stacked(
 ) -> Cells:
     """Return columns of values below each other as cells."""
     names, height = list(columns), len(table)
+    repeat = repeat_of_rows(table)
     advice = advice_on_repeats(table, roles, names)
     return Cells(
         runs,
@@ -199,7 +201,13 @@ def _stacked(
         query_column=roles.query,
         notes=table.notes,
         cut=table.cut,
+        repeat=None if repeat is None else np.tile(repeat, len(columns)),
     )
+
+
+def repeat_of_rows(table: Table) -> Texts | None:
+    """Return the repeat of each row; None if the table has no column of repeats."""
+    return None if table.repeat is None else texts(map(id_text, table.columns[table.repeat]))
 
 
 def run_of_rows(table: Table, roles: Roles) -> Texts:

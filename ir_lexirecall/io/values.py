@@ -37,6 +37,16 @@ from ir_lexirecall.io.mteb_results import (
     results_of_folder,
 )
 from ir_lexirecall.io.query_columns import RUN_NAMES, NamedColumns, roles_of
+from ir_lexirecall.io.repeated_values import (
+    CHOICES,
+    RepeatLabels,
+    Repeats,
+    RepeatsLike,
+    averages,
+    folded,
+    labelled,
+    several_runs,
+)
 from ir_lexirecall.io.summary_rows import is_summary_name, summary_rows
 from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
 from ir_lexirecall.io.value_files import content_of_file
@@ -68,6 +78,9 @@ class ValueTable:
         missing_of_run: how many queries lack a value, by run, such as rows that failed.
         notes: sentences on how the source was read.
         cut: sentences on what the source lacks because it ended early.
+        repeats: by measure, the values of each run before they were averaged over its repeats,
+            shape ``(R, Q)``; empty without repeats.
+        repeat_kind: ``'samples'`` or ``'seeds'``; None without repeats.
     """
 
     runs: list[str]
@@ -84,6 +97,8 @@ class ValueTable:
     missing_of_run: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
+    repeats: Mapping[str, tuple[Floats, ...]] = field(default_factory=dict, repr=False)
+    repeat_kind: str | None = None
 
     @classmethod
     def from_cells(
@@ -129,6 +144,23 @@ class ValueTable:
             cut=cells.cut,
         )
 
+    def averaged(self, labels: RepeatLabels, repeats: Repeats) -> ValueTable:
+        """Return the same table averaged over repeats, which were runs of their own in it.
+
+        Raises:
+            ValueError: a run has too few repeats.
+        """
+        n_repeats = {run: len(names) for run, names in labels.labels_of_runs.items()}
+        repeats.check_numbers(n_repeats)
+        of_repeats = {name: folded(x, self.runs, labels) for name, x in self.values.items()}
+        return replace(
+            self,
+            runs=list(n_repeats),
+            values={name: averages(x) for name, x in of_repeats.items()},
+            repeats=of_repeats,
+            repeat_kind=repeats.kind,
+        )
+
     @property
     def measures(self) -> list[str]:
         """Names of measures, in the order of the source."""
@@ -160,7 +192,8 @@ class ValueTable:
         named = dict(zip(measures, theirs, strict=True))
         values = {name: self.values[their] for name, their in named.items()}
         costs = frozenset(name for name, their in named.items() if their in self.costs)
-        return replace(self, values=values, costs=costs)
+        repeats = {name: self.repeats[their] for name, their in named.items() if self.repeats}
+        return replace(self, values=values, costs=costs, repeats=repeats)
 
     def with_costs(self, names: Names) -> ValueTable:
         """Return the same table, where the smaller value of some measures is better.
@@ -184,6 +217,9 @@ class ValueTable:
                 self,
                 query_ids=[task],
                 values={name: x[:, [q]] for name, x in self.values.items()},
+                repeats={
+                    name: tuple(of_run[:, [q]] for of_run in x) for name, x in self.repeats.items()
+                },
                 doubtful=tuple({task} & set(self.doubtful)),
                 missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
             )
@@ -378,12 +414,14 @@ class Part:
         run: the run that the values are of, if the source says it once for all.
         file_run: the name of the file, which is that of the run if the content names none.
         one_run: whether a table has the values of one run; None if its columns decide that.
+        repeat: which of several runs of one system it is.
     """
 
     content: Cells | Table | list[TaskResult]
     run: str | None = None
     file_run: str | None = None
     one_run: bool | None = False
+    repeat: str | None = None
 
     def name_of(self, cells: Cells) -> str | None:
         """Return the name of the run of these cells, or None if they name their runs."""
@@ -403,6 +441,8 @@ def read_values(
     run: str | None = None,
     where: Mapping[str, Any] | None = None,
     runs: Sequence[str] | None = None,
+    repeats: RepeatsLike | Repeats | None = None,
+    deterministic: str | Iterable[str] | None = None,
 ) -> ValueTable:
     """Read values per query that another program computed.
 
@@ -439,6 +479,13 @@ def read_values(
         where: which rows of a table to take, by the value that a column must have, such as
             ``{"filter": "strict-match"}``.
         runs: which runs to take, by default all.
+        repeats: what several values of a run for one query are: ``'samples'`` (noise of each
+            query, as with a temperature above 0) or ``'seeds'`` (each moves all queries at once,
+            as a training run does). A column called ``seed``, ``epoch``, ``repeat``, ``trial``,
+            ``sample`` or ``fold`` tells them apart, or one that is named: ``("COLUMN",
+            "seeds")``; or a run of a mapping is a list of tables or files. The values of the
+            table are averages over repeats.
+        deterministic: runs that have no seeds.
 
     Raises:
         ValueError: a value is missing, occurs twice, is not a finite number or out of the
@@ -462,14 +509,20 @@ def read_values(
     if isinstance(values, ValueTable):
         table = values if wanted is None else values.selected(wanted)
         return table.with_costs(smaller_is_better)
-    columns = NamedColumns(query, run, dict(where or {}))
+    repeated_runs = Repeats.from_argument(repeats, deterministic)
+    columns = NamedColumns(query, run, dict(where or {}), repeated_runs)
     parts = parts_of(values, wanted, columns)
     cells, missing_cells = cells_of_parts(parts, wanted, columns, missing)
     source = source_name(values)
     if runs is not None:
         check_runs_there(runs, cells, source)
         cells = [part.only_runs(runs) for part in cells]
-    table = ValueTable.from_cells(cells, wanted, missing, source)
+    if repeated_runs is None:
+        table = ValueTable.from_cells(cells, wanted, missing, source)
+    else:
+        cells, labels = labelled(cells, repeated_runs)
+        of_repeats = ValueTable.from_cells(cells, wanted, missing, source)
+        table = of_repeats.averaged(labels, repeated_runs)
     table = replace(table, missing_cells=tuple(missing_cells))
     return table.with_costs(smaller_is_better)
 
@@ -510,7 +563,11 @@ def parts_of(
     if isinstance(values, (str, os.PathLike)):
         return parts_of_path(values, measures, columns)
     if isinstance(values, Mapping):
-        return [part_of_run(str(run), part, measures, columns) for run, part in values.items()]
+        return [
+            part
+            for run, source in values.items()
+            for part in parts_of_run(str(run), source, measures, columns)
+        ]
     table = values if isinstance(values, Table) else table_of_frame(values)
     if table is not None:
         return [Part(columns.applied(table))]
@@ -534,6 +591,27 @@ def parts_of_paths(
     if any(map(os.path.isdir, paths)):
         return [part for path in paths for part in parts_of_path(path, measures, columns)]
     return parts_of_files(paths, columns)
+
+
+def parts_of_run(
+    run: str, source: Any, measures: Sequence[str] | None, columns: NamedColumns
+) -> list[Part]:
+    """Return the values of one run, or of several runs of one system.
+
+    Raises:
+        ValueError: they cannot be read, or several are given and it is not said what they are.
+    """
+    several = several_runs(source)
+    if several is None:
+        return [part_of_run(run, source, measures, columns)]
+    if columns.repeats is None:
+        raise ValueError(
+            f"values of run {run!r}: a list of {len(several)}; say what they are: {CHOICES}"
+        )
+    return [
+        replace(part_of_run(run, one, measures, columns), repeat=str(number))
+        for number, one in enumerate(several, start=1)
+    ]
 
 
 def part_of_run(
@@ -660,7 +738,8 @@ def cells_of_parts(
         name = part.name_of(part.content)
         if name is not None and part.run is None:
             by_file.append(name)
-        several.append(part.content if name is None else part.content.of_run(name))
+        content = part.content if name is None else part.content.of_run(name)
+        several.append(content if part.repeat is None else content.of_repeat(part.repeat))
     if twice := repeated(by_file):
         raise ValueError(
             f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
@@ -704,6 +783,8 @@ def read_collections(
     query: str | None = None,
     run: str | None = None,
     where: Mapping[str, Any] | None = None,
+    repeats: RepeatsLike | Repeats | None = None,
+    deterministic: str | Iterable[str] | None = None,
 ) -> dict[str, ValueTable]:
     """Read values per query on several collections.
 
@@ -715,7 +796,7 @@ def read_collections(
         measures: as in ``read_values``.
         missing: as in ``read_values``.
         smaller_is_better: as in ``read_values``.
-        query, run, where: as in ``read_values``.
+        query, run, where, repeats, deterministic: as in ``read_values``.
 
     Raises:
         ValueError: as ``read_values``; the message names the collection.
@@ -727,6 +808,7 @@ def read_collections(
     """
     options: dict[str, Any] = {"measures": measures, "missing": missing}
     options |= {"query": query, "run": run, "where": where}
+    options["repeats"] = Repeats.from_argument(repeats, deterministic)
     parts = collections_in(values, NamedColumns(query, run, dict(where or {})))
     if not isinstance(parts, Mapping):
         return tasks_in(parts, values, options).with_costs(smaller_is_better).by_task()

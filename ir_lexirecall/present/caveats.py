@@ -108,6 +108,7 @@ def shared_words(result: Comparison) -> str:
 def caveats_on_data(result: Comparison) -> Iterator[Note]:
     """The notes on queries, rankings and values alone, which need no test."""
     queries = len(result.query_ids)
+    yield from _on_repeats(result)
     if result.compared.groups is not None and result.test.cluster:
         sizes = result.compared.groups.sizes
         largest = max(sizes, key=lambda group: sizes[group])
@@ -182,6 +183,35 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
                 )
     if result.compared.scored is not None:
         yield from run_caveats(result.compared.scored.with_measures(result.compared.measures))
+
+
+def _on_repeats(result: Comparison) -> Iterator[Note]:
+    """Yield how far a new seed and a new set of queries move a difference, for each criterion."""
+    for name, criterion in result.compared.by.items():
+        queries = len(criterion.query_ids)
+        if criterion.repeated is None or queries < 2 or len(result.runs) < 2:
+            continue
+        columns = result.tests.repeat_columns(name)
+        of_seeds = columns["sd_seeds"]
+        pair = int(of_seeds.argmax())
+        run_a, run_b = result.pairs[pair]
+        by = f"By {name}, a" if len(result.criteria) > 1 else "A"
+        new_queries = columns["sd_queries"][pair] / queries**0.5
+        moves = f"{by} new set of {count(queries, result.compared.unit)} moves the difference of {run_a} and"
+        by_queries = f"{moves} {run_b} by {new_queries:.2g}"
+        if not criterion.repeated.is_of_seeds:
+            noise = columns["sd_noise"][pair] / queries**0.5
+            yield Note(
+                f"{by_queries}, new samples of the same by {noise:.2g} if there is one "
+                "of each (standard deviations). Repeats are averaged.",
+                ASIDE,
+            )
+            continue
+        yield Note(
+            f"{by_queries}, new seeds by {of_seeds[pair]:.2g} (standard "
+            "deviations). The t-test allows for both, with Satterthwaite's degrees of freedom.",
+            ASIDE,
+        )
 
 
 def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:

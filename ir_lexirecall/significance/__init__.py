@@ -38,6 +38,10 @@ from ir_lexirecall.significance.planning import detectable_difference as detecta
 from ir_lexirecall.significance.planning import effect_interval as effect_interval
 from ir_lexirecall.significance.planning import queries_for_difference as queries_for_difference
 from ir_lexirecall.significance.planning import queries_for_margin as queries_for_margin
+from ir_lexirecall.significance.repeats import RepeatedValues as RepeatedValues
+from ir_lexirecall.significance.repeats import difference_variance as difference_variance
+from ir_lexirecall.significance.repeats import queries_with_repeats as queries_with_repeats
+from ir_lexirecall.significance.repeats import repeats_with_queries as repeats_with_queries
 from ir_lexirecall.significance.resampling import heterogeneity as heterogeneity
 from ir_lexirecall.significance.testing import TESTS as TESTS
 from ir_lexirecall.significance.testing import SignificanceTest as SignificanceTest

@@ -244,9 +244,21 @@ def _deviations(x: Floats, alpha: float, power: float) -> tuple[Floats, Floats, 
 
 
 def _power(noncentrality: Floats, queries: Floats, alpha: float, sides: int) -> Floats:
-    critical = -special.stdtrit(queries - 1, alpha / sides)
-    above = 1 - _cdf(critical, queries - 1, noncentrality)
-    return above + _cdf(-critical, queries - 1, noncentrality) if sides == 2 else above
+    return t_power(noncentrality, queries - 1, alpha, sides)
+
+
+def t_power(noncentrality: Floats, degrees: Floats, alpha: float, sides: int = 2) -> Floats:
+    """Return the power of a t-test.
+
+    Args:
+        noncentrality: the difference over its standard error.
+        degrees: degrees of freedom.
+        alpha: level of the test.
+        sides: 1 or 2.
+    """
+    critical = -special.stdtrit(degrees, alpha / sides)
+    above = 1 - _cdf(critical, degrees, noncentrality)
+    return above + _cdf(-critical, degrees, noncentrality) if sides == 2 else above
 
 
 def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:

@@ -141,7 +141,7 @@ def test_bad_arguments_name_the_way_out(arguments: dict[str, Any], message: str)
     [
         (["--values", "a.csv", "--levels", "1"], "--levels is about judgments"),
         (["q", "a", "b", "--values", "a.csv"], "give QRELS and RUN, or --values FILE, not both"),
-        (["q", "a", "b", "--where", "x=1", "-m", "AP"], "--where names a column of --values"),
+        (["q", "a", "b", "--where", "x=1", "-m", "AP"], "--where says how to read --values"),
         (["q", "a", "b", "--candidate", "x", "-m", "AP"], "--candidate names a run of --values"),
         (["--values", "a.csv", "--where", "x"], "must look like COLUMN=VALUE"),
     ],

@@ -199,8 +199,8 @@ def test_texts_that_repeat_are_no_rows() -> None:
 
 REPEATS = {
     "filter": (["strict", "flexible"], r"keep those of one, such as where={'filter': 'strict'}$"),
-    "epoch": ([1, 2], "such as where={'epoch': '1'}, or average over epoch"),
-    "seed": ([13, 14], "or average over seed"),
+    "epoch": ([1, 2], "such as where={'epoch': '1'}, or say what they are: repeats="),
+    "seed": ([13, 14], "or say what they are: repeats="),
     "prompt_style": (["plain", "chain"], "such as where={'prompt_style': 'plain'}"),
     "dataset": (["x", "y"], "or give them to benchmark as several collections"),
 }
@@ -297,7 +297,7 @@ def test_the_commands_take_the_column(tmp_path: Path, capsys: pytest.CaptureFixt
     path = str(csv(both.rename(columns={"other": "text"}), tmp_path / "both"))
     assert run("benchmark", path, "--values", "--query-column", "n", "-m", "acc") == 0
     assert run("compare", "q.txt", "a.run", "b.run", "--query-column", "n") == 1
-    assert "--query-column names a column of --values" in capsys.readouterr().err
+    assert "--query-column says how to read --values" in capsys.readouterr().err
 
 
 def test_the_commands_say_how_to_name_the_column(

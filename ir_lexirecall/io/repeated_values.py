@@ -1,0 +1,212 @@
+"""Several values per query of one stochastic system: which repeat each is of, and of what kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice, did_you_mean, shown, shown_names
+from ir_lexirecall.io.frames import Table
+from ir_lexirecall.io.value_cells import Cells, texts
+
+KINDS = ("samples", "seeds")
+REPEAT_COLUMNS = (
+    *("seed", "epoch", "epochs", "repeat", "repetition", "trial", "sample", "fold"),
+    "train_trial_index",
+)
+"""Names of columns that tell repeats apart."""
+RepeatsLike: TypeAlias = "str | tuple[str, str]"
+"""The kind of repeats, or the column that tells them apart and their kind."""
+CHOICES = (
+    'repeats="samples" if they are noise of each query, or repeats="seeds" if each moves all '
+    "queries at once"
+)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What the repeats of stochastic systems are.
+
+    Attributes:
+        kind: `'samples'`, noise of each query, or `'seeds'`, each of which moves all queries.
+        column: the column that tells them apart, if the user named it.
+        deterministic: systems that have no repeats.
+    """
+
+    kind: str
+    column: str | None = None
+    deterministic: tuple[str, ...] = ()
+
+    @classmethod
+    def from_argument(
+        cls, repeats: RepeatsLike | Repeats | None, deterministic: str | Iterable[str] | None
+    ) -> Repeats | None:
+        """Return what the user says of repeats; None if there are none.
+
+        Raises:
+            ValueError: neither a kind nor a column and a kind.
+
+        >>> Repeats.from_argument(("run_no", "seeds"), "bm25")
+        Repeats(kind='seeds', column='run_no', deterministic=('bm25',))
+        """
+        if isinstance(repeats, Repeats):
+            return repeats
+        names = [deterministic] if isinstance(deterministic, str) else list(deterministic or ())
+        if repeats is None:
+            if names:
+                raise ValueError(f"deterministic={names[0]!r} needs repeats= of the other systems")
+            return None
+        column = None
+        if isinstance(repeats, (tuple, list)) and len(repeats) == 2:
+            column, repeats = repeats
+        if not isinstance(repeats, str) or not isinstance(column, (str, type(None))):
+            raise ValueError(
+                "repeats must be 'samples' or 'seeds', or a column and one of these, "
+                f"such as ('seed', 'seeds'), not {shown(repeats)}"
+            )
+        check_choice("repeats", repeats, KINDS)
+        return cls(repeats, column, tuple(map(str, names)))
+
+    def of_runs(self, runs: Sequence[str]) -> Repeats:
+        """Return what is said of some of the runs."""
+        return replace(self, deterministic=tuple(x for x in self.deterministic if x in runs))
+
+    def column_in(self, table: Table, other_than: str | None = None) -> str | None:
+        """Return the column of a table that tells repeats apart; None without one.
+
+        Args:
+            table: the table.
+            other_than: the column of queries, if the user named it.
+
+        Raises:
+            ValueError: several columns may do.
+        """
+        if self.column is not None:
+            return self.column if self.column in table.columns else None
+        names = [
+            name for name in table.columns if name.lower() in REPEAT_COLUMNS and name != other_than
+        ]
+        varying = [name for name in names if len(table.ids(name)) > 1]
+        if len(varying) > 1:
+            raise ValueError(
+                f"{table.name}: {shown_names(varying)} may tell repeats apart; name one, as in "
+                f"repeats=({varying[0]!r}, {self.kind!r})"
+            )
+        return next(iter(varying or names), None)
+
+    def check_numbers(self, n_repeats: Mapping[str, int]) -> None:
+        """Raise if systems have too few repeats, or some that should have none.
+
+        Args:
+            n_repeats: the number of repeats of each system.
+        """
+        for name in self.deterministic:
+            if name not in n_repeats:
+                raise ValueError(
+                    f"deterministic names {name!r}; the runs are {shown_names(list(n_repeats))}"
+                    f"{did_you_mean(name, list(n_repeats))}"
+                )
+            if n_repeats[name] > 1:
+                raise ValueError(
+                    f"deterministic names {name!r}, which has {n_repeats[name]} repeats; leave it "
+                    "out of deterministic"
+                )
+        if max(n_repeats.values()) < 2:
+            which = f"the column {self.column!r} has" if self.column else "there is"
+            names = ", ".join(REPEAT_COLUMNS)
+            raise ValueError(
+                f"{which} one repeat of every run only; leave repeats out, or name the column "
+                f"that tells repeats apart, as in repeats=('COLUMN', {self.kind!r}) (known: {names})"
+            )
+        if self.kind == "seeds":
+            self._check_seeds(n_repeats)
+
+    def _check_seeds(self, n_repeats: Mapping[str, int]) -> None:
+        """Raise if a variance between seeds cannot be estimated well enough."""
+        least = 3 if self.deterministic else 2
+        for name, number in n_repeats.items():
+            if name in self.deterministic or number >= least:
+                continue
+            if number == 1:
+                raise ValueError(
+                    f"run {name!r} has one seed, so that nothing tells how much a new seed "
+                    f"changes; add seeds, or say deterministic={name!r} if it has none"
+                )
+            raise ValueError(
+                f"run {name!r} has {number} seeds; beside a deterministic run at least 3 are needed"
+            )
+
+
+@dataclass(frozen=True)
+class RepeatLabels:
+    """Labels that stand for a run and one of its repeats while values are read.
+
+    Attributes:
+        run: the run of each label.
+    """
+
+    run: Mapping[str, str]
+
+    @property
+    def labels_of_runs(self) -> dict[str, list[str]]:
+        """The labels of each run, in order."""
+        labels: dict[str, list[str]] = {}
+        for label, run in self.run.items():
+            labels.setdefault(run, []).append(label)
+        return labels
+
+
+def labelled(parts: Sequence[Cells], repeats: Repeats) -> tuple[list[Cells], RepeatLabels]:
+    """Return values where every repeat is a run of its own, and what the labels stand for.
+
+    Raises:
+        ValueError: a run has values with and without a repeat.
+    """
+    run_of_label: dict[str, str] = {}
+    cells_of_repeats = []
+    without: dict[str, str] = {}
+    for part in parts:
+        labels = []
+        for row, (run, repeat) in enumerate(zip(part.run, part.repeats, strict=True)):
+            label = run if run is None or repeat is None else f"{run}, repeat {repeat}"
+            if run is not None:
+                run_of_label[label] = run
+                if repeat is None:
+                    without.setdefault(run, part.location(row))
+            labels.append(label)
+        cells_of_repeats.append(replace(part, run=texts(labels)))
+    found = RepeatLabels(run_of_label)
+    for run, labels_of_run in found.labels_of_runs.items():
+        if run in without and len(labels_of_run) > 1:
+            raise ValueError(
+                f"{without[run]}: run {run!r} has no repeat here, and elsewhere it has; add it"
+            )
+    return cells_of_repeats, found
+
+
+def folded(values: Floats, runs: Sequence[str], labels: RepeatLabels) -> tuple[Floats, ...]:
+    """Return the values of each run, shape ``(R, Q)``, made of those of its repeats.
+
+    Args:
+        values: of every repeat, shape ``(L, Q)``.
+        runs: their labels.
+        labels: what they stand for.
+    """
+    row = {label: i for i, label in enumerate(runs)}
+    return tuple(
+        values[[row[label] for label in of_run]] for of_run in labels.labels_of_runs.values()
+    )
+
+
+def averages(values: Sequence[Floats]) -> Floats:
+    """Return the values of each run averaged over its repeats, shape ``(S, Q)``."""
+    return np.stack([of_run.mean(axis=0) for of_run in values])
+
+
+def several_runs(source: Any) -> list[Any] | None:
+    """Return the runs of one system if a source is a list of them, else None."""
+    return list(source) if isinstance(source, (list, tuple)) else None

@@ -1,0 +1,337 @@
+"""Differences of stochastic systems: several seeds of each, which move all queries at once.
+
+A system has a value per seed and query. Its mean varies with the queries, with the seeds, and by
+noise of seed and query. The difference of two means has the variance
+
+    MS_query / Q + max(0, sum (s2_seed / R - s2_noise / (R Q)))
+
+summed over the two systems: MS_query is the variance of the differences of averages over seeds,
+s2_seed the variance of a system's R means per seed, and s2_noise its mean square of what remains.
+Its degrees of freedom are Satterthwaite's, at most Q - 1. Those of the seeds' part are at most the
+ones it has for equal variances.
+
+Where the seeds add nothing, that is the t-test over queries, and never less.
+
+Sources: Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
+Bulletin 1946, doi 10.2307/3002019; Bouthillier et al., Accounting for Variance in Machine Learning
+Benchmarks, MLSys 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import check_integer, check_number
+from ir_lexirecall._util.lazy import special
+from ir_lexirecall.significance.outcomes import MarginTest, TestResult
+from ir_lexirecall.significance.planning import MOST, t_power
+
+MOST_REPEATS = 1000
+Runs: TypeAlias = Sequence[Floats]
+"""The values of each of S systems, shape ``(R_s, Q)``, with R_s repeats."""
+
+
+@dataclass(frozen=True)
+class SeedVariance:
+    """How much the means of S systems vary with their seeds.
+
+    Attributes:
+        repeats: number of seeds of each system, shape ``(S,)``; 1 for a system without seeds.
+        seeds: variance of a system's means per seed, shape ``(S,)``; 0 for a system without seeds.
+        noise: mean square of what seeds and queries do not explain, shape ``(S,)``.
+        queries: Q.
+    """
+
+    repeats: Ints
+    seeds: Floats
+    noise: Floats
+    queries: int
+
+    @classmethod
+    def of(cls, runs: Runs) -> SeedVariance:
+        """Return the variances of systems with a value per seed and query.
+
+        >>> found = SeedVariance.of([np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([[0.3, 0.4]])])
+        >>> found.repeats.tolist(), found.seeds.tolist(), found.noise.tolist()
+        ([2, 1], [0.0, 0.0], [0.25, 0.0])
+        """
+        queries = runs[0].shape[1]
+        repeats = np.array([len(run) for run in runs])
+        seeds, noise = np.zeros((2, len(runs)))
+        for system, run in enumerate(runs):
+            if len(run) < 2:
+                continue
+            of_seed = run.mean(axis=1)
+            seeds[system] = of_seed.var(ddof=1)
+            rest = run - of_seed[:, None] - run.mean(axis=0) + run.mean()
+            noise[system] = (rest**2).sum() / ((len(run) - 1) * max(1, queries - 1))
+        return cls(repeats, seeds, noise, queries)
+
+    @property
+    def component(self) -> Floats:
+        """Variance of a system's mean between seeds, without the noise in it, shape ``(S,)``."""
+        return np.maximum(0.0, self.seeds - self.noise / self.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedValues:
+    """The values of S systems on Q queries, with the repeats of each.
+
+    Attributes:
+        kind: ``'samples'``, noise of each query, or ``'seeds'``, which move all queries at once.
+        values: of each system, shape ``(R, Q)``.
+    """
+
+    kind: str
+    values: tuple[Floats, ...]
+
+    @property
+    def is_of_seeds(self) -> bool:
+        """Whether a repeat moves all queries at once."""
+        return self.kind == "seeds"
+
+    @cached_property
+    def variance(self) -> SeedVariance:
+        """How much the means vary with their seeds."""
+        return SeedVariance.of(self.values)
+
+    def only(self, queries: Ints) -> RepeatedValues:
+        """Return the values on some queries."""
+        return RepeatedValues(self.kind, tuple(run[:, queries] for run in self.values))
+
+    def components(self, x: Floats, pairs: Sequence[Ints]) -> Components:
+        """Return the components of variance of pairs of systems; samples have no seeds."""
+        found = components_of(x, self.variance, pairs)
+        return found if self.is_of_seeds else replace(found, seeds=np.zeros(len(x)))
+
+
+@dataclass(frozen=True)
+class DifferenceVariance:
+    """The variance of differences of P pairs of means, with its degrees of freedom, each ``(P,)``.
+
+    Attributes:
+        mean: the differences.
+        variance: of the differences.
+        degrees: of freedom of the variance.
+    """
+
+    mean: Floats
+    variance: Floats
+    degrees: Floats
+
+    def two_sided_p(self) -> Floats:
+        """Return the p of no difference."""
+        return np.minimum(1.0, 2 * self.one_sided_p(-np.abs(self.mean)))
+
+    def one_sided_p(self, distance: Floats) -> Floats:
+        """Return the p of a difference that lies below its bound by minus a distance."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = distance / np.sqrt(self.variance)
+        p = special.stdtr(self.degrees, t)
+        return np.where(np.isnan(p), np.where(distance < 0, 0.0, 1.0), p)
+
+    def interval(self, alpha: float) -> tuple[Floats, Floats]:
+        """Return the interval of each difference at 1 - alpha."""
+        half = -special.stdtrit(self.degrees, alpha / 2) * np.sqrt(self.variance)
+        return self.mean - half, self.mean + half
+
+    def detectable(self, power: float, alpha: float) -> Floats:
+        """Return the smallest true difference that the two-sided test finds with some power."""
+        _check_levels(power, alpha)
+        low, high = np.zeros_like(self.mean), np.full_like(self.mean, 1e4)
+        for _ in range(60):
+            middle = (low + high) / 2
+            is_enough = t_power(middle, self.degrees, alpha) >= power
+            low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
+        return np.asarray(high * np.sqrt(self.variance))
+
+    def widened(self, tested: TestResult, alpha: float) -> TestResult:
+        """Return a t-test over queries that also allows for the seeds: p is never smaller."""
+        low, high = self.interval(alpha)
+        low, high = np.minimum(low, tested.low), np.maximum(high, tested.high)
+        p = np.maximum(tested.p, self.two_sided_p())
+        return TestResult(tested.estimate, low, high, p, tested.effect_size)
+
+    def margin_test(self, tested: MarginTest, sign: int, margin: float) -> MarginTest:
+        """Return one-sided t-tests over queries that also allow for the seeds.
+
+        Args:
+            tested: the tests over queries.
+            sign: -1 where the smaller value is better, else 1.
+            margin: the loss that does not matter.
+        """
+        gain = sign * self.mean
+        not_worse = np.maximum(tested.not_worse, self.one_sided_p(-gain - margin))
+        return MarginTest(
+            np.maximum(tested.better, self.one_sided_p(-gain)),
+            np.maximum(tested.worse, self.one_sided_p(gain)),
+            not_worse,
+            np.maximum(np.maximum(tested.within, not_worse), self.one_sided_p(gain - margin)),
+        )
+
+
+def difference_variance(
+    x: Floats, systems: SeedVariance, pairs: Sequence[Ints]
+) -> DifferenceVariance:
+    """Return the variance of mean differences, with the part that the seeds have in it.
+
+    Args:
+        x: differences of averages over seeds, shape ``(P, Q)``.
+        systems: the variances between their seeds.
+        pairs: the systems of each pair by index; one array for means of single systems.
+    """
+    queries = x.shape[1]
+    of_queries = x.var(axis=1, ddof=1) / queries
+    variance, degrees = satterthwaite(of_queries, queries, systems, pairs)
+    return DifferenceVariance(x.mean(axis=1), variance, degrees)
+
+
+def satterthwaite(
+    of_queries: Floats, queries: float | Floats, systems: SeedVariance, pairs: Sequence[Ints]
+) -> tuple[Floats, Floats]:
+    """Return variances of mean differences and their degrees of freedom, by pair.
+
+    Args:
+        of_queries: the part of the queries, MS_query / Q, shape ``(P,)``.
+        queries: Q, which may differ from pair to pair.
+        systems: the variances between their seeds.
+        pairs: the systems of each pair by index.
+    """
+    repeats = np.stack([systems.repeats[side] for side in pairs])
+    freedom = np.maximum(repeats - 1, 1)  # a system without seeds has a variance of 0
+    seeds = np.stack([systems.seeds[side] for side in pairs]) / repeats
+    noise = np.stack([systems.noise[side] for side in pairs]) / (repeats * queries)
+    total = seeds.sum(axis=0)
+    added = np.maximum(0.0, total - noise.sum(axis=0))
+    shares = np.where(repeats > 1, 1 / repeats, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = total**2 / (seeds**2 / freedom).sum(axis=0)
+        equal = shares.sum(axis=0) ** 2 / (shares**2 / freedom).sum(axis=0)
+        squares = (
+            of_queries**2 / (queries - 1)
+            + total**2 / np.fmin(own, equal)
+            + (noise**2 / (freedom * (queries - 1))).sum(axis=0)
+        )
+        degrees = (of_queries + added) ** 2 / squares
+    degrees = np.where((added > 0) & np.isfinite(degrees), degrees, np.inf)
+    return of_queries + added, np.minimum(degrees, queries - 1)
+
+
+# -- components of variance, and planning ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Components:
+    """Components of variance of differences of P pairs, as variances, shape ``(P,)``.
+
+    A single query and a single seed of each system give a difference with their sum as variance.
+
+    Attributes:
+        queries: of the true differences of queries.
+        seeds: of the mean difference between seeds.
+        noise: of what seeds and queries do not explain.
+    """
+
+    queries: Floats
+    seeds: Floats
+    noise: Floats
+
+
+def components_of(x: Floats, systems: SeedVariance, pairs: Sequence[Ints]) -> Components:
+    """Return the components of variance of pairs of systems.
+
+    Args: as in ``difference_variance``.
+    """
+    noise = np.stack([systems.noise[side] for side in pairs])
+    repeats = np.stack([systems.repeats[side] for side in pairs])
+    of_queries = x.var(axis=1, ddof=1) - (noise / repeats).sum(axis=0)
+    seeds = sum((systems.component[side] for side in pairs), np.zeros(len(x)))
+    return Components(np.maximum(0.0, of_queries), seeds, noise.sum(axis=0))
+
+
+def planned_power(
+    components: Components, difference: float, queries: Floats, repeats: Floats, alpha: float
+) -> Floats:
+    """Return the power of the two-sided test, where both systems have as many repeats.
+
+    The variance takes its expected value; the power is that of the noncentral t.
+
+    Args:
+        components: of variance, of P pairs.
+        difference: the true difference.
+        queries, repeats: their numbers, shape ``(P,)``.
+        alpha: level of the test.
+    """
+    of_queries = (components.queries + components.noise / repeats) / queries
+    halves = SeedVariance(
+        np.concatenate([repeats, repeats]),
+        np.tile((components.seeds + components.noise / queries) / 2, 2),
+        np.tile(components.noise / 2, 2),
+        1,
+    )
+    n = len(of_queries)
+    variance, degrees = satterthwaite(of_queries, queries, halves, [np.arange(n), np.arange(n) + n])
+    with np.errstate(divide="ignore"):
+        return t_power(difference / np.sqrt(variance), degrees, alpha)
+
+
+def queries_with_repeats(
+    components: Components, difference: float, repeats: int, power: float, alpha: float
+) -> Floats:
+    """Return the queries that find a difference with some repeats of both systems, shape ``(P,)``.
+
+    Infinity: more than ten million, as where the seeds alone hide the difference.
+
+    >>> parts = Components(*np.array([[0.01], [0.00005], [0.0]]))
+    >>> queries_with_repeats(parts, 0.01, 3, 0.8, 0.05)
+    array([inf])
+    """
+    check_integer("repeats", repeats, least=2)
+    _check_levels(power, alpha)
+    n_repeats = np.full(len(components.queries), repeats)
+
+    def is_enough(queries: Floats) -> Bools:
+        enough: Bools = planned_power(components, difference, queries, n_repeats, alpha) >= power
+        return enough
+
+    return _least(is_enough, len(n_repeats), 1.0, MOST)
+
+
+def repeats_with_queries(
+    components: Components, difference: float, queries: int, power: float, alpha: float
+) -> Floats:
+    """Return the repeats of both systems that find a difference with some queries, shape ``(P,)``.
+
+    Infinity: more than 1,000.
+    """
+    check_integer("queries", queries, least=2)
+    _check_levels(power, alpha)
+    n_queries = np.full(len(components.queries), float(queries))
+
+    def is_enough(repeats: Floats) -> Bools:
+        enough: Bools = planned_power(components, difference, n_queries, repeats, alpha) >= power
+        return enough
+
+    return _least(is_enough, len(n_queries), 1.0, MOST_REPEATS)
+
+
+def _check_levels(power: float, alpha: float) -> None:
+    """Raise if a power or a level does not lie between 0 and 1."""
+    check_number("power", power, above=0, below=1)
+    check_number("alpha", alpha, above=0, below=1)
+
+
+def _least(is_enough: Callable[[Floats], Bools], size: int, low: float, most: float) -> Floats:
+    """Return the least whole number above ``low`` that is enough, by bisection; else infinity."""
+    lows, highs = np.full(size, low), np.full(size, most + 1.0)
+    while (highs - lows > 1).any():
+        middle = np.maximum(np.floor((lows + highs) / 2), low + 1)
+        enough = is_enough(middle)
+        lows, highs = np.where(enough, lows, middle), np.where(enough, middle, highs)
+    return np.where(highs > most, np.inf, highs)

@@ -1,0 +1,197 @@
+"""Comparisons of systems with several runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli, demo
+from ir_lexirecall.significance.repeats import SeedVariance, difference_variance
+
+
+def table_of(repeats=(3, 3), queries=40, seed=0.02, gain=0.03):
+    """Return values of two systems, each seed of which moves all queries."""
+    rng = np.random.default_rng(3)
+    level, differences = rng.uniform(0.3, 0.7, queries), rng.normal(gain, 0.05, queries)
+    rows = []
+    for run, number, sign in zip(("new", "old"), repeats, (1, 0), strict=True):
+        for repeat in range(number):
+            moved = level + sign * differences + rng.normal(0, seed) * (number > 1)
+            values = moved + rng.normal(0, 0.02, queries)
+            rows += [(run, repeat, f"q{q}", value) for q, value in enumerate(values)]
+    return pd.DataFrame(rows, columns=["run", "seed", "query_id", "acc"])
+
+
+def arrays_of(table):
+    return [
+        rows.pivot(index="seed", columns="query_id", values="acc").to_numpy()
+        for _, rows in table.groupby("run")
+    ]
+
+
+def test_samples_are_averaged_and_tested_over_queries():
+    table = table_of()
+    row = irl.compare(values=table, repeats="samples").table().iloc[0]
+    new, old = arrays_of(table)
+    tested = stats.ttest_rel(new.mean(axis=0), old.mean(axis=0))
+    assert row["p"] == pytest.approx(tested.pvalue)
+    assert (row["repeats"], row["sd_seeds"]) == ("3", 0.0)
+
+
+def test_seeds_widen_the_interval_and_the_p():
+    table = table_of()
+    result = irl.compare(values=table, repeats="seeds")
+    row = result.table().iloc[0]
+    new, old = arrays_of(table)
+    x = (new.mean(axis=0) - old.mean(axis=0))[None]
+    pair = [np.array([0]), np.array([1])]
+    found = difference_variance(x, SeedVariance.of([new, old]), pair)
+    assert row["p"] == pytest.approx(found.two_sided_p()[0])
+    low, high = found.interval(0.05)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low[0], high[0]))
+    over_queries = irl.compare(values=table, repeats="samples").table().iloc[0]
+    assert row["p"] > over_queries["p"]
+    assert (row["ci_low"] > 0) == (row["p"] <= 0.05)
+    means = result.means()
+    narrow = irl.compare(values=table, repeats="samples").means()
+    assert (means["ci_high"] - means["ci_low"] >= narrow["ci_high"] - narrow["ci_low"]).all()
+
+
+def test_a_margin_and_the_best_set_allow_for_seeds():
+    table = table_of()  # the seeds that were drawn undo the gain
+    options = {"values": table, "baseline": "old", "margin": 0.02}
+    seeds = irl.compare(**options, repeats="seeds").table().iloc[0]
+    samples = irl.compare(**options, repeats="samples").table().iloc[0]
+    for column in ("worse_p", "better_p", "within_p", "not_worse_p"):
+        assert seeds[column] >= samples[column]
+    assert seeds["bound_low"] < samples["bound_low"] < samples["bound_high"] < seeds["bound_high"]
+    assert seeds["verdict"] == "undecided"
+    best = irl.compare(values=table_of(gain=0.2), repeats="seeds").best_set()
+    assert best["may_be_best"].tolist() == [True, False]
+    assert irl.compare(values=table, repeats="seeds").best_set()["may_be_best"].all()
+
+
+def test_planning_knows_repeats():
+    result = irl.compare(values=table_of(), repeats="seeds")
+    few, many = (result.queries_needed(0.04, repeats=n)["queries"][0] for n in (3, 20))
+    assert few > many
+    assert result.queries_needed(0.04)["queries"][0] == few
+    assert result.repeats_needed(0.04, queries=1000)["repeats"][0] > 2
+    with pytest.raises(ValueError, match="does not allow for seeds"):
+        result.sequential()
+    shown = result.detectable()["difference"][0]
+    found = result.compared.by["acc"].variance_with_seeds(result.compared.pair_indices)
+    noncentrality, degrees = shown / found.variance[0] ** 0.5, found.degrees[0]
+    critical = stats.t.isf(0.025, degrees)
+    power = stats.nct.sf(critical, degrees, noncentrality)
+    power += stats.nct.cdf(-critical, degrees, noncentrality)
+    assert power == pytest.approx(0.8, abs=1e-6)
+    plain = irl.compare(values=table_of((1, 1)).drop(columns="seed"))
+    with pytest.raises(ValueError, match="queries_needed: acc: there are no repeats"):
+        plain.queries_needed(0.04, repeats=3)
+
+
+def test_the_summary_says_what_a_new_seed_changes():
+    text = " ".join(irl.compare(values=table_of(), repeats="seeds").summary().split())
+    row = irl.compare(values=table_of(), repeats="seeds").table().iloc[0]
+    assert f"new seeds by {row['sd_seeds']:.2g} (standard deviations)" in text
+    assert f"new and old by {row['sd_queries'] / 40**0.5:.2g}" in text
+
+
+def test_groups_have_the_seeds_of_their_queries():
+    table = table_of()
+    groups = {f"q{q}": "even" if q % 2 == 0 else "odd" for q in range(40)}
+    in_groups = irl.compare(values=table, repeats="seeds", groups=groups).group_table()
+    even = table[table["query_id"].map(groups) == "even"]
+    alone = irl.compare(values=even, repeats="seeds").table()
+    assert in_groups["p"][0] == pytest.approx(alone["p"][0])
+
+
+def test_several_rankings_are_one_system():
+    runs = {"bm25": demo.run("bm25"), "model": [demo.run("ql"), demo.run("tfidf"), demo.run("ql")]}
+    result = irl.compare(
+        demo.qrels(), runs, ["AP", "LR"], repeats="seeds", deterministic="bm25", baseline="bm25"
+    )
+    values = [irl.evaluate("AP", demo.qrels(), run)["AP"] for run in runs["model"]]
+    expected = np.mean([one.to_numpy() for one in values], axis=0)
+    assert result.per_query("AP")["model"].to_numpy() == pytest.approx(expected)
+    assert result.table()["repeats"].tolist() == ["3/1", "3/1"]
+
+
+def test_rankings_in_files(tmp_path):
+    paths = []
+    for name in ("ql", "tfidf"):
+        run = demo.run(name)
+        path = tmp_path / f"{name}.run"
+        rows = zip(run["query_id"], run["doc_id"], run["score"], strict=True)
+        path.write_text("".join(f"{q} Q0 {d} 1 {s} x\n" for q, d, s in rows))
+        paths.append(path)
+    frames = [demo.run("ql"), demo.run("tfidf")]
+    other = [demo.run("bm25"), demo.run("bm25_rerank")]
+    tables = [
+        irl.compare(demo.qrels(), {"a": one, "b": other}, "AP", repeats="seeds").table()
+        for one in (paths, frames)
+    ]
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_a_gate_on_seeds():
+    same = irl.gate(values=table_of(gain=0.0, seed=0.0), repeats="seeds", margin=0.05)
+    assert same.outcome == "passed"
+    assert irl.gate(values=table_of(gain=0.3), repeats="seeds").outcome == "worse"
+    worse = table_of(gain=0.055)
+    assert irl.gate(values=worse, repeats="samples").outcome == "worse"
+    assert irl.gate(values=worse, repeats="seeds").undecided == ["acc"]
+    runs = [demo.run("bm25"), demo.run("ql")]
+    of_rankings = irl.gate(demo.qrels(), runs, runs[::-1], "AP", repeats="seeds")
+    assert of_rankings.outcome == "passed"
+
+
+def test_a_benchmark_averages_samples_and_refuses_seeds():
+    table = pd.concat([table_of().assign(collection=name) for name in ("a", "b")])
+    result = irl.benchmark(values=table, repeats="samples")
+    assert result["a"].table()["repeats"].tolist() == ["3"]
+    with pytest.raises(ValueError, match="benchmark: a benchmark does not allow for seeds"):
+        irl.benchmark(values=table, repeats="seeds")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repeats": "seeds", "test": "wilcoxon"}, "needs the t-test, not 'wilcoxon'"),
+        ({}, "say what they are: repeats="),
+    ],
+)
+def test_bad_options_of_values_are_refused(options, message):
+    with pytest.raises(ValueError, match=r"^compare: ") as error:
+        irl.compare(values=table_of(), **options)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "run 'model' is a list of 2 runs; say what they are"),
+        ({"repeats": "seeds"}, "run 'bm25' has one seed"),
+        ({"repeats": "samples", "by": "rpp"}, "compared by measures, not by the preference 'rpp'"),
+    ],
+)
+def test_bad_options_of_runs_are_refused(options, message):
+    runs = {"bm25": demo.run("bm25"), "model": [demo.run("ql"), demo.run("tfidf")]}
+    with pytest.raises(ValueError, match=r"^compare: ") as error:
+        irl.compare(demo.qrels(), runs, **{"by": "AP", **options})
+    assert message in str(error.value)
+
+
+def test_the_command_takes_repeats(tmp_path, capsys):
+    path = tmp_path / "values.csv"
+    table_of(gain=0.06).rename(columns={"seed": "number"}).to_csv(path, index=False)
+    command = ["compare", "--values", str(path), "--format", "csv"]
+    assert cli.main([*command, "--repeats", "number", "--repeats-are", "seeds"]) == 0
+    assert "sd_seeds" in capsys.readouterr().out
+    assert cli.main([*command, "--repeats", "number"]) == 1
+    assert "--repeats needs --repeats-are" in capsys.readouterr().err
+    assert cli.main([*command]) == 1
+    gate = ["gate", "--values", str(path), "--repeats", "number", "--repeats-are", "samples"]
+    assert cli.main(gate) == 3
