@@ -394,6 +394,7 @@ def test_the_changelog_keeps_its_form() -> None:
 def test_the_readme_is_short_and_shows_what_is_there() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 1000
+    assert len(text.splitlines()) <= 120
     assert "not published" in text
     targets = re.findall(r'\]\((?!http)([^)#]+)\)|(?:src|srcset)="([^"]+)"', text)
     assert [
