@@ -91,7 +91,7 @@ def read_qrels(source: Source) -> Qrels:
             return few
         qrels = _sorted_rows(read_table(Source(Kind.NESTED, nested), QRELS).to_dict())
         return _with_queries(qrels, nested)
-    few = _of_few(few_columns(source, QRELS))
+    few = _of_few(few_columns(source, QRELS)) if source.kind is Kind.TABLE else None
     if few is not None:
         return few
     return _sorted_rows(read_table(source, QRELS).to_dict())  # which names the offender

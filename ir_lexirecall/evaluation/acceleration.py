@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import ir_measures
 import numpy as np
@@ -42,6 +42,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     """
 
     def __init__(self, measures: Iterable[IRMeasure], qrels: Any) -> None:
+        """Read the qrels, and decide which measures are left to pytrec_eval."""
         listed = list(measures)
         self._ours = [measure for measure in listed if isinstance(measure, Measure)]
         self._standard = [measure for measure in listed if not isinstance(measure, Measure)]
@@ -50,29 +51,39 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         self._leaves_all = bool(self._standard) and not _reads_alike(self._qrels, "relevance", int)
         if self._ours or not self._leaves_all:
             with called(""):
-                if self._leaves_all:
-                    _ = self._left_to  # the first to complain, as without acceleration
-                try:
-                    self.judgments = Judgments.from_qrels(self._qrels, allow_empty=True)
-                    table = self.judgments.table
-                    several = table is not None and len(table.doc) > len(self.judgments.grade)
-                    reads_otherwise = several or self.judgments.relevance_is_named
-                except NotText:
-                    raise
-                except ValueError:
-                    reads_otherwise = True
-                    if self._standard:
-                        _ = self._left_to
-                    if self._ours:
-                        raise
-                self._leaves_all |= bool(self._standard) and reads_otherwise
+                self._read_qrels()
         for measure in listed:
             measure.validate_params()
+        judgments = cast(Any, self.judgments)  # read in the meantime
         if self._ours:
-            check_judgments(self._ours, self.judgments)
-        super().__init__(
-            listed, self._left_to.qrel_qids if self._leaves_all else set(self.judgments.query_ids)
-        )
+            check_judgments(self._ours, judgments)
+        query_ids = self._left_to.qrel_qids if self._leaves_all else set(judgments.query_ids)
+        super().__init__(listed, query_ids)
+
+    def _read_qrels(self) -> None:
+        """Read the qrels for our measures, and leave the standard ones if pytrec_eval reads them otherwise.
+
+        Raises:
+            ValueError: they cannot be read; where there are standard measures, pytrec_eval is the
+                first to complain, as without acceleration.
+        """
+        if self._leaves_all:
+            _ = self._left_to
+        try:
+            self.judgments = Judgments.from_qrels(self._qrels, allow_empty=True)
+        except NotText:
+            raise
+        except ValueError:
+            if self._standard:
+                _ = self._left_to
+            if self._ours:
+                raise
+            reads_otherwise = True
+        else:
+            table = self.judgments.table
+            several = table is not None and len(table.doc) > len(self.judgments.grade)
+            reads_otherwise = several or self.judgments.relevance_is_named
+        self._leaves_all |= bool(self._standard) and reads_otherwise
 
     @cached_property
     def _left_to(self) -> Evaluator:
@@ -82,11 +93,15 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 
     @called("")
     def _leaves(self, run: Any) -> tuple[Any, bool, AlignedRun | ValueError | None]:
-        """The run, whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
+        """Read a run for the measures that are not left to pytrec_eval.
+
+        Returns:
+            The run; whether the standard measures are left to pytrec_eval; and the run for the
+            others, or why it cannot be read.
+        """
         run = _rereadable(run)
-        leaves = self._leaves_all or (
-            bool(self._standard) and not _reads_alike(run, "score", (float, int))
-        )
+        leaves = bool(self._standard) and not _reads_alike(run, "score", (float, int))
+        leaves |= self._leaves_all
         if leaves:
             _check_texts(run, "run")
             if not self._ours:
@@ -98,15 +113,18 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         except ValueError as error:
             return run, bool(self._standard), error
         if isinstance(run, dict) and not all(run.values()):
-            # Queries with an empty ranking count among those that the run has, as with pytrec_eval;
-            # elsewhere they are missing.
-            # They are withheld from it: where the first query of a run is empty, it reads memory
-            # that it has given back.
-            place = self.judgments.place
-            aligned = replace(
-                aligned, ranked=np.array([place[q] for q in run if q in place], dtype=np.int64)
-            )
+            aligned = self._with_empty_rankings(aligned, run)
         return run, leaves, aligned
+
+    def _with_empty_rankings(self, aligned: AlignedRun, run: Mapping[str, Any]) -> AlignedRun:
+        """Return an aligned run in which empty rankings count among those that the run has.
+
+        They do so with pytrec_eval; elsewhere they are missing. They are withheld from it: where
+        the first query of a run is empty, it reads memory that it has given back.
+        """
+        number = self.judgments.place
+        ranked = [number[query_id] for query_id in run if query_id in number]
+        return replace(aligned, ranked=np.array(ranked, dtype=np.int64))
 
     def _scored(self, aligned: AlignedRun | ValueError | None, leaves: bool) -> list[Scored]:
         """Values of the measures that are not left to pytrec_eval, and the order of the queries for each.
@@ -160,36 +178,38 @@ def _rereadable(data: Any) -> Any:
 
 
 def _check_texts(data: Any, what: str) -> None:
-    """Refuse ids with half a character, which end the process in pytrec_eval."""
-    names = ("query_id", "doc_id")
-    groups: list[Iterable[Any]] = []
-    if isinstance(data, Mapping):
-        groups = [data, *(docs for docs in data.values() if isinstance(docs, Mapping))]
-    elif hasattr(data, "columns"):
-        groups = [data[name] for name in names if name in data.columns]
-    elif isinstance(data, Iterable):  # else the reader raises the error
-        groups = [[getattr(row, name, None) for row in data] for name in names]
-    for text in chain.from_iterable(groups):
+    """Raise if an id has half a character, which ends the process in pytrec_eval."""
+    for text in chain.from_iterable(_ids_in(data)):
         if isinstance(text, str) and not text.isascii():
             check_text(text, f"{what}: ids")
 
 
-def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
-    """Whether pytrec_eval takes qrels or a run for what this library takes them for: ids are strings, values of its types.
+def _ids_in(data: Any) -> Iterator[Iterable[Any]]:
+    """Yield the ids of queries and documents in qrels or a run, some at a time."""
+    names = ("query_id", "doc_id")
+    if isinstance(data, Mapping):
+        yield data
+        yield from (docs for docs in data.values() if isinstance(docs, Mapping))
+    elif hasattr(data, "columns"):
+        yield from (data[name] for name in names if name in data.columns)
+    elif isinstance(data, Iterable):  # else the reader raises the error
+        yield from ([getattr(row, name, None) for row in data] for name in names)
 
-    >>> _reads_alike({"q": {"d": 1}}, "relevance", int), _reads_alike({"q": {"d": 1.0}}, "relevance", int)
-    (True, False)
+
+def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
+    """Return whether pytrec_eval takes qrels or a run for what this library takes them for.
+
+    Ids must be strings, and values of its types.
+
+    >>> _reads_alike({"q": {"d": 1}}, "relevance", int)
+    True
+    >>> _reads_alike({"q": {"d": 1.0}}, "relevance", int)
+    False
     >>> _reads_alike([ir_measures.ScoredDoc("q", 7, 1.0)], "score", (float, int))
     False
     """
     if isinstance(data, dict):
-        rankings = data.values()
-        return (
-            _are(rankings, dict)
-            and _are(data, str)
-            and _are(chain.from_iterable(rankings), str)
-            and _are(chain.from_iterable(docs.values() for docs in rankings), kinds)
-        )
+        return _dicts_are(data, kinds)
     wanted = {"query_id": str, "doc_id": str, value: kinds}
     if hasattr(data, "itertuples"):
         names = list(data.columns)
@@ -205,12 +225,25 @@ def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
     )
 
 
+def _dicts_are(data: Mapping[Any, Any], kinds: type | tuple[type, ...]) -> bool:
+    """Return whether a dict of dicts has strings as keys, and values of some types."""
+    rankings = data.values()
+    if not (_are(rankings, dict) and _are(data, str)):
+        return False
+    values = chain.from_iterable(docs.values() for docs in rankings)
+    return _are(chain.from_iterable(rankings), str) and _are(values, kinds)
+
+
 def _are(values: Iterable[Any], kinds: type | tuple[type, ...]) -> bool:
+    """Return whether all values are of some types."""
     return all(issubclass(kind, kinds) for kind in set(map(type, values)))
 
 
 def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
-    """Whether a pandas column hands out values of these types; missing ones are not looked for where strings are."""
+    """Return whether a pandas column hands out values of these types.
+
+    Missing ones are not looked for where strings are.
+    """
     if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
         return issubclass(type(np.zeros(1, column.dtype).item()), kinds)
     return bool(pd.api.types.is_string_dtype(column)) if kinds is str else _are(column, kinds)
@@ -230,7 +263,9 @@ class AcceleratedProvider(LexiRecallProvider):
 
 
 class accelerate:
-    """Let ir_measures, and so PyTerrier, take the standard measures from here: the same values, bit for bit, sooner.
+    """Let ir_measures, and so PyTerrier, take the standard measures from here.
+
+    The values are the same, bit for bit, and come sooner.
 
     ``accelerate()`` (``on=True``) puts our provider first in ir_measures' pipeline for the measures
     and parameters whose values are identical to pytrec_eval's; ``accelerate(False)`` takes it out
@@ -247,22 +282,22 @@ class accelerate:
     def __init__(self, on: bool = True) -> None:
         self._on = on
         with _lock:
-            _asked.append(self)
+            _switches.append(self)
             _switch(on)
         self._is_block = False
 
     def __enter__(self) -> accelerate:
         with _lock:
             if self._is_block:  # entered before
-                _asked.append(self)
+                _switches.append(self)
             self._is_block = True
-            _switch(_asked[-1]._on)
+            _switch(_switches[-1]._on)
         return self
 
     def __exit__(self, *error: object) -> None:
         with _lock:
-            _asked.remove(self)
-            _switch(_asked[-1]._on if _asked else False)
+            _switches.remove(self)
+            _switch(_switches[-1]._on if _switches else False)
 
     def __repr__(self) -> str:
         is_on = any(provider.NAME == NAME for provider in ir_measures.DefaultPipeline.providers)
@@ -270,8 +305,8 @@ class accelerate:
 
 
 _lock = Lock()
-_asked: list[accelerate] = []
-"""Who switched, in order: the last one holds.
+_switches: list[accelerate] = []
+"""Stack of active switches; the most recent one wins.
 
 Blocks of several threads, which end in any order, leave what was before the first.
 """

@@ -27,7 +27,7 @@ from ir_lexirecall.measures.scoring import (
 )
 
 Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
-"""What is relevant to a query: ids of documents, their grades, or for each document its grades for subtopics."""
+"""What is relevant to a query: ids of documents, their grades, or their grades for subtopics."""
 
 
 class Scorer:
@@ -52,16 +52,15 @@ class Scorer:
         self._least_grade = least_grade(parsed)
         self._rel, self._top = parsed.params.get("rel", 1), parsed.params.get("cutoff")
         self._cutoff = self._top or inf
-        self._kept: tuple[Any, Any] = (
-            None,
-            None,
-        )  # the last query's relevant documents, as given and checked
+        self._last: tuple[Any, Any] = (None, None)
+        """The relevant documents of the last query, as they were given and checked."""
 
     def __repr__(self) -> str:
+        """Return a call that makes it."""
         return f"scorer({str(self.measure)!r})"
 
     def __call__(self, ranked_ids: Sequence[Any], relevant: Relevant) -> float:
-        """The value of one ranking.
+        """Return the value of one ranking.
 
         Args:
             ranked_ids: ids of documents, best first, in a list, tuple, array or iterator; not in a
@@ -73,18 +72,7 @@ class Scorer:
             ValueError: a ranking without order, a document twice, an id that is neither text nor an
                 integer, or a grade that is not a finite number.
         """
-        known, judged = self._kept
-        if (
-            type(relevant) is not dict or known != relevant
-        ):  # the same query often comes with several rankings
-            judged = _Judged(relevant, self._rel, self._cutoff)
-            judged.check_reached(self._least_grade, self.measure)
-            if type(relevant) is dict:
-                copy = {
-                    doc: dict(grade) if isinstance(grade, dict) else grade
-                    for doc, grade in relevant.items()
-                }
-                self._kept = (copy, judged)
+        judged = self._judged(relevant)
         ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
             hits = judged.relevant
@@ -92,27 +80,49 @@ class Scorer:
             return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
         if self._is_ndcg:
             best, gains = judged.ideal_dcg, judged.gains
-            ranked = [
-                (rank, gains[doc]) for rank, doc in enumerate(ids[: self._top], 1) if doc in gains
-            ]
+            numbered = enumerate(ids[: self._top], 1)
+            ranked = [(rank, gains[doc]) for rank, doc in numbered if doc in gains]
             return dcg(ranked, self._cutoff) / best if best else 0.0
-        place = judged.place
-        found = [(0, place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in place]
-        return float(self._values(judged.judgments, found, [len(ids)])[0])
+        row_of = judged.row_of
+        rows = [(0, row_of[doc], rank) for rank, doc in enumerate(ids, 1) if doc in row_of]
+        return float(self._values(judged.judgments, rows, [len(ids)])[0])
+
+    def _judged(self, relevant: Relevant) -> _Judged:
+        """Return what is relevant to a query, checked.
+
+        The same query often comes with several rankings: a dict is not checked again.
+        """
+        given, judged = self._last
+        if type(relevant) is dict and given == relevant:
+            return judged
+        judged = _Judged(relevant, self._rel, self._cutoff)
+        judged.check_reached(self._least_grade, self.measure)
+        if type(relevant) is dict:
+            copy = {
+                doc: dict(grade) if isinstance(grade, dict) else grade
+                for doc, grade in relevant.items()
+            }
+            self._last = (copy, judged)
+        return judged
 
     def _values(
-        self, judgments: Judgments, found: list[tuple[int, int, int]], depth: list[int]
+        self, judgments: Judgments, rows: list[tuple[int, int, int]], depth: list[int]
     ) -> Floats:
-        """The value of each ranking, by the query, row and rank of the judged documents in them."""
-        rows = np.array(found, dtype=np.int64).reshape(-1, 3)
-        query, doc, rank = rows[:, 0], rows[:, 1], rows[:, 2]
+        """Return the value of each ranking.
+
+        Args:
+            judgments: what is relevant.
+            rows: query, row in the judgments, and rank of the judged documents in the rankings.
+            depth: lengths of the rankings.
+        """
+        query, doc, rank = np.array(rows, dtype=np.int64).reshape(-1, 3).T
         value = self._score(
             AlignedRun(judgments, query, doc, rank, np.array(depth), None, np.arange(len(depth)))
         )
         return value.value if isinstance(value, Utility) else value
 
     def batch(self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]) -> Floats:
-        """The values of several rankings, in one computation.
+        """Return the values of several rankings, in one computation.
 
         Args:
             rankings: ids of documents, best first, for each query.
@@ -122,32 +132,35 @@ class Scorer:
             ValueError: as a call; or the rankings and what is relevant are not two lists of one
                 length.
         """
-        for several in (rankings, relevant):
-            if isinstance(several, (Set, Mapping)):
-                raise ValueError(
-                    "batch pairs rankings with what is relevant by their order: give two lists, not "
-                    f"{type(several).__name__}"
-                )
-        if len(rankings) != len(relevant):
-            raise ValueError(
-                f"{len(rankings)} rankings, but relevant documents for {len(relevant)}"
-            )
+        _check_pairs(rankings, relevant)
         if not len(rankings):
             return np.zeros(0)
         parts = [_Judged(part, self._rel, self._cutoff) for part in relevant]
         for part in parts:
             part.check_reached(self._least_grade, self.measure)
-        ranked, start = [_distinct(ranking) for ranking in rankings], 0
-        found: list[tuple[int, int, int]] = []
+        ranked = [_distinct(ranking) for ranking in rankings]
+        rows: list[tuple[int, int, int]] = []
+        start = 0
         for q, (ids, part) in enumerate(zip(ranked, parts, strict=True)):
-            found += [
-                (q, start + part.place[doc], rank)
-                for rank, doc in enumerate(ids, 1)
-                if doc in part.place
+            numbered = [
+                (rank, part.row_of[doc]) for rank, doc in enumerate(ids, 1) if doc in part.row_of
             ]
-            start += len(part.place)
-        values = self._values(_joined(parts), found, [len(ids) for ids in ranked])
+            rows += [(q, start + row, rank) for rank, row in numbered]
+            start += len(part.row_of)
+        values = self._values(_joined(parts), rows, [len(ids) for ids in ranked])
         return np.asarray(values, dtype=np.float64)
+
+
+def _check_pairs(rankings: Any, relevant: Any) -> None:
+    """Raise if rankings and what is relevant to them are not two lists of one length."""
+    for several in (rankings, relevant):
+        if isinstance(several, (Set, Mapping)):
+            raise ValueError(
+                "batch pairs rankings with what is relevant by their order: give two lists, not "
+                f"{type(several).__name__}"
+            )
+    if len(rankings) != len(relevant):
+        raise ValueError(f"{len(rankings)} rankings, but relevant documents for {len(relevant)}")
 
 
 class _Judged:
@@ -155,52 +168,25 @@ class _Judged:
 
     Attributes:
         grades: of each document; sorted by document.
-        place: row of each document in ``judgments``.
+        row_of: row of each document in ``judgments``.
         rows: a document's row, a subtopic, and its grade for it, in order; None where grades are
             not for subtopics.
     """
 
     def __init__(self, relevant: Relevant, rel: float, cutoff: float) -> None:
+        """Check what is relevant to a query, for a measure with these parameters."""
         self._rel, self._cutoff = rel, cutoff
-        if isinstance(relevant, str):
-            raise ValueError(
-                f"expected ids of relevant documents, their grades, or grades for subtopics, got {relevant!r}"
-            )
-        if hasattr(relevant, "columns"):
-            raise ValueError(
-                "expected ids of relevant documents, got a table; give its column of ids"
-            )
         self._are_ids = not isinstance(relevant, Mapping)
-        given = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
-        docs = _texts(given)
-        if len(set(docs)) < len(docs):
-            raise ValueError("an id occurs as a string and as an integer; use one of the two")
-        by_doc = dict(zip(docs, given.values(), strict=True))
-        self.grades: dict[str, Any] = {doc: by_doc[doc] for doc in sorted(docs)}
-        self.place = {doc: row for row, doc in enumerate(self.grades)}
+        by_doc = _grades_by_document(relevant)
+        self.row_of = {doc: row for row, doc in enumerate(by_doc)}
         self.rows: list[tuple[int, str, float]] | None = None
-        if any(isinstance(grade, Mapping) for grade in self.grades.values()):
-            self.rows = []
-            for row, (doc, grades) in enumerate(self.grades.items()):
-                if not isinstance(grades, Mapping):
-                    raise ValueError(
-                        f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all documents such grades"
-                    )
-                for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
-                    self.rows.append(
-                        (row, name, _checked_grade(grade, f"document {doc!r} for {name!r}"))
-                    )
-            # A document's own grade is the highest, or that of the aspect "relevance", as of qrels.
-            named = any(name == "relevance" for _, name, _ in self.rows)
-            top: dict[int, float] = {}
-            for row, name, grade in self.rows:
-                if name == "relevance" or not named:
-                    top[row] = max(grade, top.get(row, grade))
-            self.grades = {doc: top.get(row, 0.0) for row, doc in enumerate(self.grades)}
+        self.grades: dict[str, float]
+        if any(isinstance(grade, Mapping) for grade in by_doc.values()):
+            self.rows = _rows_of_subtopics(by_doc)
+            self.grades = dict(zip(by_doc, _top_grades(self.rows, len(by_doc)), strict=True))
         else:
             self.grades = {
-                doc: _checked_grade(grade, f"document {doc!r}")
-                for doc, grade in self.grades.items()
+                doc: _checked_grade(grade, f"document {doc!r}") for doc, grade in by_doc.items()
             }
 
     def check_reached(self, least_grade: float, measure: Any) -> None:
@@ -210,8 +196,9 @@ class _Judged:
         top = max(self.grades.values())
         if 0 < top < min(least_grade, 1):
             warn(
-                f"{measure}: no grade of a query is high enough to count as relevant: the highest is "
-                f"{top:g}, so that every ranking scores 0; give a smaller rel, as in scorer('LR', rel=0.5)"
+                f"{measure}: no grade of a query is high enough to count as relevant: the highest "
+                f"is {top:g}, so that every ranking scores 0; give a smaller rel, as in "
+                "scorer('LR', rel=0.5)"
             )
 
     @cached_property
@@ -227,19 +214,65 @@ class _Judged:
     @cached_property
     def ideal_dcg(self) -> float:
         """DCG of the best ranking, down to the cutoff."""
-        return dcg(
-            list(enumerate(sorted(self.gains.values(), reverse=True), start=1)), self._cutoff
-        )
+        best_first = sorted(self.gains.values(), reverse=True)
+        return dcg(list(enumerate(best_first, start=1)), self._cutoff)
 
     @cached_property
     def judgments(self) -> Judgments:
-        """The same as arrays."""
+        """The same as arrays, called by its number."""
         return _joined([self])
+
+
+def _grades_by_document(relevant: Relevant) -> dict[str, Any]:
+    """Return the grades of relevant documents, or for each its grades for subtopics, sorted by id.
+
+    Raises:
+        ValueError: it is neither ids nor grades, or an id occurs twice.
+    """
+    if isinstance(relevant, str):
+        raise ValueError(
+            "expected ids of relevant documents, their grades, or grades for subtopics, got "
+            f"{relevant!r}"
+        )
+    if hasattr(relevant, "columns"):
+        raise ValueError("expected ids of relevant documents, got a table; give its column of ids")
+    grades = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
+    docs = _texts(grades)
+    if len(set(docs)) < len(docs):
+        raise ValueError("an id occurs as a string and as an integer; use one of the two")
+    by_doc = dict(zip(docs, grades.values(), strict=True))
+    return {doc: by_doc[doc] for doc in sorted(docs)}
+
+
+def _rows_of_subtopics(by_doc: Mapping[str, Any]) -> list[tuple[int, str, float]]:
+    """Return a document's row, a subtopic, and its grade for it, in order."""
+    rows = []
+    for row, (doc, grades) in enumerate(by_doc.items()):
+        if not isinstance(grades, Mapping):
+            raise ValueError(
+                f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; "
+                "give all documents such grades"
+            )
+        for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
+            rows.append((row, name, _checked_grade(grade, f"document {doc!r} for {name!r}")))
+    return rows
+
+
+def _top_grades(rows: Sequence[tuple[int, str, float]], documents: int) -> list[float]:
+    """Return a document's own grade: the highest, or that of the aspect "relevance", as in qrels."""
+    is_named = any(name == "relevance" for _, name, _ in rows)
+    top: dict[int, float] = {}
+    for row, name, grade in rows:
+        if name == "relevance" or not is_named:
+            top[row] = max(grade, top.get(row, grade))
+    return [top.get(row, 0.0) for row in range(documents)]
 
 
 @entry
 def scorer(measure: MeasureLike, *, rel: float | None = None) -> Scorer:
-    """Make a measure a function ``(ranked_ids, relevant) -> float``, for frameworks that evaluate one query at a time.
+    """Make a measure a function ``(ranked_ids, relevant) -> float``.
+
+    Frameworks that evaluate one query at a time take such functions.
 
     Args:
         measure: any measure, or its string.
@@ -266,6 +299,7 @@ def scorer(measure: MeasureLike, *, rel: float | None = None) -> Scorer:
 
 
 def _texts(ids: Iterable[Any]) -> list[str]:
+    """Return ids as texts."""
     texts = ids if type(ids) is list else list(ids)
     try:
         "".join(texts)  # the quickest way to learn that all are strings
@@ -286,7 +320,8 @@ def _distinct(ranked_ids: Iterable[Any]) -> list[str]:
     if len(set(ids)) < len(ids):
         twice = next(doc for i, doc in enumerate(ids) if doc in ids[:i])
         raise ValueError(
-            f"document {twice!r} appears twice in the ranking; keep the first: list(dict.fromkeys(ranked_ids))"
+            f"document {twice!r} appears twice in the ranking; keep the first: "
+            "list(dict.fromkeys(ranked_ids))"
         )
     return ids
 
@@ -307,8 +342,8 @@ def _check_ordered(ranked_ids: Any) -> None:
     is_set = isinstance(ranked_ids, Set) and not isinstance(ranked_ids, Sequence)
     if is_set or isinstance(ranked_ids, _ITERATORS_OF_SETS):
         raise ValueError(
-            f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order of its "
-            "own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
+            f"a ranking must be in order, best first, but {type(ranked_ids).__name__} has no order of "
+            "its own: give a list, such as sorted(scores, key=scores.get, reverse=True)"
         )
 
 
@@ -316,6 +351,7 @@ _ITERATORS_OF_SETS: tuple[type, ...] = (type(iter(set())), type(iter({})), type(
 
 
 def _checked_grade(value: Any, where: str) -> float:
+    """Return a grade as a finite float."""
     try:
         grade = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -326,28 +362,31 @@ def _checked_grade(value: Any, where: str) -> float:
 
 
 def _joined(parts: Sequence[_Judged]) -> Judgments:
-    """The judgments of several queries, called by their numbers."""
+    """Return the judgments of several queries, called by their numbers."""
     width, sizes = len(str(len(parts))), [len(part.grades) for part in parts]
-    table = None
-    if any(part.rows is not None for part in parts):
-        rows = []
-        for start, part in zip(np.cumsum([0, *sizes]).tolist(), parts, strict=False):
-            plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
-            rows += [
-                (start + row, name, grade)
-                for row, name, grade in (plain if part.rows is None else part.rows)
-            ]
-        names, line = sorted({name for _, name, _ in rows}), np.arange(len(rows))
-        code = {name: i for i, name in enumerate(names)}
-        doc = np.array([doc for doc, _, _ in rows], dtype=np.int64)
-        aspect = np.array([code[name] for _, name, _ in rows], dtype=np.int64)
-        table = AspectRows(
-            doc, aspect, np.array([grade for *_, grade in rows], dtype=float), names, {}, line, line
-        )
+    has_subtopics = any(part.rows is not None for part in parts)
     return Judgments(
         [f"{i:0{width}d}" for i in range(len(parts))],
         np.repeat(np.arange(len(parts)), sizes),
         [doc for part in parts for doc in part.grades],
         np.array([grade for part in parts for grade in part.grades.values()], dtype=np.float64),
-        table,
+        _joined_subtopics(parts, sizes) if has_subtopics else None,
     )
+
+
+def _joined_subtopics(parts: Sequence[_Judged], sizes: Sequence[int]) -> AspectRows:
+    """Return the grades for subtopics of several queries, "0" where there are none."""
+    rows = []
+    start = 0
+    for part, size in zip(parts, sizes, strict=True):
+        plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
+        of_part = plain if part.rows is None else part.rows
+        rows += [(start + row, name, grade) for row, name, grade in of_part]
+        start += size
+    names = sorted({name for _, name, _ in rows})
+    code = {name: i for i, name in enumerate(names)}
+    doc = np.array([doc for doc, _, _ in rows], dtype=np.int64)
+    aspect = np.array([code[name] for _, name, _ in rows], dtype=np.int64)
+    grade = np.array([grade for *_, grade in rows], dtype=float)
+    line = np.arange(len(rows))
+    return AspectRows(doc, aspect, grade, names, {}, line, line)
