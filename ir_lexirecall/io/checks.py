@@ -31,6 +31,11 @@ def check_not_cut(
     """
     if not numbers or cut is Cut.NEVER or number_of_text(numbers[-1]) is None:
         return
+    if cut is Cut.ALWAYS:
+        raise ValueError(
+            f"{location()}: the file ends with the {value} {numbers[-1]}, without an end of line: "
+            "was it cut? Write it again, or end its last line"
+        )
     last, others = numbers[-1], [text for text in numbers[:-1] if number_of_text(text) is not None]
     longer = _longer(last, others, by_shape=cut is Cut.IF_SHORTER)
     if longer is not None:

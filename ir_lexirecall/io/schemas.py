@@ -13,6 +13,7 @@ class Cut(Enum):
 
     NEVER = "never"
     IF_LONGER = "if the file has a longer number that begins with the last one"
+    ALWAYS = "if it ends with a number"
     IF_SHORTER = "if the last number is written shorter than all others, or could be a longer one of the file"
 
 
@@ -70,5 +71,5 @@ POOL = Schema(
 )
 RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
 PAIRS = Schema("pairs", ("query_id", "doc_id"), frozenset())
-VALUES = Schema("values", (), frozenset(), further=True)
+VALUES = Schema("values", (), frozenset(), further=True, cut=Cut.ALWAYS)
 """Of values and of groups: every column."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io.cells import number_of_text as number
+from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.files import File, json_values, kind_of_file, open_file
 from ir_lexirecall.io.frames import Table
 from ir_lexirecall.io.lines import csv_rows
@@ -22,6 +23,7 @@ from ir_lexirecall.io.query_columns import (
     TEXT_NAMES,
     NamedColumns,
 )
+from ir_lexirecall.io.schemas import VALUES
 from ir_lexirecall.io.value_archives import is_archive, log_of_archive
 from ir_lexirecall.io.value_cells import (
     SUMMARY,
@@ -91,11 +93,11 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
         raise ValueError(f"{path}: there are no values in it")
     if first.lstrip().startswith(("{", "[")):
         return content_of_json(text, path)
-    check_not_cut(text, path)
     separator = separator_of_header(first, path, columns)
     if separator is not None:
-        rows = csv_rows(text, file.line_name, separator)
-        return Table.from_rows(list(rows), path)
+        rows = list(csv_rows(text, file.line_name, separator))
+        check_end(text, rows[-1][1], path)
+        return Table.from_rows(rows, path)
     if file.ending in (".csv", ".tsv") or ("," in first and not _is_line(first)):
         raise ValueError(
             f"{path}, line 1: expected a header with query_id, and run or a column per run, "
@@ -104,18 +106,16 @@ def content_of_text(file: File, columns: NamedColumns) -> Cells | Table:
     return cells_of_lines(text, path)
 
 
+def check_end(text: str, last_fields: Sequence[str], path: str) -> None:
+    """Raise if a file ends within its last number, by the rule of values."""
+    if not text.endswith("\n"):
+        n_lines = text.count("\n") + 1
+        check_not_cut(last_fields[-1:], VALUES.cut, lambda: f"{path}, line {n_lines}")
+
+
 def _is_line(first: str) -> bool:
     """Return whether a line has as many fields between blanks as a format without a header."""
     return len(first.split()) in _LINES
-
-
-def check_not_cut(text: str, path: str) -> None:
-    """Raise if a file ends within a number."""
-    if not text.endswith("\n") and (text[-1].isdigit() or text[-1] == "."):
-        raise ValueError(
-            f"{path}, line {text.count(chr(10)) + 1}: the file ends within a number, without an "
-            "end of line: was it cut? Write it again, or end its last line"
-        )
 
 
 def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | None:
@@ -156,6 +156,7 @@ def _are_names(names: Sequence[str], separator: str, path: str) -> bool:
 def cells_of_lines(text: str, path: str) -> Cells:
     """Return the values in lines of trec_eval, ir_measures or autojudge-evaluate."""
     lines = lines_of_text(text, path)
+    check_end(text, lines[-1].fields, path)
     order = field_order(lines, path)
     rows: list[tuple[str | None, str, str, float]] = []
     numbers: list[int] = []

@@ -272,6 +272,18 @@ def test_values_of_other_programs(
     assert {name: [row[i] for i in order] for name, row in means(table).items()} == expected
 
 
+@pytest.mark.parametrize("name", ["strict", "flexible"])
+def test_samples_of_lm_eval_have_the_means_that_its_results_say(name: str) -> None:
+    paths = sorted(map(str, FILES.glob("lm-eval/*/samples_*.jsonl")))
+    table = read_values(paths, where={"filter": name})
+    assert table.runs == ["org/a", "org/b"]
+    for path, mean in zip(
+        sorted(FILES.glob("lm-eval/*/results_*.json")), means(table)["exact_match"], strict=True
+    ):
+        results = json.loads(path.read_text())["results"]["sums"]
+        assert mean == pytest.approx(results[f"exact_match,{name}"], abs=1e-4)
+
+
 def test_two_filters_of_lm_eval_need_a_choice() -> None:
     path = FILES / "samples_gsm8k_main.jsonl"
     with pytest.raises(
