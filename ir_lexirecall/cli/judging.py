@@ -120,14 +120,11 @@ def run_merge_judged(options: Options) -> None:
             "--texts, --queries and --labels are of the page; name it with --disagreements again.html"
         )
     agreed, differ = merged_judges(*options.judged)
-    blanks = (
-        agreed[["query_id", "doc_id"]]
-        .astype(str)
-        .apply(lambda ids: ids.str.contains(r"\s").any())
-        .any()
+    has_blanks = any(
+        agreed[name].astype(str).str.contains(r"\s").any() for name in ("query_id", "doc_id")
     )
     as_table = options.output.lower().endswith(".csv")
-    if blanks and not as_table:
+    if has_blanks and not as_table:
         raise ValueError(
             f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; name a .csv file"
         )

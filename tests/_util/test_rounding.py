@@ -68,7 +68,7 @@ def test_friedman_takes_rounding_for_ties() -> None:
 
 def test_runs_that_are_the_same_are_level() -> None:
     said = irl.compare(QRELS, {"x": FIRST, "y": FIRST, "z": FIRST}, "AP").summary(full=True)
-    assert "All runs are level (mean AP 1.0000" in said
+    assert "all runs are level" in said
 
 
 def test_the_range_of_ties_by_query_is_that_of_the_mean() -> None:

@@ -425,3 +425,11 @@ def test_compare_says_which_differences_hold(cli: Cli, files: list[str]) -> None
         assert dagger in cli(*words, form, "--holds").out
         assert dagger not in cli(*words, form).out
     assert table(cli(*words, "csv", "--holds").out)["holds"].tolist() == ["could be undone"]
+
+
+def test_two_judges_who_agree_on_nothing(cli: Cli) -> None:
+    Path("ada.qrels").write_text("q1 0 a 1\n")
+    Path("ben.qrels").write_text("q1 0 a 0\n")
+    said = cli("merge-judged", "ada.qrels", "ben.qrels", "-o", "agreed.qrels")
+    assert (said.code, said.out) == (0, "0 agreed, 1 with two grades\n")
+    assert Path("agreed.qrels").read_text() == ""

@@ -89,6 +89,11 @@ def test_spreadsheets_see_no_formula(name):
     assert text.escape_csv(name)[0] == "'"
 
 
+def test_as_many_names_as_fit_are_all_listed():
+    assert text.listed(["a", "b", "c"], most=3) == "a, b and c"
+    assert text.listed(["a", "b", "c", "d"], most=3) == "a, b, c and 1 more"
+
+
 @given(NAMES)
 def test_csv_reads_back(name):
     stream = io.StringIO()
