@@ -38,6 +38,7 @@ from ir_lexirecall.comparison.comparing import (
     parse_criteria,
     wanted_values,
 )
+from ir_lexirecall.comparison.explaining import LEGEND, explained_together
 from ir_lexirecall.comparison.gating import Gate, gate
 from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.repeated_values import Repeats
@@ -75,6 +76,12 @@ def add_compare(commands: Any) -> None:
         nargs=2,
         metavar=("A", "B"),
         help="print instead, query by query, what decided between runs A and B",
+    )
+    parser.add_argument(
+        "--disagree",
+        nargs=4,
+        metavar=("X", "Y", "A", "B"),
+        help="print instead the queries on which criteria X and Y prefer different ones of runs A and B",
     )
     parser.add_argument(
         "--pairs", action="store_true", help="add a table of all pairs (--wide: with every column)"
@@ -154,10 +161,15 @@ def run_compare(options: Options) -> int:
     inputs, bounds = options.inputs(), options.of_bounds()
     _check_compare(options, inputs)
     default = [] if inputs is None else ["lexirecall"]
-    result = compared(options, options.criteria(preferences=default), inputs)
+    criteria = options.criteria(preferences=default)
+    if options.disagree:
+        criteria = list(dict.fromkeys([*options.criteria(), *options.disagree[:2]]))
+    result = compared(options, criteria, inputs)
     page = Page(options)
     if options.bounds:
         _add_bounds(page, result, bounds)
+    elif options.disagree:
+        _disagree(page, result, *options.disagree)
     elif options.explain:
         _explain(page, result, *options.explain)
         page.add_sentences("", *(result.diagnostics if page.for_people else []))
@@ -192,6 +204,9 @@ def _add_bounds(page: Page, result: Comparison, bounds: dict[str, Any]) -> None:
 
 def _check_compare(options: Options, inputs: Inputs | None) -> None:
     """Raise if options contradict each other, or name a run that is not there."""
+    if options.disagree and (options.explain or options.bounds or options.plot):
+        other = "--explain" if options.explain else "--bounds" if options.bounds else "--plot"
+        raise ValueError(f"--disagree shows a table of its own; leave out {other}")
     if options.bounds and (options.explain or options.plot):
         beside = "--explain" if options.explain else "--plot"
         raise ValueError(f"--bounds shows a table only; leave out {beside}")
@@ -200,16 +215,42 @@ def _check_compare(options: Options, inputs: Inputs | None) -> None:
     if options.kind == "pair" and not options.explain:
         raise ValueError("--kind pair draws two runs; name them: --explain A B")
     if inputs is not None:
-        for name in options.explain or ():
+        for name in (options.explain or []) + (options.disagree or [])[2:]:
             check_choice("run", name, inputs.runs)
 
 
 def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
-    """Add what decided between two runs, a table for each criterion."""
-    for name in result.criteria:
-        if len(result.criteria) > 1:
-            page.add_sentences(f"{name}:")
-        page.add_table(result.explain(a, b, name))
+    """Add what decided between two runs: a table with a row per query."""
+    names = result.criteria
+    if len(names) == 1:
+        table = result.explain(a, b)
+    else:
+        table = explained_together(result.compared, a, b, names)
+    page.add_table(table)
+    _add_legend(page, table)
+
+
+def _disagree(page: Page, result: Comparison, by_a: str, by_b: str, a: str, b: str) -> None:
+    """Add the queries on which two criteria prefer different runs, and how many these are."""
+    table = result.disagreements(by_a, by_b, a, b)
+    if len(table) or not page.for_people:
+        page.add_table(table)
+        _add_legend(page, table)
+    counts = table.attrs["counts"]
+    directions = list(counts.items())[3:]
+    parts = "; ".join(f"{label}: {n}" for label, n in directions)
+    page.add_sentences(
+        f"{by_a} and {by_b} prefer different runs on {counts['disagree']} of {counts['queries']} "
+        f"queries, the same run on {counts['agree']} ({parts})."
+    )
+
+
+def _add_legend(page: Page, table: pd.DataFrame) -> None:
+    """Add what columns mean that are not clear by their names."""
+    ends = {str(name).rpartition(" ")[2] for name in table.columns}
+    words = [meaning for column, meaning in LEGEND.items() if column in ends]
+    if words and page.for_people:
+        page.add_sentences("", *(f"{meaning}." for meaning in words))
 
 
 def _show_to_people(page: Page, result: Comparison, *, holds: bool) -> None:

@@ -13,6 +13,7 @@ from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import MeasureCriterion
+from ir_lexirecall.comparison.explaining import disagreements, explained
 from ir_lexirecall.comparison.missing_judgments import MissingJudgments
 from ir_lexirecall.comparison.pair_tests import PairTests, best_first
 from ir_lexirecall.comparison.shared_queries import check_shared
@@ -695,16 +696,32 @@ class Comparison:
         ``levels_a`` and ``levels_b`` (levels at which each is ahead); for measures ``value_a`` and
         ``value_b``.
         """
-        criterion = self.compared.criterion(by)
-        pair = [self.runs.index(check_choice("run", run, self.runs)) for run in (a, b)]
-        ways, decided = criterion.explained(*pair)
-        winner = [a if way > 0 else b if way < 0 else None for way in ways.tolist()]
-        columns = {
-            "query_id": criterion.query_ids,
-            "winner": pd.Series(winner, dtype=object),
-            "preference": ways,
-        }
-        return self.compared.frame(columns | decided)
+        return explained(self.compared, a, b, by)
+
+    @entry
+    def disagreements(self, by_a: str, by_b: str, run_a: str, run_b: str) -> pd.DataFrame:
+        """Return the queries on which two criteria prefer different runs, with what decided each.
+
+        A query on which either criterion has a tie, or cannot compare the runs, is not among them.
+
+        Returns:
+            A row per query, the strongest first: ``query_id``; for each criterion the columns of
+            ``explain`` after its name (``"AP winner"``, ``"lexirecall level"``, ``"lexirecall
+            rank_a"``, ...); and ``strength``, the product of how much each criterion prefers its
+            run (a measure: the difference of values; a preference: its value). ``attrs["counts"]``
+            has the number of queries that either criterion counts, of those on which they
+            disagree, in each direction, and of those on which they agree.
+
+        Raises:
+            ValueError: an unknown criterion or run, or the same one twice.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> result = compare("lexirecall/demo", demo.runs(), ["nDCG@10", "lexirecall"])
+        >>> table = result.disagreements("nDCG@10", "lexirecall", "bm25", "ql")
+        >>> table.attrs["counts"]["disagree"] == len(table)
+        True
+        """
+        return disagreements(self.compared, by_a, by_b, run_a, run_b)
 
     # -- for readers -------------------------------------------------------------------------------
 

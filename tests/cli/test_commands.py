@@ -492,3 +492,25 @@ def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     assert (said.code, said.out) == (1, "")
     assert said.err.endswith("; this looks like a run, not qrels\n")
     assert cli("eval", f"judged.{ending}", f"ranked.{ending}", "-m", "LR").code == 0
+
+
+def test_disagreements_show_what_the_method_gives(cli: Cli) -> None:
+    lines = [f"q{q} 0 d{d} {int(d < 2)}\n" for q in range(4) for d in range(6)]
+    Path("qrels.txt").write_text("".join(lines))
+    # By RR run a is better on all queries; by recall (both relevant documents early) run b is.
+    orders = {"a": [0, 2, 3, 4, 5, 1], "b": [2, 0, 1, 3, 4, 5]}
+    for name, order in orders.items():
+        lines = [f"q{q} Q0 d{d} 1 {9 - i} x\n" for q in range(4) for i, d in enumerate(order)]
+        Path(f"{name}.run").write_text("".join(lines))
+    files = ("qrels.txt", "a.run", "b.run")
+    shown = cli("compare", *files, "--disagree", "RR", "lexirecall", "a", "b").out
+    assert "RR and lexirecall prefer different runs on 4 of 4 queries, the same run on 0" in shown
+    assert "level: the recall level that decided" in shown
+    table = cli(
+        "compare", *files, "--disagree", "RR", "lexirecall", "a", "b", "--format", "csv"
+    ).out
+    assert table.splitlines()[0].startswith("query_id,RR winner,RR preference,RR value_a")
+    assert len(table.splitlines()) == 5
+    together = cli("compare", *files, "-m", "RR", "-p", "lexirecall", "--explain", "a", "b").out
+    assert together.count("query_id") == 1
+    assert "tied_levels: how many levels tied" in together

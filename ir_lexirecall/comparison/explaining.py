@@ -1,0 +1,91 @@
+"""What decided between two runs, query by query, and where two criteria disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.comparison.compared import ComparedRuns
+
+LEGEND = {
+    "level": "level: the recall level that decided, i for the i-th relevant document",
+    "tied_levels": "tied_levels: how many levels tied before that one was reached",
+}
+"""What columns of `explained` mean that need to be explained to a reader."""
+
+
+def explained(compared: ComparedRuns, a: str, b: str, by: str | None = None) -> pd.DataFrame:
+    """Return what decided between two runs by one criterion; see `Comparison.explain`."""
+    criterion = compared.criterion(by)
+    first, second = (compared.runs.index(check_choice("run", run, compared.runs)) for run in (a, b))
+    preference, decided = criterion.explained(first, second)
+    winner = np.select([preference > 0, preference < 0], [a, b], None)
+    columns = {
+        "query_id": criterion.query_ids,
+        "winner": pd.Series(winner, dtype=object),
+        "preference": preference,
+    }
+    return compared.frame(columns | decided)
+
+
+def explained_together(
+    compared: ComparedRuns, a: str, b: str, names: Sequence[str]
+) -> pd.DataFrame:
+    """Return what decided between two runs by several criteria, in one table with a row per query.
+
+    Columns of `explained` are called by the criterion: `AP winner`, `AP value_a`, ...; they are
+    missing on queries that do not count for it.
+    """
+    parts = []
+    for name in names:
+        part = explained(compared, a, b, name).set_index("query_id").add_prefix(f"{name} ")
+        integers = part.select_dtypes("int64").columns
+        parts.append(part.astype(dict.fromkeys(integers, "Int64")))  # which may be missing
+    counted = [q for q in compared.query_ids if any(q in part.index for part in parts)]
+    index = pd.Index(counted, name="query_id")
+    joined = pd.concat([part.reindex(index) for part in parts], axis=1).reset_index()
+    joined.attrs.clear()
+    return compared.frame(joined)
+
+
+def disagreements(compared: ComparedRuns, by_a: str, by_b: str, a: str, b: str) -> pd.DataFrame:
+    """Return the queries on which two criteria prefer different runs; see `Comparison`.
+
+    Raises:
+        ValueError: the criteria are the same, or the runs are.
+    """
+    names = [compared.criterion(by).name for by in (by_a, by_b)]
+    if names[0] == names[1]:
+        raise ValueError(f"{names[0]} cannot disagree with itself; name two criteria")
+    if a == b:
+        raise ValueError(f"run {a!r} is named twice; name two runs")
+    table = explained_together(compared, a, b, names)
+    first, second = (table[f"{name} winner"] for name in names)
+    opposed = first.notna() & second.notna() & (first != second)
+    strength = pd.Series(1.0, index=table.index)
+    for name in names:
+        strength *= _sizes(table, name)
+    differing = table.assign(strength=strength)[opposed]
+    differing = differing.sort_values("strength", ascending=False, kind="stable")
+    differing = compared.frame(differing.reset_index(drop=True))
+    differing.attrs["counts"] = {
+        "queries": len(table),
+        "disagree": int(opposed.sum()),
+        "agree": int((first.notna() & (first == second)).sum()),
+        f"{names[0]} prefers {a}, {names[1]} {b}": int((opposed & (first == a)).sum()),
+        f"{names[0]} prefers {b}, {names[1]} {a}": int((opposed & (first == b)).sum()),
+    }
+    return differing
+
+
+def _sizes(table: pd.DataFrame, name: str) -> Floats:
+    """Return how much one run is preferred: by a measure the difference, else the preference."""
+    if f"{name} value_a" in table:
+        sizes = table[f"{name} value_a"] - table[f"{name} value_b"]
+    else:
+        sizes = table[f"{name} preference"]
+    return np.abs(sizes.to_numpy(dtype=float))
