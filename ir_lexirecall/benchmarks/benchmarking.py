@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,9 @@ from ir_lexirecall.benchmarks.sources import (
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
 from ir_lexirecall.comparison.comparing import (
+    Criteria,
     CriteriaLike,
+    Wanted,
     compare_runs,
     comparison_of_values,
     parse_criteria,
@@ -60,8 +63,8 @@ def benchmark(
     where: Mapping[str, Any] | None = None,
     predicted: QrelsLike | ValuesLike | Mapping[str, Any] | None = None,
     groups: GroupsLike | None = None,
-    allow_empty: bool = False,
-    missing: str = "error",
+    allow_empty: bool | None = None,
+    missing: str | None = None,
     repeats: RepeatsLike | None = None,
 ) -> Benchmark:
     """Compare runs on many collections: on each as ``compare`` does, and over all of them.
@@ -79,7 +82,7 @@ def benchmark(
             lay it out (``{collection}/{run}.res.gz``, ``{collection}/{run}/run.txt.gz``); or a
             function of a collection's name, called for one after the other.
         by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, LR, TSE and the preference
-            lexirecall; of a single collection the measures that it recommends, and lexirecall; of
+            lexirecall; of a single data set the measures that it recommends, and lexirecall; of
             values all measures but counts.
         values: instead of ``collections`` and ``runs``: values per query that something else
             computed, as ``io.values.read_collections`` takes them (a mapping of collections, a
@@ -98,9 +101,8 @@ def benchmark(
             these. ``Benchmark.group_table`` then compares the runs in each group of each
             collection; where groups are the units of tests, they are resampled over collections,
             too.
-        missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is
-            said over collections (of values also the queries that lack a value).
-
+        missing: ``"error"`` (the default), or ``"skip"``: leave runs that some collections lack out
+            of what is said over collections (of values also the queries that lack a value).
         repeats: what several ``values`` of a run for one query are, as in ``compare``; here
             ``"samples"``, which are averaged. Compare each collection by itself for ``"seeds"``: a
             seed that moves all collections at once is not allowed for over collections.
@@ -114,7 +116,8 @@ def benchmark(
         ValueError: bad input; the message names the collection and the first offender.
 
     >>> from ir_lexirecall import demo
-    >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10", "LR"])
+    >>> runs = {"bm25": demo.run("bm25"), "ql": demo.run("ql")}
+    >>> result = benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"])
     >>> result["lexirecall/demo"].means()[["criterion", "run", "mean"]].round(3)
       criterion   run   mean
     0   nDCG@10  bm25  0.578
@@ -122,120 +125,89 @@ def benchmark(
     2        LR  bm25  0.651
     3        LR    ql  0.630
     """
-    check_choice("missing", missing, ["error", "skip"])
+    if missing is not None:
+        check_choice("missing", missing, ["error", "skip"])
+    options: dict[str, Any] = {
+        "by": by,
+        "baseline": baseline,
+        "margin": margin,
+        "test": test,
+        "smaller_is_better": smaller_is_better,
+        "query": query,
+        "run": run,
+        "where": where,
+        "predicted": predicted,
+        "groups": groups,
+        "allow_empty": allow_empty,
+        "missing": missing,
+        "repeats": repeats,
+    }
     if values is None and runs is None and is_source(collections):
-        source = read_source(collections)
-        given: dict[str, Any] = {
-            "by": by,
-            "baseline": baseline,
-            "margin": margin,
-            "test": test,
-            "groups": groups,
-        }
-        given |= {
-            "predicted": predicted,
-            "smaller_is_better": smaller_is_better,
-            "query": query,
-            "run": run,
-            "where": where,
-            "allow_empty": allow_empty or None,
-        }
-        given |= {"missing": None if missing == "error" else missing, "repeats": repeats}
-        asked = source.arguments | {
-            name: value for name, value in given.items() if value is not None
-        }
-        if test is not None:
-            asked["test"] = source.test_with(test)
-        return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
-    tested = SignificanceTest.by_name(test)
-    design = Design(run_name(baseline), margin, tested, predicted, groups, allow_empty, least=1)
-    results: dict[str, Comparison] = {}
+        return _benchmark_of_source(collections, options)
+    missing = missing or "error"
+    design = Design(
+        run_name(baseline),
+        margin,
+        SignificanceTest.by_name(test),
+        predicted,
+        groups,
+        bool(allow_empty),
+        least=1,
+    )
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
         repeated = _checked_repeats(repeats)
-        wanted, reading = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
-        tables = read_collections(values, **reading)
-        lacking = _lacking(
-            {name: table.runs for name, table in tables.items()}, missing, design.baseline
-        )
-        if groups is not None and all(table.per_task for table in tables.values()):
-            raise ValueError(
-                "a value per task has no queries in groups; compare(values=..., groups=...) takes groups of tasks"
-            )
-        by_collection = groups_by_collection(groups, list(tables))
-        for name, table in tables.items():
-            with naming("" if len(tables) == 1 else f"collection {name!r}"):
-                origin = values.get(name) if isinstance(values, Mapping) else values
-                here = replace(design, groups=by_collection[name], collection=name)
-                results[name] = comparison_of_values(table, wanted, here, origin)
-        first, *others = results.values()
-        for name, result in zip(list(results)[1:], others, strict=True):
-            if lost := [one for one in first.criteria if one not in result.criteria]:
-                raise ValueError(
-                    f"collection {name!r} has no values of {lost[0]}, which others have; name those to compare with by="
-                )
-        if predicted is not None:
-            names = first.criteria if wanted is None else wanted
-            options: dict[str, Any] = {
-                "smaller_is_better": smaller_is_better,
-                "query": query,
-                "run": run,
-                "where": where,
-                "groups": groups,
-                "missing": missing,
-                "repeats": repeats,
-            }
-            every = benchmark(values=predicted, by=names, test=test, **options)
-            if lost := [name for name in results if name not in every]:
-                raise ValueError(
-                    f"predicted holds no values of collection {lost[0]!r}{and_more(len(lost) - 1)}"
-                )
-            results = {
-                name: with_predictions(result, every[name]) for name, result in results.items()
-            }
-        return Benchmark(results, design.baseline, design.test, lacking)
+        wanted = wanted_values(by, smaller_is_better, missing, query, run, where, repeated)
+        result = _benchmark_of_values(values, wanted, design, missing)
+        return result if predicted is None else _with_predictions(result, wanted[0], options)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     refuse_costs(smaller_is_better)
     refuse_reading_of_values(query=query, run=run, where=where, repeats=repeats)
-    named, runs = named_collections(collections, runs)
-    single = len(named) == 1
-    criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)
-    if not callable(runs):
-        known = {
-            name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))
-        }
-        _lacking(known, missing, design.baseline)
-    grouped = groups_by_collection(groups, list(named))
-    by_program = predicted_by_collection(predicted, list(named))
-    parts = runs_by_collection(runs, list(named))
-    for name, of_one in progress_bar(
-        design.test.progress, parts, total=len(named), desc="collections"
-    ):
-        with naming("" if single else f"collection {name!r}"):
-            qrels = named[name]
-            if isinstance(qrels, str) and not named_files(qrels):
-                qrels = load_collection(qrels)
-            if (by_these := criteria) is None:
-                if not isinstance(qrels, Collection):
-                    raise ValueError(
-                        "name the measures (by=...), or give a collection's id, which recommends some"
-                    )
-                by_these = parse_criteria([*qrels.recommended(), "lexirecall"])
-            here = replace(
-                design, predicted=by_program.get(name), groups=grouped[name], collection=name
-            )
-            if design.baseline not in [*map(str, of_one)]:
-                here = replace(here, baseline=None, margin=None)
-            results[name] = compare_runs(qrels, of_one, by_these, here)
-            if not results[name].query_ids:
-                raise ValueError("there are no judgments in it")
-        if missing == "error":
-            _lacking({name: result.runs for name, result in results.items()}, missing)
-    lacking = _lacking(
-        {name: result.runs for name, result in results.items()}, missing, design.baseline
+    return _benchmark_of_runs(collections, runs, by, design, missing)
+
+
+def _benchmark_of_source(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Benchmark:
+    """Return the benchmark of a folder or a TOML file.
+
+    Args:
+        path: the folder or file.
+        options: arguments of ``benchmark``, which hold over those of the file unless they are None.
+    """
+    source = read_source(path)
+    given = {name: value for name, value in options.items() if value is not None}
+    arguments = source.arguments | given
+    if "test" in given:
+        arguments["test"] = source.test_with(given["test"])
+    return benchmark(source.qrels, source.runs, arguments.pop("by", STANDARD), **arguments)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _benchmark_of_values(
+    values: ValuesLike, wanted: Wanted, design: Design, missing: str
+) -> Benchmark:
+    """Return the benchmark of values from people's judgments; see ``benchmark``."""
+    named, reading = wanted
+    tables = read_collections(values, **reading)
+    lacking = runs_that_lack_collections(
+        {name: table.runs for name, table in tables.items()}, missing, design.baseline
     )
+    if design.groups is not None and all(table.per_task for table in tables.values()):
+        raise ValueError(
+            "a value per task has no queries in groups; "
+            "compare(values=..., groups=...) takes groups of tasks"
+        )
+    groups = groups_by_collection(design.groups, list(tables))
+    results: dict[str, Comparison] = {}
+    for name, table in tables.items():
+        with naming("" if len(tables) == 1 else f"collection {name!r}"):
+            source = values.get(name) if isinstance(values, Mapping) else values
+            of_collection = replace(design, groups=groups[name], predicted=None, collection=name)
+            results[name] = comparison_of_values(table, named, of_collection, source)
+    _check_same_criteria(results)
     return Benchmark(results, design.baseline, design.test, lacking)
 
 
@@ -245,29 +217,136 @@ def _checked_repeats(repeats: RepeatsLike | None) -> Repeats | None:
     Raises:
         ValueError: they are seeds, which are not allowed for over collections.
     """
-    found = Repeats.from_argument(repeats, None)
-    if found is not None and found.kind == "seeds":
+    checked = Repeats.from_argument(repeats, None)
+    if checked is not None and checked.kind == "seeds":
         raise ValueError(
             "a benchmark does not allow for seeds that move all collections at once; give "
             "repeats='samples', or compare each collection with repeats='seeds'"
         )
-    return found
+    return checked
 
 
-def _lacking(
+def _check_same_criteria(results: Mapping[str, Comparison]) -> None:
+    """Check that all collections have values of the criteria of the first one.
+
+    Raises:
+        ValueError: one has not.
+    """
+    criteria = next(iter(results.values())).criteria
+    for name, result in results.items():
+        absent = [criterion for criterion in criteria if criterion not in result.criteria]
+        if absent:
+            raise ValueError(
+                f"collection {name!r} has no values of {absent[0]}, which others have; "
+                "name those to compare with by="
+            )
+
+
+def _with_predictions(
+    result: Benchmark, named: Mapping[str, str] | None, options: Mapping[str, Any]
+) -> Benchmark:
+    """Return a benchmark of values, each collection sharpened by values from a program's judgments.
+
+    Args:
+        result: the benchmark of values from people's judgments.
+        named: the values that are compared, by criterion; None for all.
+        options: arguments of ``benchmark``.
+
+    Raises:
+        ValueError: a collection has no predicted values.
+    """
+    kept = ("smaller_is_better", "query", "run", "where", "groups", "missing", "test", "repeats")
+    reading: dict[str, Any] = {name: options[name] for name in kept}
+    names = result.criteria if named is None else named
+    predicted = benchmark(values=options["predicted"], by=names, **reading)
+    absent = [name for name in result if name not in predicted]
+    if absent:
+        more = and_more(len(absent) - 1)
+        raise ValueError(f"predicted holds no values of collection {absent[0]!r}{more}")
+    results = {name: with_predictions(one, predicted[name]) for name, one in result.items()}
+    return replace(result, results=results)
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def _benchmark_of_runs(
+    collections: CollectionsLike,
+    runs: RunsLike,
+    by: CriteriaLike | None,
+    design: Design,
+    missing: str,
+) -> Benchmark:
+    """Return the benchmark of runs; see ``benchmark``. One collection is read after the other."""
+    named, runs = named_collections(collections, runs)
+    is_single = len(named) == 1
+    criteria = None if by is None else parse_criteria(by)
+    if not callable(runs):  # fails before any run is read
+        names = {name: [*map(str, part)] for name, part in runs_by_collection(runs, list(named))}
+        runs_that_lack_collections(names, missing, design.baseline)
+    groups = groups_by_collection(design.groups, list(named))
+    predicted = predicted_by_collection(design.predicted, list(named))
+    parts = runs_by_collection(runs, list(named))
+    results: dict[str, Comparison] = {}
+    for name, of_collection in progress_bar(
+        design.test.progress, parts, total=len(named), desc="collections"
+    ):
+        with naming("" if is_single else f"collection {name!r}"):
+            qrels = named[name]
+            if isinstance(qrels, str) and not named_files(qrels):
+                qrels = load_collection(qrels)
+            by_name = criteria or _default_criteria(qrels, is_single=is_single)
+            here = replace(
+                design, predicted=predicted.get(name), groups=groups[name], collection=name
+            )
+            if design.baseline not in [*map(str, of_collection)]:
+                here = replace(here, baseline=None, margin=None)
+            results[name] = compare_runs(qrels, of_collection, by_name, here)
+            if not results[name].query_ids:
+                raise ValueError("there are no judgments in it")
+        if missing == "error":
+            runs_that_lack_collections(_runs_of(results), missing)
+    lacking = runs_that_lack_collections(_runs_of(results), missing, design.baseline)
+    return Benchmark(results, design.baseline, design.test, lacking)
+
+
+def _default_criteria(qrels: QrelsLike, *, is_single: bool) -> Criteria:
+    """Return the criteria if none are named: those a single data set recommends, or standard."""
+    if is_single and isinstance(qrels, Collection):
+        return parse_criteria([*qrels.recommended(), "lexirecall"])
+    return parse_criteria(STANDARD)
+
+
+def _runs_of(results: Mapping[str, Comparison]) -> dict[str, list[str]]:
+    """Return the names of the runs of each collection."""
+    return {name: result.runs for name, result in results.items()}
+
+
+def runs_that_lack_collections(
     runs: Mapping[str, list[str]], missing: str, baseline: str | None = None
 ) -> dict[str, list[str]]:
-    """For each run that some collections lack, these collections; refused where the baseline is none of the runs, or among these."""
+    """Return the collections that a run lacks, for each run that lacks some.
+
+    Args:
+        runs: names of the runs of each collection.
+        missing: ``"error"`` to allow no such run, or ``"skip"``.
+        baseline: a run that must lack none.
+
+    Raises:
+        ValueError: a run lacks a collection, or the baseline does or is none of the runs.
+    """
     everywhere = list(dict.fromkeys(run for of_one in runs.values() for run in of_one))
-    lacking = {
-        run: [name for name, of_one in runs.items() if run not in of_one] for run in everywhere
-    }
-    lacking = {run: names for run, names in lacking.items() if names}
+    lacking = {}
+    for run in everywhere:
+        names = [name for name, of_one in runs.items() if run not in of_one]
+        if names:
+            lacking[run] = names
     if lacking and missing == "error":
         run, names = next(iter(lacking.items()))
         more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         raise ValueError(
-            f"collection {names[0]!r} lacks run {run!r}, which others have{more}; add it, or give missing='skip'"
+            f"collection {names[0]!r} lacks run {run!r}, which others have{more}; "
+            "add it, or give missing='skip'"
         )
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(everywhere))

@@ -227,7 +227,8 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
         Raises:
             ValueError: ``over`` is neither, no run is common to all collections, a single one has
-                preferences only, or a collection has no query that counts.
+                preferences only, or no criterion has a query that counts on every collection. A
+                criterion that lacks such queries is left out if another has them.
             ModuleNotFoundError: random effects without statsmodels.
         """
         over = self.sample(over)
@@ -292,25 +293,58 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
 
     @entry
     def values_of(self, by: str | None = None) -> list[Floats]:
-        """Values of a measure (mean preferences over all other runs) per collection, shape ``(S, Q_d)`` each."""
-        arrays = []
-        for name, result in self.results.items():
-            criterion = result.compared.criterion(by)
-            place = [result.runs.index(run) for run in self.runs]
-            x = (
-                criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-            )[place]
-            if not x.shape[1]:
-                raise ValueError(f"no query of collection {name!r} has a relevant document")
-            if not np.isfinite(x).all():
-                run, query = np.argwhere(~np.isfinite(x))[0].tolist()
-                raise ValueError(
-                    f"collection {name!r}: {criterion.name} is {'not a number' if np.isnan(x[run, query]) else 'infinite'} "
-                    f"for run {self.runs[run]!r} on query {criterion.query_ids[query]!r}; leave this measure out"
-                    + (", or give it n, the number of documents" if np.isinf(x[run, query]) else "")
-                )
-            arrays.append(np.ascontiguousarray(x))
-        return arrays
+        """Return values of a measure, or mean preferences over all other runs, per collection.
+
+        Returns:
+            An array of each collection, shape ``(S, Q_d)``.
+
+        Raises:
+            ValueError: no query of a collection counts, or a value is not a finite number.
+        """
+        name = self.criterion(by).name
+        if name in self._refused:
+            raise ValueError(self._refused[name])
+        return [
+            np.ascontiguousarray(self._values_on(result, name)) for result in self.results.values()
+        ]
+
+    def _values_on(self, result: Comparison, name: str) -> Floats:
+        """Return the values of the runs that all collections have, on one of these."""
+        criterion = result.compared.criterion(name)
+        rows = [result.runs.index(run) for run in self.runs]
+        if isinstance(criterion, MeasureCriterion):
+            return criterion.values[rows]
+        return criterion.standings[rows]
+
+    @cached_property
+    def _refused(self) -> dict[str, str]:
+        """Why nothing is said over collections, for each criterion of which that holds."""
+        refused = {}
+        for by in self.criteria:
+            for collection, result in self.results.items():
+                reason = self._why_undefined(collection, result, by)
+                if reason:
+                    refused[by] = reason
+                    break
+        return refused
+
+    def _why_undefined(self, collection: str, result: Comparison, by: str) -> str:
+        """Return why a criterion has no value on a collection; empty if it has."""
+        query_ids = result.compared.criterion(by).query_ids
+        if not query_ids:
+            return f"no query of collection {collection!r} has a relevant document"
+        x = self._values_on(result, by)
+        undefined = np.argwhere(~np.isfinite(x))
+        if not len(undefined):
+            return ""
+        run, query = undefined[0].tolist()
+        kind, hint = "not a number", ""
+        if np.isinf(x[run, query]):
+            kind, hint = "infinite", ", or give it n, the number of documents"
+        return (
+            f"collection {collection!r}: {by} is {kind} for run {self.runs[run]!r} on query "
+            f"{query_ids[query]!r}; leave this measure out{hint}"
+        )
 
     @entry
     def differences_of(self, by: str | None = None) -> list[Floats]:
@@ -354,12 +388,23 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         """The runs that are compared with the baseline, in order; empty without a baseline."""
         return [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
 
-    @property
+    @cached_property
     def quantities(self) -> list[str]:
-        """The criteria that are summed up over collections: of a single run no preferences."""
-        return [
+        """The criteria that are summed up over collections.
+
+        Of a single run no preferences, and no criterion without values on some collection, unless
+        that holds for all criteria.
+        """
+        names = [
             name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure
         ]
+        return [name for name in names if name not in self._refused] or names
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The criteria that are not summed up although others are, with the reason."""
+        names = self.quantities
+        return {name: why for name, why in self._refused.items() if name not in names}
 
     def _overall_of(
         self,

@@ -23,7 +23,8 @@ def explained(compared: ComparedRuns, a: str, b: str, by: str | None = None) -> 
     criterion = compared.criterion(by)
     first, second = (compared.runs.index(check_choice("run", run, compared.runs)) for run in (a, b))
     preference, decided = criterion.explained(first, second)
-    winner = np.select([preference > 0, preference < 0], [a, b], None)
+    run_of_sign = {1: a, -1: b}
+    winner = [run_of_sign.get(sign) for sign in np.sign(preference).tolist()]
     columns = {
         "query_id": criterion.query_ids,
         "winner": pd.Series(winner, dtype=object),

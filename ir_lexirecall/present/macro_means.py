@@ -70,6 +70,8 @@ def _notes(result: Benchmark) -> Iterator[Note]:
     for run, names in result.lacking.items():
         left_out = "it is left out of what is said over collections"
         yield Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN)
+    for name, reason in result.left_out.items():
+        yield Note(f"{name} is left out of what is said over collections: {reason}.", BROKEN)
     if len(result) < 5:
         some = count(len(result), "collection")
         yield Note(f"Only {some}: little can be said of others (over='collections').")

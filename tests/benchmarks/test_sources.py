@@ -63,3 +63,15 @@ def test_units_of_the_file_stay(tmp_path: Path) -> None:
 def test_a_misspelt_name_is_an_error_of_benchmark(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^benchmark: unknown test 'wilcoxn'"):
         irl.benchmark(written(tmp_path), test="wilcoxn")
+
+
+def test_arguments_hold_over_the_file_also_where_they_are_the_default(tmp_path: Path) -> None:
+    path = written(tmp_path, missing="skip")
+    text = Path(path).read_text()
+    other = 'other = "lexirecall/demo"\n[runs.demo]'
+    text = text.replace("[runs.demo]", other)
+    text += f"[runs.other]\nbm25 = '{demo.FOLDER / 'runs' / 'bm25.run'}'\n"
+    Path(path).write_text(text)
+    assert irl.benchmark(path).runs == ["bm25"]
+    with pytest.raises(ValueError, match="lacks run 'ql'"):
+        irl.benchmark(path, missing="error")

@@ -18,6 +18,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.benchmarks import result as result_module
+from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.significance import Resampled
@@ -288,8 +289,10 @@ def test_a_collection_without_relevant_documents_is_named() -> None:
     result = irl.benchmark(
         collections, dict.fromkeys(collections, runs), ["AP", "lexirecall"], **OPTIONS
     )
+    assert set(result.overall()["criterion"]) == {"AP"}
+    alone = irl.benchmark(collections, dict.fromkeys(collections, runs), "lexirecall", **OPTIONS)
     with pytest.raises(ValueError, match="no query of collection 'bad' has a relevant document"):
-        result.overall()
+        alone.overall()
 
 
 def test_what_overall_cannot_say_is_refused(suite: Benchmark) -> None:
@@ -511,9 +514,27 @@ def test_a_collection_recommends_its_measures(dataset: object) -> None:
     assert result.criteria == [*recommended, "lexirecall"]
 
 
-def test_qrels_without_an_id_need_measures() -> None:
-    with pytest.raises(ValueError, match="name the measures"):
-        irl.benchmark(demo.qrels(), RUNS)
+def test_qrels_without_an_id_take_the_standard_measures() -> None:
+    result = irl.benchmark(demo.qrels(), RUNS, **OPTIONS)
+    assert result.criteria == [str(name) for name in STANDARD]
+
+
+def test_a_criterion_that_a_collection_cannot_have_is_left_out_alone() -> None:
+    """``LR`` needs no relevant documents to be 0; the preference compares nothing without them."""
+    parts = PARTS | {"three": PARTS["three"].assign(relevance=0)}
+    runs = dict.fromkeys(parts, RUNS)
+    result = irl.benchmark(parts, runs, ["LR", "lexirecall", "AP"], **OPTIONS)
+    table = result.overall()
+    assert list(dict.fromkeys(table["criterion"])) == ["LR", "AP"]
+    expected = irl.benchmark(parts, runs, ["LR", "AP"], **OPTIONS).overall()
+    pd.testing.assert_frame_equal(table, expected)
+    reason = "no query of collection 'three' has a relevant document"
+    assert result.left_out == {"lexirecall": reason}
+    assert any("lexirecall is left out" in note and reason in note for note in result.diagnostics)
+    with pytest.raises(ValueError, match=reason):
+        result.values_of("lexirecall")
+    with pytest.raises(ValueError, match=reason):
+        irl.benchmark(parts, runs, ["lexirecall"], **OPTIONS).overall()
 
 
 @pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
