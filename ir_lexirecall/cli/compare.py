@@ -128,6 +128,11 @@ def add_report(commands: Any) -> None:
     parser.add("predicted", more=_PREDICTED_VALUES)
     parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
     parser.add_argument("--title", help="title of the page")
+    parser.add_argument(
+        "--queries",
+        metavar="FILE",
+        help="texts of the queries (TSV, CSV, JSON lines, TREC topics), or an id of ir_datasets",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
 
 
@@ -372,7 +377,13 @@ def run_report(options: Options) -> int:
     result = compared(options, by, inputs, least=1)
     command = shlex.join(["ir-lexirecall", *options.words])
     path = report(
-        result, options.output, title=options.title, runs=runs, inputs=sources, command=command
+        result,
+        options.output,
+        title=options.title,
+        runs=runs,
+        queries=options.queries,
+        inputs=sources,
+        command=command,
     )
     emit(f"{path}\n")
     return code_of(result)

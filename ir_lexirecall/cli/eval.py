@@ -19,7 +19,15 @@ from ir_lexirecall.cli.arguments import (
     parse_margin,
     split_measures,
 )
-from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, filled, terminal_width
+from ir_lexirecall.cli.output import (
+    Page,
+    add_glance,
+    add_output,
+    add_page,
+    emit,
+    filled,
+    terminal_width,
+)
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
@@ -28,9 +36,10 @@ from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import is_measures, parse_measures, with_rel
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
+from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.findings import captions, grouped
 from ir_lexirecall.present.tables import best_marks
-from ir_lexirecall.present.text import count, listed, top_words
+from ir_lexirecall.present.text import count, listed, provenance_line, top_words
 
 algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
@@ -60,6 +69,7 @@ def add_eval(commands: Any) -> None:
     words = "test all others against this run: + is better, - is worse (its name in the table)"
     parser.add("baseline", help=words)
     parser.add("allow_empty", "rel", *BOUNDS, "margin", *TEST)
+    add_glance(parser)
     add_output(parser, TREC)
 
 
@@ -77,6 +87,7 @@ def run_eval(options: Options) -> None:
         named = inputs.measures
         if options.rel is not None:
             named = [with_rel(measure, options.rel) for measure in named]
+    _check_no_preferences(named)
     measures = parse_measures(named)
     bounds = options.of_bounds()
     _check_eval(options, inputs)
@@ -97,9 +108,17 @@ def run_eval(options: Options) -> None:
         add_means(page, scored)
     else:
         _add_tests(page, scored, options)
-    if page.for_people:
+    is_glance = options.baseline is not None and len(inputs.runs) > 1
+    if page.for_people and not is_glance:
         page.add_sentences(*grouped(present.run_caveats(scored)))
     page.finish()
+
+
+def _check_no_preferences(named: Any) -> None:
+    """Raise if a preference is among the measures: a single run has none."""
+    for name in named if isinstance(named, (list, tuple)) else ():
+        if isinstance(name, str) and not is_measures(name) and parse_preference(name) is not None:
+            raise ValueError(f"{name} is a preference between two runs: `compare` takes it")
 
 
 def _check_eval(options: Options, inputs: Inputs) -> None:
@@ -159,19 +178,21 @@ def _add_tests(page: Page, scored: ScoredRuns, options: Options) -> None:
     if options.format in ("latex", "markdown"):
         page.add_shown(present.comparison_table(result, page.places))
         return
-    queries, how = len(result.query_ids), present.how_compared(result, result.criteria)
+    if page.for_people:
+        places = 3 if options.places is None else options.places
+        page.add_glance(
+            present.comparison_glance(result, places), provenance_line(result.provenance)
+        )
+        return
     columns: dict[str, list[Any]] = {"run": result.runs}
     for name, criterion in result.compared.by.items():
         columns[name] = criterion.means.tolist()
-        if options.format in EXACT:
-            rows = result.table(name).set_index("run_a").reindex(result.runs)
-            columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
-            columns[f"{name} test"] = [result.compared.test_of(name).name] * len(rows)
-    if options.format in EXACT:
-        columns |= {"queries": [queries] * len(result.runs), "tested": [how] * len(result.runs)}
-    page.add_table(columns, present.marks_of(result))
-    words = f"+ better, - worse than {result.baseline} ({how}; on {count(queries, 'query')})"
-    page.add_sentences(f"* best of its column; {words}")
+        rows = result.table(name).set_index("run_a").reindex(result.runs)
+        columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
+        columns[f"{name} test"] = [result.compared.test_of(name).name] * len(rows)
+    n_runs, how = len(result.runs), present.how_compared(result, result.criteria)
+    columns |= {"queries": [len(result.query_ids)] * n_runs, "tested": [how] * n_runs}
+    page.add_table(columns)
 
 
 def _take_version_10(options: Options) -> None:

@@ -188,7 +188,7 @@ class LexiRecall(_Recall):
         ),
         source="diaz2026",
         see_also=("TSE", "R", "SL3", "RE"),
-        caption="LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's.",
+        caption="LR orders rankings as lexicographic recall does (Diaz et al. 2026).",
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),

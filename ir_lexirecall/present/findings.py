@@ -124,7 +124,7 @@ def captions(names: Iterable[str]) -> list[str]:
     """What a table of values says of its measures, without repetitions.
 
     >>> captions(["LR", "LR@100", "AP", "a label"])
-    ["LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."]
+    ['LR orders rankings as lexicographic recall does (Diaz et al. 2026).']
     """
     said = []
     for name in names:

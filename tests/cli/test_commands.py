@@ -123,7 +123,7 @@ def test_markdown(cli: Cli) -> None:
         "bm25",
         *(f"{value:.4f}" for value in list(exact("bm25", "bm25.run").values())[1:]),
     ]
-    of_lr = "LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."
+    of_lr = "LR orders rankings as lexicographic recall does (Diaz et al. 2026)."
     assert lines[4:] == ["", "Bold: the best of its column.", "", of_lr]
 
 
@@ -133,7 +133,8 @@ def test_latex(cli: Cli) -> None:
     assert lines[:3] == ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering"]
     caption = " ".join(text.split("\\label")[0].split("\\caption")[1].split())
     assert caption.startswith(
-        "{Means on 2 queries of qrels.txt. Bold: the best of its column. LR: same order as Diaz et al."
+        "{Means on 2 queries of qrels.txt. Bold: the best of its column. LR orders rankings as "
+        "lexicographic recall does"
     )
     assert lines[5:7] == ["\\label{tab:eval}", "\\begin{tabular}{lrr}"]
     assert lines[-2:] == ["\\end{tabular}", "\\end{table}"]

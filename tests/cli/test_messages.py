@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pages import browsed
 
 from ir_lexirecall import demo
 
@@ -64,3 +65,30 @@ def test_a_folder_without_collections_says_what_one_holds(folder: Any, cli: Any)
     (folder / "empty").mkdir()
     said = cli("benchmark", "empty").err
     assert "there is no folder of a collection in it; each holds the runs of one" in said
+
+
+@pytest.mark.parametrize("option", ["-m", "-p"])
+def test_either_option_takes_measures_and_preferences(option: str, cli: Any) -> None:
+    for name in ("lexirecall", "nDCG@10"):
+        said = cli("compare", QRELS, *RUNS, option, name, "--format", "json")
+        assert f'"criterion": "{name}"' in said.out
+
+
+def test_eval_says_where_preferences_go(cli: Any) -> None:
+    said = cli("eval", QRELS, *RUNS, "-m", "nDCG@10 lexirecall")
+    assert said.err.endswith(
+        "eval: lexirecall is a preference between two runs: `compare` takes it\n"
+    )
+
+
+def test_a_report_shows_texts_of_queries_from_a_file(folder: Any, cli: Any) -> None:
+    pytest.importorskip("jinja2")
+    ids = sorted(set(demo.qrels()["query_id"]))
+    lines = [f"{query_id}\tasked in words {query_id}\n" for query_id in ids]
+    (folder / "topics.tsv").write_text("".join(lines))
+    said = cli("report", QRELS, *RUNS, "-m", "AP", "--queries", "topics.tsv", "-o", "page.html")
+    assert said.code == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    texts = [query["text"] for query in browsed(page)["queries"]]
+    assert texts == [f"asked in words {query_id}" for query_id in ids]
+    assert str(demo.FOLDER) not in page

@@ -165,8 +165,8 @@ def test_the_forms_of_lr_have_their_own_formulas_and_ranges() -> None:
     )
 
 
-def test_tables_say_whose_values_those_of_lr_are() -> None:
-    said = "same order as Diaz et al. 2026; values by form='weighted' are the paper's."
+def test_tables_say_how_lr_orders_rankings() -> None:
+    said = "orders rankings as lexicographic recall does (Diaz et al. 2026)."
     runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 2.0}}}
     result = irl.compare({"q": {"d": 1}}, runs, ["LR", "LR@5", "AP"])
     assert result.to_markdown().count(said) == 1
