@@ -168,9 +168,11 @@ class Gate:
         )
 
     def __str__(self) -> str:
+        """Return the summary in Markdown."""
         return str(present.gate_text(self))
 
     def __repr__(self) -> str:
+        """Return the runs and the outcome."""
         pair = f"{self.candidate} beside {self.baseline}"
         return f"<Gate: {pair}: {self.outcome}; print() shows what it says>"
 
@@ -220,8 +222,8 @@ def gate(
         test, allow_empty, groups: as in ``compare``.
         rule: ``'evidence'``, which calls a criterion undecided, not worse, if some grades of
             unjudged documents (down to the criterion's cutoff, else 100) are known to undo the
-            loss: a candidate may find what the pool of the baseline does not hold. Where that is not
-            known, *worse* stands. ``'judged'``: by evidence, unjudged documents count as not
+            loss: a candidate may find what the pool of the baseline does not hold. Where that is
+            not known, *worse* stands. ``'judged'``: by evidence, unjudged documents count as not
             relevant; ``'strict'``: by evidence, and what is undecided does not pass; or
             ``'drop'``: worse if a mean fell by more than the margin, be it by chance or not.
         names: what the two runs are called, by default ``"baseline"`` and ``"candidate"``.
@@ -229,9 +231,9 @@ def gate(
             6 alpha / (pi n)^2, so that the sequence of all changes keeps alpha. It is appended to
             only, and jobs may run at once. The same data with the same test count once, also after
             a crash; with another correction or seed they are a new look.
-        horizon: how many looks the ledger will have, where that is known: then each tests at alpha /
-            horizon, and finds more than the later looks of a ledger without an end. A look beyond
-            it is refused.
+        horizon: how many looks the ledger will have, where that is known: then each tests at
+            alpha / horizon, and finds more than the later looks of a ledger without an end. A look
+            beyond it is refused.
         release: a second baseline, of the last release: each of many small losses may pass, their
             sum does not. Both baselines are tested at half of alpha. With ``values``, its name.
         predicted: judgments by a program of all queries, as in ``compare``: ``qrels`` are then

@@ -22,9 +22,9 @@ What keeps the level:
   look, which spends alpha of its own.
 - Jobs that run at once lock the file while they number their looks.
 - A line that a crash broke off counts as a look, unless it is the outcome of a look above it.
-- If the ledgers of two branches are merged, a number may be there twice. Both looks have spent their
-  level, so the next look has the first number that leaves what they have spent within alpha. If no
-  number does, the summary says that more than alpha is used.
+- If the ledgers of two branches are merged, a number may be there twice. Both looks have spent
+  their level, so the next look has the first number that leaves what they have spent within alpha.
+  If no number does, the summary says that more than alpha is used.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class Spending:
         return spent_at(look, self.alpha, self.horizon)
 
     def __str__(self) -> str:
+        """Return alpha and the horizon in words."""
         horizon = "no horizon" if self.horizon is None else f"a horizon of {self.horizon}"
         return f"alpha {self.alpha:g} and {horizon}"
 
@@ -168,6 +169,7 @@ class Look:
                 _append(file, {"look": self.number, "data": self.data, **result})
 
     def __str__(self) -> str:
+        """Return the number, the level, and what is used of alpha."""
         repeated = ", repeated on the same data" if self.again else ""
         used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
         if self.spent_in_all > self.alpha * (1 + _ROUNDING):
@@ -223,7 +225,7 @@ class _Entries:
         return numbers
 
     def spent_before(self, data: Any, spending: Spending) -> float:
-        """Return the level of all looks before the one at these data, or of all if there is none."""
+        """Return the level of all looks before the one at these data, or else of all looks."""
         key = json.dumps(data, sort_keys=True)
         keys = list(self.numbers)
         before = keys[: keys.index(key)] if key in self.numbers else keys
@@ -237,7 +239,7 @@ class _Entries:
         return list(islice((n for n in numbers if n not in taken), self.n_broken))
 
     def next_number(self, spending: Spending) -> int:
-        """Return the number of a new look, which leaves all looks together within alpha if it can."""
+        """Return the number of a new look: if possible, one that leaves all looks within alpha."""
         number = max([len(self.claims) + self.n_broken, *self.numbers.values()]) + 1
         spent = self.spent_before(None, spending)
         within = sum(spending.at(n) for n in range(1, number))

@@ -74,10 +74,11 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     """Return the indices of queries whose values are the means of the others.
 
     Every value must be the mean of the other values of its run and measure, up to the digits that
-    are printed. Under a name such as `Average` or `std`, another statistic will do, too: the sum,
-    as trec_eval has it for counts, the median, the standard deviation, ... Under another name, the row must be the last one, and its values must be so many and so
-    precise that they are no means by chance: where all queries have the same value, or a table has
-    one column of two digits, a query may well be the mean of the others.
+    are printed. Under a name such as `Average` or `std`, it may be another statistic that the name
+    stands for: the sum, as trec_eval has it for counts, the median, the standard deviation, ...
+    Under another name, the row must be the last one, and its values must be so many and so precise
+    that they are no means by chance: where all queries have the same value, or a table has one
+    column of two digits, a query may well be the mean of the others.
 
     Args:
         values: shape ``(K, S, Q)``; NaN where a value is missing.
