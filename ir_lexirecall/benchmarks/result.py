@@ -45,9 +45,6 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
 _ENDS = ("_low", "_high")
-_LEAST_ERROR = 0.35  # of the observed standard error, what that of a resample is at least
-_ENOUGH = 25  # queries in all for that; with fewer, such intervals would hold too seldom
-_MANY = 10  # queries of each collection from which none differs much more than those seen
 _ROWS = 500  # of values that are resampled at once
 
 
@@ -416,7 +413,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
     ) -> pd.DataFrame:
         alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
         mean = inference.macro_means(values)
-        low, high, _ = _macro_interval(values, both[:size], over, alpha)
+        low, high, _ = inference.macro_interval(values, both[:size], over, alpha)
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
         low, high = np.where(self._withheld(by, self.values_of), np.nan, (low, high))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
@@ -449,7 +446,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
         # No exchange of the signs of so few differing queries gives a smaller p.
         differing = np.sum([differing_queries(x) for x in differences], axis=0)
         bounds = self.criterion(by).bounds or (least - most, most - least)  # of differences
-        low, high, p = _macro_interval(differences, both[size:], over, alpha)
+        low, high, p = inference.macro_interval(differences, both[size:], over, alpha)
         p = np.maximum(p, least_two_sided_p(differing))
         tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
         adjusted, reject = corrected(p, self.test.correction, alpha)
@@ -463,7 +460,7 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             "verdict": two_sided(reject, sign * mean),
         }
         if over == "collections":
-            combined = inference.random_effects(*_collection_means(differences), alpha)
+            combined = inference.random_effects(*inference.collection_means(differences), alpha)
             columns |= {
                 "effect": mean,
                 "effect_low": tested.low,
@@ -721,37 +718,3 @@ class Benchmark(Memoised, Mapping[str, Comparison]):
             ValueError: unknown kind.
         """
         return plots.picture(Benchmark, kind)(self, *args, **options)
-
-
-def _macro_interval(
-    values: list[Floats], resamples: inference.Resamples, over: str, alpha: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return the interval of macro means, and p that they are 0.
-
-    Over queries it is that of the resamples, whose errors are at least a share of the observed
-    ones, and goes no further than the largest values of the collections. Over collections it is that of random effects, by t: of 3 to 5 collections a bootstrap
-    rejects in .007 of samples for .05.
-    """
-    if over == "queries":
-        mean, error = inference.macro_means(values), inference.macro_error(values, over)
-        sizes = [x.shape[1] for x in values]
-        share = _LEAST_ERROR if sum(sizes) >= _ENOUGH else 0.0
-        low, high, p = inference.studentised_interval(mean, error, resamples, alpha, share)
-        if min(sizes) >= _MANY:
-            most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
-            low, high = np.maximum(low, -most), np.minimum(high, most)
-        return low, high, p
-    means, variance = _collection_means(values)
-    # One query tells nothing of its noise; the spread of the collections does.
-    combined = inference.random_effects(means, np.where(np.isinf(variance), 0.0, variance), alpha)
-    # Without any spread, only the signs of the collections tell.
-    p_of_signs = np.where(means.mean(axis=1) == 0, 1.0, min(1.0, 2.0 ** (1 - means.shape[1])))
-    p = np.where(np.isnan(combined.p), p_of_signs, combined.p)
-    return combined.effect_low, combined.effect_high, p
-
-
-def _collection_means(values: list[Floats]) -> tuple[Floats, Floats]:
-    """Return the mean on each collection and its sampling variance, shape ``(P, D)`` each."""
-    means = np.stack([x.mean(axis=1) for x in values], axis=1)
-    errors = np.stack([inference.macro_error([x], "queries") for x in values], axis=1)
-    return means, errors**2

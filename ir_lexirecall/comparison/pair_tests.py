@@ -26,6 +26,7 @@ from ir_lexirecall.judging.predicted import (
     human_queries,
     powered_bounds,
     powered_margin_test,
+    powered_preferences,
     prediction_powered,
     with_people_alone,
 )

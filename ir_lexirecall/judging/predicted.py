@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_number, shown
 from ir_lexirecall._util.lazy import special
 from ir_lexirecall._util.rounding import same
@@ -18,6 +18,7 @@ from ir_lexirecall.significance.closed_form import (
     skew_correction,
     skewed_bounds,
     skewed_p,
+    with_a_win_and_a_loss,
 )
 from ir_lexirecall.significance.evidence import (
     differing_queries,
@@ -28,6 +29,8 @@ from ir_lexirecall.significance.outcomes import Bounds, MarginTest, TestResult
 
 LEAST = 10  # human-judged queries
 ENOUGH = 25  # of them: intervals of fewer hold the truth less often than they say
+_ENOUGH_FOR_PREFERENCES = 20  # of them, with a win and a loss added
+_SURPRISES = 5  # residuals of a preference above 1/2 in size that tell how far they spread
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,8 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     covariance = (d_centred * f_centred).sum(axis=1) / (n - 1)
     scale = np.sqrt(var_d * var_f)
     rho = np.divide(covariance, scale, out=np.zeros(len(d)), where=scale > 0).clip(-1, 1)
-    slope = np.divide(covariance, var_f, out=np.zeros(len(d)), where=scale > 0)
+    residuals, slope = _residuals(d, f[:, human])
     estimate = mean_d - slope * (mean_f - f.mean(axis=1))
-    residuals = d_centred - slope[:, None] * f_centred
     of_residuals = np.square(residuals).sum(axis=1) / (n - 2)
     variance = (1 / n - 1 / count) * of_residuals + var_d / count
     error = np.sqrt(variance)
@@ -85,33 +87,84 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(estimate == 0, 0.0, np.abs(estimate) / error)
         n_effective = np.where(variance > 0, var_d / variance, n)
-    # As of any paired test: k differing queries have one sign with probability 2^(1-k).
-    least = np.where(estimate == 0, 1.0, least_two_sided_p(differing_queries(d)))
-    p = np.maximum(2 * special.stdtr(n - 2, -t), least)
-    low, high = estimate - half, estimate + half
-    held = p > alpha  # then the interval holds 0, too
-    low, high = (
-        np.where(held, np.minimum(low, 0.0), low),
-        np.where(held, np.maximum(high, 0.0), high),
-    )
+    p = np.maximum(2 * special.stdtr(n - 2, -t), _least_p(estimate, d))
+    low, high = _holding_zero(estimate - half, estimate + half, p > alpha)
     skew = skew_correction(residuals)
     return PredictionPowered(estimate, low, high, p, rho, n_effective, error, skew)
 
 
+def powered_preferences(
+    result: PredictionPowered, d: Floats, f: Floats, human: Ints, alpha: float = 0.05
+) -> tuple[PredictionPowered, Bools]:
+    """Add a win and a loss to the residuals of preferences, as `preference_interval` does.
+
+    That is done from 20 human-judged queries on, where at least 5 residuals, (d - mean d) - l (f -
+    mean f), are above 1/2 in size: else too little is known of how far they spread. In simulations
+    95% intervals hold the mean preference in .95 to .98, and are .78 to 1.0 as wide as those of
+    people's queries alone.
+
+    Args:
+        result: as from `prediction_powered` of the same arguments.
+        d: human preferences on the n sampled queries, shape ``(P, n)``.
+        f: predicted preferences on all N queries, shape ``(P, N)``.
+        human: indices of the sampled queries among the N, shape ``(n,)``.
+        alpha: 1 - confidence of the interval.
+
+    Returns:
+        The result with the intervals and p of the pairs where that could be done, and which these
+        are, shape ``(P,)``.
+    """
+    n, count = d.shape[1], f.shape[1]
+    if n < _ENOUGH_FOR_PREFERENCES:
+        return result, np.zeros(len(d), dtype=bool)
+    residuals, _ = _residuals(d, f[:, human])
+    is_powered = np.count_nonzero(np.abs(residuals) > 0.5, axis=1) >= _SURPRISES
+    rest = residuals + result.estimate[:, None]
+    middle, error = with_a_win_and_a_loss(rest)
+    _, error_of_d = with_a_win_and_a_loss(d)
+    # One degree of freedom more is spent on l.
+    of_rest, of_d = (n + 2) * error**2 * (n + 1) / n, (n + 2) * error_of_d**2
+    error = np.sqrt((1 / (n + 2) - 1 / count) * of_rest + of_d / count)
+    half = -special.stdtrit(n, alpha / 2) * error
+    p = np.maximum(2 * special.stdtr(n, -np.abs(middle) / error), _least_p(result.estimate, d))
+    low = np.minimum(middle - half, result.estimate)
+    high = np.maximum(middle + half, result.estimate)
+    low, high = _holding_zero(low, high, p > alpha)
+    columns = {"low": low, "high": high, "p": p}
+    powered = {
+        name: np.where(is_powered, column, getattr(result, name))
+        for name, column in columns.items()
+    }
+    return replace(result, **powered), is_powered
+
+
 def with_people_alone(
-    result: PredictionPowered, d: Floats, alone: TestResult, bounds: Bounds | None
+    result: PredictionPowered,
+    d: Floats,
+    alone: TestResult,
+    bounds: Bounds | None,
+    is_powered: Bools | None = None,
 ) -> PredictionPowered:
-    """With intervals that also hold those of the human-judged queries alone, and the p that goes with them, where differences are coarse.
+    """Widen intervals to hold those of the human-judged queries alone, where differences are coarse.
 
     Preferences (``bounds`` are -1 and 1) and differences of one magnitude take few values: a sample
     of them says too little of how far they spread, and ten wins out of ten would give a point. The
-    hull of two intervals leaves out 0 where both do, on the same side.
+    hull of two intervals leaves out 0 where both do, on the same side; p goes with it.
+
+    Args:
+        result: the estimates.
+        d: differences on the queries that people judged, shape ``(P, n)``.
+        alone: the test of these alone.
+        bounds: -1 and 1 for preferences, else None.
+        is_powered: pairs that need no widening: see `powered_preferences`.
     """
     least, most = (-np.inf, np.inf) if bounds is None else bounds
     estimate, low, high = (
         np.clip(x, least, most) for x in (result.estimate, result.low, result.high)
     )
     coarse = of_one_magnitude(d) | (bounds is not None)
+    if is_powered is not None:
+        coarse &= ~is_powered
     agree = np.where(estimate * alone.estimate > 0, np.maximum(result.p, alone.p), 1.0)
     low, high = (
         np.where(coarse, np.minimum(low, alone.low), low),
@@ -178,6 +231,28 @@ def powered_bounds(result: PredictionPowered, n: int, alpha: float) -> tuple[Flo
     """
     low, high = skewed_bounds(result.estimate, result.error, result.skew, n - 2, alpha)
     return np.minimum(low, result.low), np.maximum(high, result.high)
+
+
+def _residuals(d: Floats, f: Floats) -> tuple[Floats, Floats]:
+    """Return (d - mean d) - l (f - mean f), and l = Cov(d, f) / Var(f); 0 where d or f is constant."""
+    (_, d_centred), (_, f_centred) = _centred(d), _centred(f)
+    covariance = (d_centred * f_centred).sum(axis=1) / (d.shape[1] - 1)
+    var_d, var_f = (np.square(x).sum(axis=1) / (d.shape[1] - 1) for x in (d_centred, f_centred))
+    slope = np.divide(covariance, var_f, out=np.zeros(len(d)), where=np.sqrt(var_d * var_f) > 0)
+    return d_centred - slope[:, None] * f_centred, slope
+
+
+def _least_p(estimate: Floats, d: Floats) -> Floats:
+    """Return the least two-sided p: k differing queries have one sign with probability 2^(1-k)."""
+    return np.where(estimate == 0, 1.0, least_two_sided_p(differing_queries(d)))
+
+
+def _holding_zero(low: Floats, high: Floats, holds: Bools) -> tuple[Floats, Floats]:
+    """Return intervals that hold 0 where they should."""
+    return (
+        np.where(holds, np.minimum(low, 0.0), low),
+        np.where(holds, np.maximum(high, 0.0), high),
+    )
 
 
 def _centred(x: Floats) -> tuple[Floats, Floats]:

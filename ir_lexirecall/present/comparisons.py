@@ -479,7 +479,7 @@ def _unresolvable(standing: Standing, row: pd.Series) -> str:
 def _predicted(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
     """Yield how many queries predicted judgments are worth, of measures only.
 
-    Intervals of preferences are no narrower with them, so nothing is said of their precision.
+    Preferences gain less, and not for all pairs, so nothing is said of their precision.
     """
     if result.compared.predicted is None:
         return

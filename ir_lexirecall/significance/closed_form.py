@@ -127,7 +127,7 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     >>> low.round(3), high.round(3)
     (array([ 0.467, -0.324]), array([1.   , 0.741]))
     """
-    middle, error = _with_a_win_and_a_loss(x)
+    middle, error = with_a_win_and_a_loss(x)
     half = -special.stdtrit(x.shape[1] + 1, alpha / 2) * error
     # The win and the loss move the middle towards 0: an interval of low confidence would miss the
     # mean.
@@ -163,8 +163,11 @@ def interval_with_ends(
     )
 
 
-def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
-    """Mean and its standard error with 1 and -1 added to each row; they have Q + 1 degrees of freedom."""
+def with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
+    """Return means and their standard errors with 1 and -1 added to each row.
+
+    They have Q + 1 degrees of freedom.
+    """
     n = x.shape[1] + 2
     middle = x.sum(axis=1) / n
     return middle, np.sqrt(((x**2).sum(axis=1) + 2 - n * middle**2) / (n - 1) / n)
@@ -208,7 +211,7 @@ def counts_p(x: Floats, shifts: Floats) -> Floats:
     if not shifts.any():
         return exact
     c = np.abs(x).max(axis=1, initial=0)
-    middle, error = _with_a_win_and_a_loss(np.sign(x))
+    middle, error = with_a_win_and_a_loss(np.sign(x))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = special.stdtr(queries + 1, -(middle + shifts / c) / error)
     within = moved(mean_and_deviation(x)[0], shifts) > 0

@@ -28,6 +28,9 @@ from ir_lexirecall.significance.outcomes import (
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
 _DRAWS = Resampled()
+_LEAST_ERROR = 0.35  # of the observed standard error, what that of a resample is at least
+_ENOUGH = 25  # queries in all for that; with fewer, such intervals would hold too seldom
+_MANY = 10  # queries of each collection from which none differs much more than those seen
 
 
 @dataclass(frozen=True)
@@ -342,6 +345,46 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     low, high = (mean - end * error for end in ends)
     numbers[:, known] = [mean, low, high, p, mean - further, mean + further, tau2, tau2 / total]
     return RandomEffects(*numbers)
+
+
+def macro_interval(
+    values: Sequence[Floats], resamples: Resamples, over: str, alpha: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the interval of macro means, and p that they are 0.
+
+    Over queries it is that of the resamples, whose errors are at least a share of the observed
+    ones, and goes no further than the largest values of the collections. Over collections it is that of random effects, by t: of 3 to 5 collections a bootstrap
+    rejects in .007 of samples for .05.
+
+    Args:
+        values: of S runs or pairs on the queries of D collections, shape ``(S, Q_d)`` each.
+        resamples: their macro means in resamples.
+        over: ``"queries"`` or ``"collections"``.
+        alpha: 1 - confidence.
+    """
+    if over == "queries":
+        mean, error = macro_means(values), macro_error(values, over)
+        sizes = [x.shape[1] for x in values]
+        share = _LEAST_ERROR if sum(sizes) >= _ENOUGH else 0.0
+        low, high, p = studentised_interval(mean, error, resamples, alpha, share)
+        if min(sizes) >= _MANY:
+            most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
+            low, high = np.maximum(low, -most), np.minimum(high, most)
+        return low, high, p
+    means, variance = collection_means(values)
+    # One query tells nothing of its noise; the spread of the collections does.
+    combined = random_effects(means, np.where(np.isinf(variance), 0.0, variance), alpha)
+    # Without any spread, only the signs of the collections tell.
+    p_of_signs = np.where(means.mean(axis=1) == 0, 1.0, min(1.0, 2.0 ** (1 - means.shape[1])))
+    p = np.where(np.isnan(combined.p), p_of_signs, combined.p)
+    return combined.effect_low, combined.effect_high, p
+
+
+def collection_means(values: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Return the mean on each collection and its sampling variance, shape ``(P, D)`` each."""
+    means = np.stack([x.mean(axis=1) for x in values], axis=1)
+    errors = np.stack([macro_error([x], "queries") for x in values], axis=1)
+    return means, errors**2
 
 
 def friedman(means: Floats) -> tuple[float, float]:

@@ -24,11 +24,12 @@ from ir_lexirecall.judging.predicted import (
     human_queries,
     powered_bounds,
     powered_margin_test,
+    powered_preferences,
     prediction_powered,
     sequential_signs,
     with_people_alone,
 )
-from ir_lexirecall.significance import SignificanceTest, margin_test
+from ir_lexirecall.significance import SignificanceTest, margin_test, preference_interval
 from tests.simulations.judging import (
     coverage_of_values,
     false_decisions,
@@ -202,6 +203,64 @@ def test_intervals_of_values_from_people_and_a_program_cover() -> None:
         coverage=row["coverage"], width=row["width"], people=row["people: width"]
     )
     assert said.replace("0.", ".") in " ".join(page.split())
+
+
+def judged(
+    rng: np.random.Generator, samples: int, n: int, mean: float, rho: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Preferences of people on n of 200 queries, and of a biased program on all; the true mean."""
+    latent = rng.normal(size=(samples, 200)) + mean
+    other = rho * (latent - mean) + np.sqrt(1 - rho**2) * rng.normal(size=latent.shape) + mean + 0.3
+    d, f = (np.sign(x) * (np.abs(x) > 0.3) for x in (latent, other))
+    return d[:, :n], f, float(stats.norm.sf(0.3 - mean) - stats.norm.cdf(-0.3 - mean))
+
+
+@pytest.mark.parametrize(("n", "mean"), [(20, 0.0), (20, 0.8), (50, 0.5)])
+def test_intervals_of_predicted_preferences_cover_and_gain(n: int, mean: float) -> None:
+    rng = np.random.default_rng(n)
+    d, f, truth = judged(rng, 1500, n, mean, 0.8)
+    human = np.arange(n)
+    result, is_powered = powered_preferences(prediction_powered(d, f, human), d, f, human)
+    low, high = preference_interval(d)
+    holds = (result.low <= truth) & (truth <= result.high)
+    assert holds[is_powered].mean() >= 0.935
+    width = (result.high - result.low)[is_powered].mean()
+    assert width < 0.97 * (high - low)[is_powered].mean()
+    left_out = (result.low > 0) | (result.high < 0)
+    np.testing.assert_array_equal((result.p <= 0.05)[is_powered], left_out[is_powered])
+
+
+def test_predicted_preferences_are_those_of_residuals_with_a_win_and_a_loss() -> None:
+    """By plain sums, where all queries are many."""
+    rng = np.random.default_rng(3)
+    d, f, _ = judged(rng, 1, 40, 0.4, 0.7)
+    f = np.concatenate([f] * 4000, axis=1)
+    human = np.arange(40)
+    result, (is_powered,) = powered_preferences(prediction_powered(d, f, human), d, f, human)
+    assert is_powered
+    x, y = d[0], f[0, :40]
+    slope = np.cov(x, y)[0, 1] / y.var(ddof=1)
+    rest = [*(x - slope * (y - f[0].mean())), 1.0, -1.0]
+    error = np.sqrt(np.sum((rest - np.mean(rest)) ** 2) / 40 / 42)
+    half = stats.t.ppf(0.975, 40) * error
+    assert (result.low[0], result.high[0]) == pytest.approx(
+        (np.mean(rest) - half, np.mean(rest) + half), rel=1e-4
+    )
+
+
+def test_without_surprises_people_alone_decide() -> None:
+    """A judge that is always right leaves no residuals, of which the spread could be estimated."""
+    rng = np.random.default_rng(0)
+    d, f, _ = judged(rng, 5, 40, 0.5, 0.8)
+    f[:, :40] = d
+    human = np.arange(40)
+    plain = prediction_powered(d, f, human)
+    for result, is_powered in (
+        powered_preferences(plain, d, f, human),
+        powered_preferences(plain, d[:, :19], f, np.arange(19)),
+    ):
+        assert not is_powered.any()
+        np.testing.assert_array_equal(result.low, plain.low)
 
 
 @given(seed=SEEDS, margin=st.floats(0, 0.3), sign=st.sampled_from([1, -1]))

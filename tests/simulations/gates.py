@@ -38,12 +38,19 @@ def shares(difference: Floats, samples: int, queries: int, rng: np.random.Genera
 
 
 def stopped(
-    looks: int, loss: float, projects: int, queries: int, rng: np.random.Generator, *, counted: bool
+    looks: int,
+    loss: float,
+    projects: int,
+    queries: int,
+    rng: np.random.Generator,
+    *,
+    counted: bool,
+    horizon: int | None = None,
 ) -> dict[str, float]:
     """In which share of projects a gate stops any of many commits: against the last commit, and against the release.
 
     Each commit changes half of the queries, by t with 4 degrees of freedom, and loses ``loss`` of a standard deviation of its
-    differences on average; ``counted``: with a ledger and both baselines, else every look at ALPHA against the last commit alone.
+    differences on average; ``counted``: with a ledger (and its horizon) and both baselines, else every look at ALPHA against the last commit alone.
     """
     test, last, release = (
         SignificanceTest("t"),
@@ -54,7 +61,7 @@ def stopped(
     for n in range(1, looks + 1):
         x = rng.standard_t(4, (projects, queries)) * (rng.random((projects, queries)) < 0.5) - loss
         sums += x
-        alpha = spent_at(n, ALPHA) / 2 if counted else ALPHA
+        alpha = spent_at(n, ALPHA, horizon) / 2 if counted else ALPHA
         last |= sig.margin_test(test, x, 0.0).worse <= alpha
         if counted:
             release |= sig.margin_test(test, sums, 0.0).worse <= alpha
