@@ -273,10 +273,12 @@ class PairTests(Memoised):
         d, f = (
             judge.differences_of(by, self.compared.pair_indices) for judge in (self.compared, other)
         )
-        result = prediction_powered(
-            d, f, human_queries(self.compared.query_ids, other.query_ids), test.alpha
-        )
-        return with_people_alone(result, d, test.of_pairs(d, bounds=bounds), bounds)
+        human = human_queries(self.compared.query_ids, other.query_ids)
+        result, is_powered = prediction_powered(d, f, human, test.alpha), None
+        if bounds is not None:
+            result, is_powered = powered_preferences(result, d, f, human, test.alpha)
+        alone = test.of_pairs(d, bounds=bounds)
+        return with_people_alone(result, d, alone, bounds, is_powered)
 
     @memoised
     def _with_margins(self, in_groups: bool) -> dict[str, list[Columns]]:

@@ -96,6 +96,31 @@ def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("queries", "tail", "has_note"),
+    [(49, 1, True), (50, 1, False), (99, 4, True), (100, 4, False)],
+)
+def test_all_pairs_of_many_runs_on_few_queries_have_a_caveat(
+    queries: int, tail: int, has_note: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    runs = {}
+    for k in range(5):  # 10 pairs
+        noise = rng.normal(0, 0.02, queries) * np.arange(1, 6)[k]
+        runs[f"r{k}"] = 0.5 + np.sign(noise) * np.abs(noise) ** tail
+    if tail > 1:  # runs rarely lose much
+        for k, run in enumerate(runs):
+            losses = k * 0.005 * rng.exponential(1, queries) ** 2
+            runs[run] = 0.5 - np.minimum(losses, 0.5)
+    result = irl.compare(values=values(**runs))
+    notes = [note for note in result.diagnostics if "a baseline asks for fewer" in note]
+    assert len(notes) == has_note
+    if has_note:
+        assert f"AP: all 10 pairs on {queries} queries" in notes[0]
+    for other in (result.with_baseline("r0"), result.with_test("sign")):
+        assert not any("a baseline asks for fewer" in note for note in other.diagnostics)
+
+
 @pytest.mark.parametrize(("differing", "interval"), [(31, ""), (5, "no interval at alpha 0.05")])
 def test_wilcoxon_says_which_differences_it_is_about(differing: int, interval: str) -> None:
     gains = np.random.default_rng(0).normal(0.02, 0.05, 50)
