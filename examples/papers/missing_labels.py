@@ -31,8 +31,8 @@ DATA is a folder with some of robust2003, clef-ehealth-2016 and movielens-small;
 numbers are shown. ``--confirm`` tests the second declaration (``second_round.py``): five contrasts on the number of runs
 that formed the pool, the number of relevant documents, and labels missing at random. It takes folders
 of your own, each with ``qrels.txt.gz`` and ``runs/NAME.gz`` for each run, or ``runs.gz`` with all runs,
-told apart by their tag, and ``groups.csv`` with the columns ``run`` and ``group``. Without it, or
-``--groups``, every run is a team of its own.
+told apart by their tag, and ``groups.csv`` with the columns ``run`` and ``group``. Without groups,
+every run is a team of its own.
 """
 
 from __future__ import annotations
@@ -499,15 +499,14 @@ def of_lenskit() -> str:
     return f"MovieLens, seven recommenders of LensKit (recorded, ties included, no intervals), random, {'; '.join(told)}"
 
 
-LIMITS = """  exploratory: these collections had been looked at; five sets of labels from three sources, some of one source; groups are 5 or 6 but for
+LIMITS = """  exploratory: these collections had been looked at; five sets of labels from three sources; groups are 5 or 6 but for
   Robust 2003, so that intervals over groups are rough; labels are taken from those that pools had chosen before (but for MovieLens, deep)"""
 
 
 # -- the confirmation ------------------------------------------------------------------------------
 
 
-NOTES = """  relevance is grade 1 or more
-  TREC DL 2021 passage was looked at while the script was tested: it cannot confirm"""
+NOTES = """  TREC DL 2021 passage was looked at while the script was tested: it cannot confirm"""
 WITHDRAWN = "withdrawn: its groups were runs, those of the exploration were teams"
 
 

@@ -41,8 +41,8 @@ MEASURES = ["lexirecall", "AP"]
 POOLS = {
     "few": f"a pool of depth {DEPTH} of {FEW} runs, one of each of {FEW} teams",
     "all": f"a pool of depth {DEPTH} of one run of each team",
-    "random": f"as many labels of every query missing at random as a pool of depth {DEPTH} of one "
-    "run of each team lacks",
+    "random": f"labels missing at random, as many of every query as a pool of depth {DEPTH} of one run "
+    "of each team lacks",
 }
 TOPICS = {
     "all": "all queries",
