@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 from printed import Printed, drawn, new_figure, save
 
+from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.meta import Study, axioms, balancing_index, plot
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
@@ -166,109 +167,163 @@ def at_most(rankings: Sequence[Sequence[int]], by: str) -> np.ndarray:
     return (counts[:, None] <= counts[None]).all(axis=(2, 3))
 
 
+class AllRankings:
+    """All rankings of n documents of the grades 0, 1 and 2, and the orders among them.
+
+    Attributes:
+        rankings: the rankings.
+        index: the number of each ranking.
+        by_rank: whether the ranking of the row is at most that of the column, by ranks.
+        by_set: the same by sets.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.rankings = list(itertools.product(range(3), repeat=n))
+        self.index = {ranking: i for i, ranking in enumerate(self.rankings)}
+        self.by_rank = at_most(self.rankings, "rank")
+        self.by_set = at_most(self.rankings, "set")
+
+    def between_extremes(self, order: np.ndarray) -> list[bool]:
+        """Return which rankings lie between the worst and the best with as many relevant documents."""
+        within = []
+        for i, ranking in enumerate(self.rankings):
+            k = np.count_nonzero(ranking)
+            worst = self.index[(0,) * (self.n - k) + (1,) * k]
+            best = self.index[(2,) * k + (0,) * (self.n - k)]
+            within.append(bool(order[worst, i] and order[i, best]))
+        return within
+
+    def steps(self) -> np.ndarray:
+        """Return from which ranking one swap, or one replacement, leads to which."""
+        step = np.zeros_like(self.by_rank)
+        for ranking, i in self.index.items():
+            for after in (*self._replaced(ranking), *self._swapped(ranking)):
+                step[i, self.index[after]] = True
+        return step
+
+    def _replaced(self, ranking: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield the ranking with one document replaced by one of a higher grade."""
+        for rank, grade in enumerate(ranking):
+            for higher in range(grade + 1, 3):
+                yield (*ranking[:rank], higher, *ranking[rank + 1 :])
+
+    def _swapped(self, ranking: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield the ranking with two documents swapped so that the better one stands above."""
+        for a, b in itertools.combinations(range(self.n), 2):
+            if ranking[a] < ranking[b]:
+                changed = list(ranking)
+                changed[a], changed[b] = ranking[b], ranking[a]
+                yield tuple(changed)
+
+    def replaceable(self) -> np.ndarray:
+        """Return which ranking replacements lead to which, whatever the order of documents."""
+        in_order = [sorted(ranking) for ranking in self.rankings]
+        return np.array(
+            [
+                [all(a <= b for a, b in zip(one, other, strict=True)) for other in in_order]
+                for one in in_order
+            ]
+        )
+
+    def values_of(self, measure: Measure) -> np.ndarray:
+        """Return the value of every ranking, on a topic with n documents of either grade."""
+        ours = []
+        for ranking in self.rankings:
+            left = list((1, 2) * self.n)
+            for grade in filter(None, ranking):
+                left.remove(grade)
+            unretrieved = (0,) * np.count_nonzero(ranking) + tuple(left)
+            ours.append(Ranking(ranking, unretrieved))
+        return values(measure, ours) * (-1 if measure.NAME == "SL3" else 1)
+
+
+def reached_from(step: np.ndarray) -> np.ndarray:
+    """Return which ranking any number of steps leads to which."""
+    reached = step | np.eye(len(step), dtype=bool)
+    while True:
+        further = (reached.astype(np.float32) @ reached) > 0
+        if further.sum() == reached.sum():
+            return reached
+        reached = further
+
+
 def by_enumeration(n: int, count: Printed) -> None:
-    """Equation 1 and Theorem 5.2 on all rankings of n documents of the grades 0, 1 and 2."""
-    rankings = list(itertools.product(range(3), repeat=n))
-    place = {ranking: i for i, ranking in enumerate(rankings)}
-    in_order, as_sets = at_most(rankings, "rank"), at_most(rankings, "set")
-    within = [
-        in_order[place[(0,) * (n - k) + (1,) * k], i]
-        and in_order[i, place[(2,) * k + (0,) * (n - k)]]
-        for i, ranking in enumerate(rankings)
-        for k in [np.count_nonzero(ranking)]
-    ]
+    """Show Equation 1 and Theorem 5.2 on all rankings of n documents of the grades 0, 1 and 2."""
+    every = AllRankings(n)
     print(
-        f"\nBy enumeration of the {len(rankings)} rankings of {n} documents of the grades 0, 1 and 2"
+        f"\nBy enumeration of the {len(every.rankings)} rankings of {n} documents of the grades 0, 1 and 2"
     )
+    extremes(every, count)
+    orders_by_sets(every, count)
+    step = every.steps()
+    theorem_5_2(every, step, count)
+    measures_along_the_order(every, step, count)
+
+
+def extremes(every: AllRankings, count: Printed) -> None:
+    """Check Equation 1, by ranks and by sets."""
+    within = every.between_extremes(every.by_rank)
     print(
         f"  Equation 1: {sum(within)} of {len(within)} rankings with k relevant documents lie between (0..0,1..1) and (2..2,0..0)"
     )
     count.claim(
-        f"Equation 1: the extremes of rankings with k relevant documents, n={n}, by enumeration",
+        f"Equation 1: the extremes of rankings with k relevant documents, n={every.n}, by enumeration",
         all(within),
     )
-
-    within = [
-        as_sets[place[(0,) * (n - k) + (1,) * k], i]
-        and as_sets[i, place[(2,) * k + (0,) * (n - k)]]
-        for i, ranking in enumerate(rankings)
-        for k in [np.count_nonzero(ranking)]
-    ]
+    within = every.between_extremes(every.by_set)
     print(
         f"  Equation 1 for sets: {sum(within)} of {len(within)} lie between {{0..0,1..1}} and {{0..0,2..2}}"
     )
-    count.claim(f"Equation 1, for sets: the same extremes, n={n}, by enumeration", all(within))
-    one_grade = [i for ranking, i in place.items() if 2 not in ranking]
-    total = (as_sets | as_sets.T)[np.ix_(one_grade, one_grade)].all()
     count.claim(
-        f"Section 3: the order by sets is total for binary grades, n={n}, by enumeration",
-        bool(total),
-    )
-    count.claim(
-        f"Section 3: what is ordered by ranks is ordered by sets, n={n}, by enumeration",
-        not (in_order & ~as_sets).any(),
+        f"Equation 1, for sets: the same extremes, n={every.n}, by enumeration", all(within)
     )
 
-    total = np.array([sum(ranking) for ranking in rankings])
+
+def orders_by_sets(every: AllRankings, count: Printed) -> None:
+    """Check what the text says of the order by sets."""
+    one_grade = [i for ranking, i in every.index.items() if 2 not in ranking]
+    is_total = (every.by_set | every.by_set.T)[np.ix_(one_grade, one_grade)].all()
     count.claim(
-        f"Section 4.1: sums of grades on a ratio scale order all, as sets do, n={n}, by enumeration",
-        not (as_sets & (total[:, None] > total[None])).any(),
+        f"Section 3: the order by sets is total for binary grades, n={every.n}, by enumeration",
+        bool(is_total),
+    )
+    count.claim(
+        f"Section 3: what is ordered by ranks is ordered by sets, n={every.n}, by enumeration",
+        not (every.by_rank & ~every.by_set).any(),
+    )
+    total = np.array([sum(ranking) for ranking in every.rankings])
+    count.claim(
+        f"Section 4.1: sums of grades on a ratio scale order all, as sets do, n={every.n}, by enumeration",
+        not (every.by_set & (total[:, None] > total[None])).any(),
     )
 
-    step = np.zeros_like(in_order)  # from r to s by one swap, or one replacement
-    for ranking, i in place.items():
-        for a in range(n):
-            for grade in range(ranking[a] + 1, 3):
-                step[i, place[(*ranking[:a], grade, *ranking[a + 1 :])]] = True
-            for b in range(a + 1, n):
-                if ranking[a] < ranking[b]:
-                    changed = list(ranking)
-                    changed[a], changed[b] = ranking[b], ranking[a]
-                    step[i, place[tuple(changed)]] = True
-    reached = step | np.eye(len(rankings), dtype=bool)
-    while (further := (reached.astype(np.float32) @ reached) > 0).sum() > reached.sum():
-        reached = further
+
+def theorem_5_2(every: AllRankings, step: np.ndarray, count: Printed) -> None:
+    """Check that the orders are what swaps and replacements reach."""
+    reached = reached_from(step)
     print(
-        f"  Theorem 5.2: r <= s holds for {in_order.sum()} ordered pairs; swaps and replacements lead from r to s in {reached.sum()}, the same: {(reached == in_order).all()}"
+        f"  Theorem 5.2: r <= s holds for {every.by_rank.sum()} ordered pairs; swaps and replacements lead from r to s in {reached.sum()}, the same: {(reached == every.by_rank).all()}"
     )
     count.claim(
-        f"Theorem 5.2: the order is what swaps and replacements reach, n={n}, by enumeration",
-        (reached == in_order).all(),
+        f"Theorem 5.2: the order is what swaps and replacements reach, n={every.n}, by enumeration",
+        (reached == every.by_rank).all(),
     )
-    replaced = np.eye(
-        len(rankings), dtype=bool
-    )  # any order of documents, and replacements: the set version
-    for ranking, i in place.items():
-        for other, j in place.items():
-            replaced[i, j] = all(
-                a <= b for a, b in zip(sorted(ranking), sorted(other), strict=True)
-            )
-    print(
-        f"  Theorem 5.2 for sets: the order by sets is what replacements reach: {(replaced == as_sets).all()}"
-    )
+    is_same = (every.replaceable() == every.by_set).all()
+    print(f"  Theorem 5.2 for sets: the order by sets is what replacements reach: {is_same}")
     count.claim(
-        f"Theorem 5.2, for sets: the order is what replacements reach, n={n}, by enumeration",
-        (replaced == as_sets).all(),
+        f"Theorem 5.2, for sets: the order is what replacements reach, n={every.n}, by enumeration",
+        is_same,
     )
+
+
+def measures_along_the_order(every: AllRankings, step: np.ndarray, count: Printed) -> None:
+    """Check that measures with swap and replacement are those that never fall along the order."""
     rows = []
     for text, measure in parse_measures(ENUMERATED).items():
-        topic = (1, 2) * n  # as many documents of either grade as a ranking can hold
-        ours = []
-        for ranking in rankings:
-            left = list(topic)
-            for grade in ranking:
-                if grade:
-                    left.remove(grade)
-            ours.append(
-                Ranking(
-                    ranking, (0,) * (n - len(ranking) + np.count_nonzero(ranking)) + tuple(left)
-                )
-            )
-        value = values(measure, ours) * (-1 if measure.NAME == "SL3" else 1)
-        falls = (
-            value[:, None] > value[None, :] + 1e-12
-        )  # from the ranking of the row to that of the column
-        rows.append((text, int((falls & step).sum()), int((falls & in_order).sum())))
+        value = every.values_of(measure)
+        falls = value[:, None] > value[None, :] + 1e-12  # from the row's ranking to the column's
+        rows.append((text, int((falls & step).sum()), int((falls & every.by_rank).sum())))
     table = pd.DataFrame(
         rows, columns=["measure", "falls by a swap or replacement", "falls along r <= s"]
     )

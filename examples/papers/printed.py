@@ -26,7 +26,12 @@ class Claim:
 
     @property
     def verdict(self) -> str:
+        """Verdict in words."""
         return {True: "holds", False: "FAILS", None: "cannot tell"}[self.holds]
+
+    def line(self, reasons: set[str]) -> str:
+        """Return the claim as a line, with its reason if that is one of some."""
+        return f"  {self.verdict}  {self.text}" + (f" ({self.why})" if self.why in reasons else "")
 
 
 @dataclass
@@ -95,32 +100,21 @@ class Printed:
         """Print the claims and the numbers that differ; last, the counts with what they rest on."""
         reasons = Counter(claim.why for claim in self.claims if claim.holds is None)
         rare = {why for why, number in reasons.items() if len(reasons) > 1 and number < _OFTEN}
-        for title, claims in {
-            "What the paper says in words": self.claims,
-            "What the paper says of its own tables": self.own,
-        }.items():
-            if claims:
-                print(f"\n{title}")
-            for claim in claims:
-                print(
-                    f"  {claim.verdict}  {claim.text}"
-                    + (f" ({claim.why})" if claim.why in rare else "")
-                )
-        if self.differ:
-            print("\nPrinted numbers that are not ours")
-            for line in self.differ:
-                print(f"  {line}")
-        if self.slips:
-            print("\nMisprints and slips of the text that change no number")
-            for line in self.slips:
-                print(f"  {line}")
+        _list("What the paper says in words", [claim.line(rare) for claim in self.claims])
+        _list("What the paper says of its own tables", [claim.line(rare) for claim in self.own])
+        _list("Printed numbers that are not ours", [f"  {line}" for line in self.differ])
+        slips = [f"  {line}" for line in self.slips]
+        _list("Misprints and slips of the text that change no number", slips)
+        self._count(reasons)
+
+    def _count(self, reasons: Counter[str]) -> None:
+        """Print how many numbers, statements and claims agree, and why some cannot be told."""
         print(f"\n{self.agree} of {self.total} printed numbers agree.")
         for text in self.notes:
             print(f"  {text}")
         if self.own:
-            print(
-                f"{sum(bool(c.holds) for c in self.own)} of {len(self.own)} statements agree with the paper's own tables."
-            )
+            agree = sum(bool(claim.holds) for claim in self.own)
+            print(f"{agree} of {len(self.own)} statements agree with the paper's own tables.")
         counted = Counter(claim.verdict for claim in self.claims)
         print(
             f"{counted['holds']} of {len(self.claims)} claims hold, {counted['FAILS']} fail, "
@@ -128,6 +122,12 @@ class Printed:
         )
         for why, number in reasons.items():
             print(f"  {number}: {why}")
+
+
+def _list(title: str, lines: list[str]) -> None:
+    """Print a title and lines, if there are any."""
+    if lines:
+        print(f"\n{title}", *lines, sep="\n")
 
 
 def drawn(folder: Path | None) -> bool:
