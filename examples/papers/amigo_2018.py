@@ -24,7 +24,7 @@ doi 10.1145/3209978.3210024)::
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -431,9 +431,36 @@ def unanimity_by_design(
     what: str, qrels: pd.DataFrame, runs_for, seed: int, count: Printed, plots: Path | None
 ) -> None:
     """Table 2's three designs on one collection: who leads, and who comes last?"""
+    table = unanimity_table(what, qrels, runs_for, seed, count)
+    family = table.index.str.extract(r"^([^@(]+)", expand=False)
+    best = table.groupby(family).max().sort_values("official", ascending=False)
+    print(f"\nTable 2, {what}: the best variant of every family by metric unanimity")
+    print(best.to_string(float_format=lambda value: f"{value:.4f}"))
+    designs = [Design(f"Table 2, {what}, {name}", table[name], family, count) for name in table]
+    verdicts = []  # by design: whether RBU leads
+    for name, design in zip(table, designs, strict=True):
+        values = design.values
+        print(
+            f"  {name}: first {values.idxmax()} {values.max():.4f}; last {values.idxmin()} {values.min():.4f}; the paper: {TABLE_2[name]}"
+        )
+        verdicts.append(design.rbu_leads())
+        if name == "official":
+            design.section_6_2()
+        if name == "cut at 0..50":
+            design.deep_cutoffs()
+        design.others(best[name])
+    rbus_lead(what, designs, verdicts, count)
+    efforts_of(what, table, verdicts)
+    if drawn(plots):
+        picture_of_table_2(what, best, plots)
+
+
+def unanimity_table(
+    what: str, qrels: pd.DataFrame, runs_for, seed: int, count: Printed
+) -> pd.DataFrame:
+    """Return metric unanimity: a row per variant, a column per design."""
     rng = np.random.default_rng(seed)
     tables = {}
-    ahead: list[float] = []  # by design: how far RBU is ahead of the best other measure
     for design in TABLE_2:
         judged = qrels if design == "official" else simulated(qrels, rng)
         judgments = Judgments.from_qrels(judged)
@@ -442,150 +469,173 @@ def unanimity_by_design(
             order_at_20(what, runs, count)
             official_order(what, runs, count)
         else:
-            longest = {
-                name: run.depth if "length" in design else np.minimum(run.depth, 50)
-                for name, run in runs.items()
-            }
-            runs = {
-                name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()
-            }
-        tables[design] = (
-            Study(variants(), judgments, runs, progress=False)
-            .unanimity()
-            .set_index("measure")["unanimity"]
-        )
-    table = pd.DataFrame(tables)
-    family = table.index.str.extract(r"^([^@(]+)", expand=False)
-    best = table.groupby(family).max().sort_values("official", ascending=False)
-    rows: list[dict[str, object]] = []
-    verdicts: list[bool | None] = []  # by design: whether RBU leads
-    print(f"\nTable 2, {what}: the best variant of every family by metric unanimity")
-    print(best.to_string(float_format=lambda value: f"{value:.4f}"))
-    for design, values in table.items():
-        effort = values[(family == "RBU") & ~table.index.str.endswith("e=0.0)")]
-        rest = values[family != "RBU"]
-        print(
-            f"  {design}: first {values.idxmax()} {values.max():.4f}; last {values.idxmin()} {values.min():.4f}; the paper: {TABLE_2[design]}"
-        )
-        rows.append(
-            {"design": design}
-            | {
-                f"{name}, e={e}": best_with(values, name, e)
-                for e in EFFORTS
-                for name in ("RBU", "EU")
-            }
-        )
-        full = int((values > 1 - 1e-9).sum())
+            runs = cut_at_random(runs, None if "length" in design else 50, rng)
+        study = Study(variants(), judgments, runs, progress=False)
+        tables[design] = study.unanimity().set_index("measure")["unanimity"]
+    return pd.DataFrame(tables)
 
-        def ahead_of(
-            text: str, first: float, second: float, full: int = full, of: int = len(values)
-        ) -> None:
-            if full > of / 2 or min(first, second) > 1 - 1e-9:  # the largest value that there is
-                count.cannot_tell(
-                    f"{text} ({full} of {of} variants have the largest possible value)", AT_CEILING
-                )
-            else:
-                count.claim(f"{text} ({first:.4f}, {second:.4f})", first > second + 1e-9)
 
-        name = f"Table 2, {what}, {design}"
+def cut_at_random(
+    runs: dict[str, AlignedRun], most: int | None, rng: np.random.Generator
+) -> dict[str, AlignedRun]:
+    """Return runs whose rankings are cut at random lengths, of their own length or `most` at most."""
+    longest = {
+        name: run.depth if most is None else np.minimum(run.depth, most)
+        for name, run in runs.items()
+    }
+    return {name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()}
+
+
+@dataclass(frozen=True)
+class Design:
+    """Metric unanimity of all variants in one design.
+
+    Attributes:
+        name: of the design, at the beginning of claims.
+        values: of the variants, by label.
+        family: of each variant.
+        count: what claims are counted in.
+    """
+
+    name: str
+    values: pd.Series
+    family: pd.Series
+    count: Printed
+
+    @property
+    def effort(self) -> pd.Series:
+        """Variants of RBU with an effort."""
+        is_rbu = self.family == "RBU"
+        return self.values[is_rbu & ~self.values.index.str.endswith("e=0.0)")]
+
+    @property
+    def rest(self) -> pd.Series:
+        """Variants of all other families."""
+        return self.values[self.family != "RBU"]
+
+    def ahead_of(self, text: str, first: float, second: float) -> None:
+        """Claim that one value is above another; at the ceiling that cannot be told."""
+        full, variants_of = int((self.values > 1 - 1e-9).sum()), len(self.values)
+        if full > variants_of / 2 or min(first, second) > 1 - 1e-9:
+            self.count.cannot_tell(
+                f"{text} ({full} of {variants_of} variants have the largest possible value)",
+                AT_CEILING,
+            )
+        else:
+            self.count.claim(f"{text} ({first:.4f}, {second:.4f})", first > second + 1e-9)
+
+    def rbu_leads(self) -> bool | None:
+        """Claim that RBU is strictly ahead of all others, and return whether it is."""
+        rest, first = self.rest, self.effort.max()
         level = sorted(
-            {name.split("(")[0].split("@")[0] for name in rest.index[rest >= effort.max() - 1e-9]}
+            {label.split("(")[0].split("@")[0] for label in rest.index[rest >= first - 1e-9]}
         )
-        ahead_of(
-            f"{name}: RBU is strictly ahead of all other measures, the best of which are {', '.join(level) or rest.idxmax()}",
-            effort.max(),
+        self.ahead_of(
+            f"{self.name}: RBU is strictly ahead of all other measures, the best of which are {', '.join(level) or rest.idxmax()}",
+            first,
             rest.max(),
         )
-        verdicts.append(count.claims[-1].holds)
-        ahead.append(float(effort.max() - rest.max()))
-        if design == "official":
-            section_6_2(name, values, family, ahead_of, count)
-        if design == "cut at 0..50":
-            deep_cutoffs(name, values, count)
-        deep = {
-            name: values[
-                values.index.str.startswith(f"{name}@") | values.index.str.match(rf"{name}\(.*@")
-            ]
-            for name in ("ERR", "nDCG", "ERR-IA", "nDCG-IA", "alpha-nDCG")
-        }
-        at = [
-            [of[of.index.str.endswith(k)].max() for k in ("@1000", "@10")] for of in deep.values()
-        ]
-        least = min(at, key=lambda pair: pair[0] - pair[1])
-        ahead_of(
-            f"{name}: cutoff 1000 is ahead of cutoff 10 for ERR, nDCG, alpha-nDCG and the intent-aware ones",
-            *least,
+        return self.count.claims[-1].holds
+
+    def others(self, best: pd.Series) -> None:
+        """Claim what the text says of deep cutoffs, of who comes last, and of persistence."""
+        values = self.values
+        at = []
+        for name in ("ERR", "nDCG", "ERR-IA", "nDCG-IA", "alpha-nDCG"):
+            is_of = values.index.str.startswith(f"{name}@") | values.index.str.match(
+                rf"{name}\(.*@"
+            )
+            of = values[is_of]
+            at.append([of[of.index.str.endswith(k)].max() for k in ("@1000", "@10")])
+        self.ahead_of(
+            f"{self.name}: cutoff 1000 is ahead of cutoff 10 for ERR, nDCG, alpha-nDCG and the intent-aware ones",
+            *min(at, key=lambda pair: pair[0] - pair[1]),
         )
-        last = best.loc[["S-Recall", "RR"], design].min()
-        ahead_of(
-            f"{name}: S-Recall or RR comes last of the families",
-            best[design].drop(["S-Recall", "RR"]).min(),
-            last,
+        last = ["S-Recall", "RR"]
+        self.ahead_of(
+            f"{self.name}: S-Recall or RR comes last of the families",
+            best.drop(last).min(),
+            best[last].min(),
         )
+        effort = self.effort
         high, low = (effort[effort.index.str.contains(p)].max() for p in ("p=0.99", r"p=0.8,"))
-        ahead_of(f"{name}: RBU with p=.99 is ahead of p=.8", high, low)
-    text = ", ".join(f"{lead:+.4f}" for lead in ahead)
-    lead_text = f"Section 6.3, {what}: RBU's lead grows over the designs ({text}; printed .0068, .0834, .2099)"
+        self.ahead_of(f"{self.name}: RBU with p=.99 is ahead of p=.8", high, low)
+
+    def section_6_2(self) -> None:
+        """Check what the text says of families and parameters, by the judgments as they are."""
+        name, values = self.name, self.values
+        rbp = [values[f"RBP(p={p})"] for p in (0.99, 0.8)]
+        self.ahead_of(f"{name}, Section 6.2: RBP with p=.99 is ahead of p=.8", *rbp)
+        pairs = [("AP-IA", "AP"), ("RR-IA", "RR"), ("P-IA@20", "P@20"), ("nDCG-IA@20", "nDCG@20")]
+        below = [plain for aware, plain in pairs if values[aware] < values[plain] - 1e-9]
+        exceptions = f" (not {', '.join(below)})" if below else ""
+        self.count.claim(
+            f"{name}, Section 6.2: intent-aware forms are at least as unanimous as plain ones{exceptions}",
+            not below,
+        )
+        least = min(best_with(values, "RBU", e) for e in EFFORTS)
+        self.ahead_of(f"{name}, Section 6.2: RBU is first with every e", least, self.rest.max())
+        rivals = values[self.family.isin(["EU", "ERR-IA"])].max()
+        self.ahead_of(
+            f"{name}, Section 6.3: no single constraint decides, RBU is above EU and ERR-IA",
+            values[self.family == "RBU"].max(),
+            rivals,
+        )
+
+    def deep_cutoffs(self) -> None:
+        """Check that cutoffs beyond the length of all lists change nothing."""
+        values = self.values
+        gap = max(
+            abs(values[f"{measure}@50"] - values[f"{measure}@{k}"])
+            for measure in ("nDCG", "ERR", "nDCG-IA", "ERR-IA")
+            for k in (100, 1000)
+        )
+        self.count.claim(f"{self.name}, Section 6.3: cutoffs of 50 and more are level", gap < 1e-9)
+
+
+def rbus_lead(
+    what: str, designs: list[Design], verdicts: list[bool | None], count: Printed
+) -> None:
+    """Check that RBU's lead grows over the designs."""
+    leads = [float(design.effort.max() - design.rest.max()) for design in designs]
+    shown = ", ".join(f"{lead:+.4f}" for lead in leads)
+    text = f"Section 6.3, {what}: RBU's lead grows over the designs ({shown}; printed .0068, .0834, .2099)"
     if None in verdicts:
-        count.cannot_tell(lead_text, AT_CEILING)
+        count.cannot_tell(text, AT_CEILING)
     else:
-        count.claim(lead_text, 0 < ahead[0] < ahead[1] < ahead[2])
+        count.claim(text, 0 < leads[0] < leads[1] < leads[2])
+
+
+def efforts_of(what: str, table: pd.DataFrame, verdicts: list[bool | None]) -> None:
+    """Print the best RBU and EU by effort, and in how many designs RBU leads."""
     print(f"\n  {what}: the best RBU and EU by effort e")
-    efforts = pd.DataFrame(rows).set_index("design")
+    rows = [
+        {f"{name}, e={e}": best_with(values, name, e) for e in EFFORTS for name in ("RBU", "EU")}
+        for _, values in table.items()
+    ]
+    efforts = pd.DataFrame(rows, index=pd.Index(list(table), name="design"))
+    text = efforts.to_string(float_format=lambda value: f"{value:.4f}")
+    print("    " + text.replace("\n", "\n    "))
+    is_without = efforts.columns.str.endswith("e=0.0")
+    falls = efforts.loc[:, ~is_without].max(axis=1) - efforts.loc[:, is_without].max(axis=1)
+    decided = [verdict for verdict in verdicts if verdict is not None]
     print(
-        "    "
-        + efforts.to_string(float_format=lambda value: f"{value:.4f}").replace("\n", "\n    ")
+        f"    RBU strictly ahead of all others: in {sum(decided)} of the {len(decided)} designs that can tell, of {len(verdicts)}."
     )
-    with_effort, without = (
-        efforts[[c for c in efforts if c.endswith("e=0.0") != some]] for some in (True, False)
-    )
-    fall = ", ".join(f"{value:.4f}" for value in with_effort.max(axis=1) - without.max(axis=1))
-    told = [verdict for verdict in verdicts if verdict is not None]
-    print(
-        f"    RBU strictly ahead of all others: in {sum(told)} of the {len(told)} designs that can tell, of {len(verdicts)}."
-    )
+    fall = ", ".join(f"{value:.4f}" for value in falls)
     print(f"    From e > 0 to e = 0 the best of RBU and EU falls by {fall}.")
-    if drawn(plots):
-        axes = new_figure(7, 4.5).add_subplot()
-        for design in best:
-            axes.plot(best[design], range(len(best)), "o", label=design)
-        axes.set_yticks(range(len(best)), list(best.index))
-        axes.invert_yaxis()
-        axes.set(xlabel="metric unanimity, best variant", title=what)
-        axes.legend()
-        save(axes, plots, f"amigo_2018_table_2_{'web_2014' if 'Web' in what else 'made_up'}")
 
 
-def section_6_2(name: str, values: pd.Series, family: pd.Series, ahead_of, count: Printed) -> None:
-    """Check what the text says of families and parameters, by the judgments as they are."""
-    rbp = [values[f"RBP(p={p})"] for p in (0.99, 0.8)]
-    ahead_of(f"{name}, Section 6.2: RBP with p=.99 is ahead of p=.8", *rbp)
-    pairs = [("AP-IA", "AP"), ("RR-IA", "RR"), ("P-IA@20", "P@20"), ("nDCG-IA@20", "nDCG@20")]
-    below = [plain for aware, plain in pairs if values[aware] < values[plain] - 1e-9]
-    count.claim(
-        f"{name}, Section 6.2: intent-aware forms are at least as unanimous as plain ones"
-        f"{' (not ' + ', '.join(below) + ')' if below else ''}",
-        not below,
-    )
-    others = values[family != "RBU"].max()
-    least = min(best_with(values, "RBU", e) for e in EFFORTS)
-    ahead_of(f"{name}, Section 6.2: RBU is first with every e", least, others)
-    rivals = values[family.isin(["EU", "ERR-IA"])].max()
-    ahead_of(
-        f"{name}, Section 6.3: no single constraint decides, RBU is above EU and ERR-IA",
-        values[family == "RBU"].max(),
-        rivals,
-    )
-
-
-def deep_cutoffs(name: str, values: pd.Series, count: Printed) -> None:
-    """Check that cutoffs beyond the length of all lists change nothing."""
-    gap = max(
-        abs(values[f"{measure}@50"] - values[f"{measure}@{k}"])
-        for measure in ("nDCG", "ERR", "nDCG-IA", "ERR-IA")
-        for k in (100, 1000)
-    )
-    count.claim(f"{name}, Section 6.3: cutoffs of 50 and more are level", gap < 1e-9)
+def picture_of_table_2(what: str, best: pd.DataFrame, plots: Path | None) -> None:
+    """Draw the best variant of every family by design."""
+    axes = new_figure(7, 4.5).add_subplot()
+    for design in best:
+        axes.plot(best[design], range(len(best)), "o", label=design)
+    axes.set_yticks(range(len(best)), list(best.index))
+    axes.invert_yaxis()
+    axes.set(xlabel="metric unanimity, best variant", title=what)
+    axes.legend()
+    save(axes, plots, f"amigo_2018_table_2_{'web_2014' if 'Web' in what else 'made_up'}")
 
 
 def official_order(what: str, runs: dict[str, AlignedRun], count: Printed) -> None:
