@@ -484,7 +484,7 @@ def test_verdicts_are_tabulated_by_number(script: ModuleType) -> None:
     assert [number for number, _ in rows] == list("12345678")
     assert [cell.strip() for cell in rows[1][1].split(" & ")][:2] == [
         "fails, small{*}",
-        "-0.010 ± 0.005",
+        "$-$0.010 ± 0.005",
     ]
     assert [cell.strip() for cell in rows[3][1].split(" & ")][:2] == ["skipped", ""]
 
