@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
@@ -19,7 +20,6 @@ from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import RepeatedValues, difference_variance
 from ir_lexirecall.significance.repeats import DifferenceVariance
 
-_BLOCK = 2**22  # differences that are held at once
 PairIndices: TypeAlias = tuple[Ints, Ints]
 """Indices of the first and of the second run of P pairs among the runs, shape ``(P,)`` each."""
 
@@ -110,14 +110,14 @@ class MeasureCriterion:
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """value_a - value_b of pairs of runs by their places, some pairs ``(p, Q)`` at a time."""
-        for some in row_blocks(len(a), len(self.query_ids), _BLOCK):
+        for some in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.levelled[a[some]] - self.levelled[b[some]]
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """On how many queries the first run of each pair is better, worse, and not comparable."""
         wins, losses = np.zeros((2, len(a)), dtype=np.int64)
         for some, x in zip(
-            row_blocks(len(a), len(self.query_ids), _BLOCK), self.differences(a, b), strict=True
+            row_blocks(len(a), len(self.query_ids), BLOCK), self.differences(a, b), strict=True
         ):
             wins[some], losses[some] = (
                 np.count_nonzero(x > 0, axis=1),

@@ -9,33 +9,32 @@ from itertools import combinations
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall.significance.verdict import Verdict
 
-BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED = (
-    "better",
-    "worse",
-    "within margin",
-    "not worse",
-    "undecided",
-)
+# Tables hold plain texts, which print as such.
+BETTER = Verdict.BETTER.value
+WORSE = Verdict.WORSE.value
+WITHIN = Verdict.WITHIN.value
+NOT_WORSE = Verdict.NOT_WORSE.value
+UNDECIDED = Verdict.UNDECIDED.value
 ANY_JUDGING, UNDONE, NOT_BOUNDED = "under any judging", "could be undone", "not bounded"
 """How a significant difference holds, whatever grades its unjudged documents get."""
 _TURNED = {BETTER: WORSE, WORSE: BETTER, WITHIN: WITHIN}
 
 
 def two_sided(reject: Bools, gain: Floats | Ints) -> list[str]:
-    """Verdicts without a margin: better or worse where the corrected test rejects, by the sign of what it estimates.
+    """Return verdicts without a margin: better or worse if the corrected test rejects, by sign.
 
     >>> two_sided(np.array([True, True, False]), np.array([0.1, -0.2, 0.3]))
     ['better', 'worse', 'undecided']
     """
-    return [
-        UNDECIDED if not rejected or not way else BETTER if way > 0 else WORSE
-        for rejected, way in zip(reject.tolist(), np.sign(gain).tolist(), strict=True)
-    ]
+    verdict_of_sign = {1: BETTER, -1: WORSE}
+    signs = np.where(reject, np.sign(gain), 0)
+    return [verdict_of_sign.get(sign, UNDECIDED) for sign in signs.tolist()]
 
 
 def turned_verdict(verdict: str) -> str:
-    """The verdict on the second run of a pair, from that on the first.
+    """Return the verdict on the second run of a pair, from that on the first.
 
     >>> turned_verdict("better"), turned_verdict("not worse")
     ('worse', 'undecided')
@@ -44,7 +43,7 @@ def turned_verdict(verdict: str) -> str:
 
 
 def all_pairs(runs: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """The pairs compared: all, in the order of the runs, or every other run with the baseline.
+    """Return the pairs to compare: all, in the order of the runs, or each run with the baseline.
 
     >>> all_pairs(["a", "b", "c"], None), all_pairs(["a", "b", "c"], "b")
     ([('a', 'b'), ('a', 'c'), ('b', 'c')], [('a', 'b'), ('c', 'b')])
@@ -66,14 +65,14 @@ class Verdicts:
     pairs: Mapping[tuple[str, str], str] = field(repr=False)
 
     def on(self, run: str, beside: str) -> str | None:
-        """The verdict on a run beside another; None where the two were not compared."""
+        """Return the verdict on a run beside another; None if the two were not compared."""
         if (run, beside) in self.pairs:
             return self.pairs[run, beside]
         verdict = self.pairs.get((beside, run))
         return None if verdict is None else turned_verdict(verdict)
 
     def beaten(self, run: str, others: Sequence[str]) -> list[str]:
-        """Those of some runs that a run is better than."""
+        """Return which of the other runs a run is better than."""
         return [other for other in others if self.on(run, other) == BETTER]
 
     @property

@@ -11,6 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
@@ -25,7 +26,6 @@ from ir_lexirecall.preferences.naming import Preference, parse_preference
 
 Signs = NDArray[np.int8]
 INCOMPARABLE = 2  # beside the signs -1, 0 and 1
-_BLOCK = 2**22  # differences that are held at once
 
 
 class Decisions:
@@ -190,7 +190,7 @@ class Decisions:
         a, b = self.pairs
         values = levelled(self.rising(label))
         signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
-        for some in row_blocks(len(a), values.shape[1], _BLOCK):
+        for some in row_blocks(len(a), values.shape[1], BLOCK):
             signs[some] = np.sign(values[a[some]] - values[b[some]])
         return signs
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_choice, check_integer, check_number, is_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -30,8 +31,6 @@ POLICIES = ("random", "pool", "frequency")
 
 Conclusions: TypeAlias = tuple[Signs, Ints]
 """Which run is better by pair and query, and the sign of each pair's difference if significant, else 0."""
-
-_BLOCK = 2**22  # weights that are held at once
 
 
 @study(
@@ -459,7 +458,7 @@ class TwoWay:
     def ratio(self, numerator: Floats, denominator: Floats) -> Floats:
         """Return the ratio of two weighted sums over pairs and queries, for each resample."""
         result = np.empty(len(self.query_weight))
-        for some in row_blocks(len(result), sum(numerator.shape), _BLOCK):
+        for some in row_blocks(len(result), sum(numerator.shape), BLOCK):
             a, b = (self.group_weight[some][:, place] for place in self.of_pair.T)
             weight = np.where(self.of_pair[:, 0] == self.of_pair[:, 1], a, a * b)
             above, below = (

@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -21,8 +22,6 @@ from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded
 from ir_lexirecall.plots.studies import Bars, Lines, Matrix
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
-
-_BLOCK = 2**20  # values of splits that are compared at once
 
 
 @study(
@@ -248,7 +247,7 @@ def _splits(
     queries: int, size: int, most: int, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, Ints]]:
     """Two disjoint sets of queries per split, shape ``(splits, size)`` each, some splits at a time."""
-    step = max(1, _BLOCK // queries)
+    step = max(1, BLOCK // (4 * queries))
     if comb(queries, size) * comb(queries - size, size) <= most:
         every = range(queries)
         pairs = (

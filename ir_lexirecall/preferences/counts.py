@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import Memoised, cached_property, memoised
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -22,8 +23,6 @@ from ir_lexirecall.preferences.functions import (
     Ranks,
     dominance,
 )
-
-_BLOCK = 2**22  # preferences that are held at once
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class PreferenceCounts(Memoised):
     def standing(self, preference: str) -> NDArray[np.int32]:
         """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
         standing = np.empty((len(self.runs), len(self.queries)), dtype=np.int32)
-        for block in row_blocks(standing.shape[1], len(self.runs), _BLOCK):
+        for block in row_blocks(standing.shape[1], len(self.runs), BLOCK):
             standing[:, block] = STANDINGS[preference](self.positions.part(block))
         return standing
 
@@ -120,12 +119,12 @@ class PreferenceCounts(Memoised):
                     some,
                     np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float),
                 )
-                for some in row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
+                for some in row_blocks(len(standing), len(self.runs) ** 2, BLOCK)
             )
         blocks = (
             (queries, self.pairwise(preference, queries)) for queries in self._similar_queries
         )
-        if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
+        if len(self.queries) * len(self.runs) ** 2 > BLOCK:
             return blocks
         return self.cached(("blocks", preference), lambda: list(blocks))
 
@@ -139,7 +138,7 @@ class PreferenceCounts(Memoised):
             some = order[start:]
             # m rises: what the first queries need is their number times the last one's levels.
             needed = np.arange(1, len(some) + 1) * m[some] * len(self.runs) ** 2
-            end = start + max(1, int(np.searchsorted(needed, _BLOCK // 4, side="right")))
+            end = start + max(1, int(np.searchsorted(needed, BLOCK // 4, side="right")))
             groups.append(order[start:end])
             start = end
         return groups
@@ -192,7 +191,7 @@ class PreferenceCounts(Memoised):
             return
         first, second = np.asarray(a), np.asarray(b)
         standing = self.standing(preference)
-        for some in row_blocks(len(first), standing.shape[1], _BLOCK):
+        for some in row_blocks(len(first), standing.shape[1], BLOCK):
             yield np.sign(standing[second[some]] - standing[first[some]]).astype(np.float64)
 
     def tensor(self, preference: str) -> Floats:

@@ -17,15 +17,12 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.progress import progress_bar
 
 OVER = ("queries", "collections")
-
-_BLOCK = (
-    2**22
-)  # counts of a block of resamples, or other numbers: matrix products of smaller ones cost more
 
 
 class Statistic(ABC):
@@ -79,7 +76,7 @@ def _blocks(statistics: Sequence[Statistic]) -> Iterator[slice]:
         )
         yield from (
             slice(start + some.start, start + some.stop)
-            for some in row_blocks(end - start, widest, _BLOCK)
+            for some in row_blocks(end - start, widest, BLOCK)
         )
         start = end
 

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import settled
+from ir_lexirecall.significance.verdict import Verdict
 
 Bounds = tuple[float, float]
-_BLOCK = 2**22  # numbers that a block of resamples may hold
 
 
 class Arrays:
@@ -99,7 +100,7 @@ class Resampled:
     def blocks(self, total: int, width: int, what: str) -> Iterator[slice]:
         """Slices of resamples that hold a bounded number of values each."""
         with progress_bar(self.progress, total=total, desc=what) as bar:
-            for some in row_blocks(total, width, _BLOCK):
+            for some in row_blocks(total, width, BLOCK):
                 yield some
                 bar.update(some.stop - some.start)
 
@@ -357,7 +358,7 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
 
 # -- margins ---------------------------------------------------------------------------------------
 
-VERDICTS = ("worse", "better", "within margin", "not worse", "undecided")
+VERDICTS = tuple(verdict.value for verdict in Verdict)
 
 
 @dataclass(frozen=True)

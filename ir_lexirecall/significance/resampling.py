@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import stats
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM, settled
 from ir_lexirecall.significance.draws import times_drawn
@@ -31,8 +32,6 @@ from ir_lexirecall.significance.outcomes import (
 )
 
 EXACT = 12  # queries up to which all assignments of signs are enumerated
-
-_BLOCK = 2**22  # t, or means, of resamples that are held at once
 
 
 def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
@@ -62,7 +61,7 @@ def by_bootstrap(x: Floats, shifts: Floats, alpha: float | None, draws: Resample
     mean, deviation = mean_and_deviation(x)
     sides, half = np.ones((2, *shifts.shape)), np.empty(len(x))
     k, queries = 0 if alpha is None else most_extreme(draws.number, alpha), x.shape[1]
-    for pairs in row_blocks(len(x), draws.number, 2 * _BLOCK):
+    for pairs in row_blocks(len(x), draws.number, 2 * BLOCK):
         z, _ = scaled(x[pairs] - mean[pairs, None])
         furthest, rng = np.abs(z).max(axis=1, keepdims=True), np.random.default_rng(draws.seed)
         t = np.empty((len(z), draws.number))  # absolute, of the resamples
@@ -152,7 +151,7 @@ def by_randomisation(
         above, below, np.ones(len(x)), mean, np.full(len(x), -np.inf), np.full(len(x), np.inf)
     )
     k = 0 if alpha is None else most_extreme(total, alpha)
-    for pairs in row_blocks(len(x), total, 2 * _BLOCK):
+    for pairs in row_blocks(len(x), total, 2 * BLOCK):
         inside, outside, number = _means_over_sets(x[pairs], weight, total, is_one_sided, draws)
         if is_one_sided:
             noise = DIFFERENCE * np.abs(x[pairs]).sum(axis=1) / weight.sum()
@@ -341,7 +340,7 @@ def heterogeneity(parts: Sequence[Floats], seed: int = 0) -> tuple[Floats, Float
     by_f = stats.f.sf(f[:, 0], len(sizes) - 1, (len(sizes) ** 2 - 1) / (3 * spread[:, 0]))
     number = int(np.clip(_WORK // x.size, 199, PERMUTATIONS))
     rng, count = np.random.default_rng(seed), np.ones(len(x))
-    for some in row_blocks(number, x.size, _BLOCK):
+    for some in row_blocks(number, x.size, BLOCK):
         order = rng.permuted(np.tile(np.arange(x.shape[1]), (some.stop - some.start, 1)), axis=1)
         count += np.count_nonzero(
             _welch(x[:, order], starts, sizes)[0] >= f * (1 - DIFFERENCE), axis=1

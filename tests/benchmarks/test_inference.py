@@ -91,7 +91,7 @@ def test_resamples_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     values = [np.random.default_rng(0).random((3, size)) for size in (5, 9)]
     for over in draws.OVER:
         whole = inference.macro_bootstrap(values, over, draws=Resampled(B, 1))
-        monkeypatch.setattr(draws, "_BLOCK", 64)
+        monkeypatch.setattr(draws, "BLOCK", 64)
         parts = inference.macro_bootstrap(values, over, draws=Resampled(B, 1))
         np.testing.assert_allclose(parts.mean, whole.mean, atol=1e-15)
         monkeypatch.undo()

@@ -345,7 +345,7 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
 def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparison):
     at_once = compare(*comparison, PREFERENCES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counts, "_BLOCK", 1)
+        patch.setattr(counts, "BLOCK", 1)
         in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
             assert np.array_equal(

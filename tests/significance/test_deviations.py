@@ -120,7 +120,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
     values = [rng.random((4, 30)), rng.random((4, 12))]
     for over in ("queries", "collections"):
         whole = studentised_deviations(values, over, draws=Resampled(300, 1))
-        monkeypatch.setattr(blocks, "_BLOCK", 2**7)
+        monkeypatch.setattr(blocks, "BLOCK", 2**7)
         parts = studentised_deviations(values, over, draws=Resampled(300, 1))
         monkeypatch.undo()
         assert parts.above == pytest.approx(whole.above, rel=1e-9)

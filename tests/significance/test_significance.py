@@ -435,7 +435,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch, name, block):
 
     at_once = result()
     for module in (resampling, outcomes):
-        monkeypatch.setattr(module, "_BLOCK", block)
+        monkeypatch.setattr(module, "BLOCK", block)
     in_blocks = result()
     assert in_blocks.p.tolist() == at_once.p.tolist()
     for array, expected in zip(in_blocks.arrays, at_once.arrays, strict=True):
