@@ -17,7 +17,7 @@ from ir_lexirecall.comparison.compared import ComparedRuns
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.naming import Preference
-from tests.benchmarks import data, peers, suite
+from tests.benchmarks import data, growth, peers, suite
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
 
 _OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
@@ -239,5 +239,35 @@ CASES = [
         lambda size, folder: suite.write_suite(size, 3, folder),
         (Contender("compare, one by one", suite.compare_each),),
         size=Size(queries=200, depth=1000, judged=30, systems=5),
+    ),
+    *(
+        Case(
+            name,
+            f"{what} of 2,000 runs x 50 queries of values (2 million pairs); beside 1,000 runs: 4 if it grows as the pairs do",
+            lambda inputs, work=work: work(inputs.whole),
+            growth.values,
+            (Contender("1,000 runs", lambda inputs, work=work: work(inputs.half)),),
+            size=growth.MANY_RUNS,
+        )
+        for name, what, work in (
+            ("runs-2000", "table", growth.table_of),
+            ("runs-2000-summary", "summary", growth.summary_of),
+        )
+    ),
+    Case(
+        "report-300",
+        "report of 300 runs x 50 queries of values; beside 150 runs: 4 if it grows as the pairs do",
+        lambda inputs: growth.report_of(inputs.whole, inputs.folder),
+        growth.values,
+        (Contender("150 runs", lambda inputs: growth.report_of(inputs.half, inputs.folder)),),
+        size=growth.REPORTED_RUNS,
+    ),
+    Case(
+        "one-query",
+        "AP, nDCG@10, R@1000 and the four of one query with 5 million documents; peer: AP, nDCG@10, R@1000",
+        _seven,
+        growth.one_query,
+        (_IR_MEASURES,),
+        size=growth.ONE_QUERY,
     ),
 ]

@@ -177,10 +177,9 @@ def _names(count: int) -> list[str]:
 
 def _pool(size: Size, rng: np.random.Generator) -> Ints:
     """Distinct documents for every query, shape ``(Q, judged + depth)``: the judged ones, then others."""
-    rows = [
-        rng.choice(_COLLECTION, size.judged + size.depth, replace=False)
-        for _ in range(size.queries)
-    ]
+    n = size.judged + size.depth
+    n_documents = max(_COLLECTION, 2 * n)
+    rows = [rng.choice(n_documents, n, replace=False) for _ in range(size.queries)]
     return np.stack(rows)
 
 
