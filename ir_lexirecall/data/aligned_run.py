@@ -1,4 +1,4 @@
-"""Where the judged documents stand in a run: ``AlignedRun``, what every measure is computed from."""
+"""Where judged documents stand in a run: ``AlignedRun``, from which measures are computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ir_lexirecall.data.judgments import Judgments
 
 @dataclass(frozen=True)
 class Relevant:
-    """The retrieved relevant documents, by query and rank, with m and r per query: what ``AlignedRun.relevant`` gives a measure.
+    """The retrieved relevant documents, by query and rank, with m and r per query.
 
     Attributes:
         query: index of each document's query, rising, shape ``(R,)``.
@@ -42,7 +42,7 @@ class Relevant:
 
     @property
     def p_r(self) -> Ints:
-        """Rank of the last retrieved relevant document of each query, 0 where there is none, shape ``(Q,)``."""
+        """Rank of the last retrieved relevant document of each query, 0 without, shape ``(Q,)``."""
         last = np.zeros(len(self.m), dtype=np.int64)
         last[self.query] = self.rank
         return last
@@ -58,7 +58,11 @@ class Ties:
 
     @classmethod
     def among(cls, first: NDArray[Any], size: NDArray[Any]) -> Ties | None:
-        """The ties among all rows, from the first rank of each row's score and how many documents share it (1: none)."""
+        """Return the ties among all rows.
+
+        They follow from the first rank of each row's score, and the number of documents that share
+        it (1: the row is not tied).
+        """
         row = np.flatnonzero(size > 1)
         return cls(row, first[row], size[row]) if len(row) else None
 
@@ -97,7 +101,7 @@ class AlignedRun(Memoised):
         return self.cached("is judged", lambda: self.judgments.is_judged[self.doc])
 
     def relevant(self, rel: float = 1, cutoff: int | None = None) -> Relevant:
-        """The documents of at least grade ``rel`` among the first ``cutoff``."""
+        """Return the documents of at least grade ``rel`` among the first ``cutoff``."""
 
         def relevant() -> Relevant:
             keep = self.grade >= rel
@@ -120,7 +124,10 @@ class AlignedRun(Memoised):
         return self.ties is not None
 
     def aspect_places(self) -> tuple[Ints, Ints]:
-        """The retrieved documents once per judged aspect: row in ``judgments.aspects`` and rank, by query, rank and aspect."""
+        """Return the retrieved documents once per judged aspect, by query, rank and aspect.
+
+        They are given by their row in ``judgments.aspects`` and their rank.
+        """
         aspects = self.judgments.aspects
         if len(aspects.doc) == len(self.judgments.grade):  # one for each document
             return self.doc, self.rank
@@ -130,7 +137,9 @@ class AlignedRun(Memoised):
         return ranges(first, end), np.repeat(self.rank, end - first)
 
     def aspect_rows(self) -> tuple[Ints, Ints, Floats]:
-        """The retrieved documents once per judged aspect: number of the (query, aspect) pair, rank, grade for it.
+        """Return the retrieved documents once per judged aspect.
+
+        They are given by the number of the (query, aspect) pair, the rank, and the grade for it.
 
         Pairs are those of ``judgments.aspects``; rows are ordered by query, rank and aspect.
         """
@@ -138,11 +147,11 @@ class AlignedRun(Memoised):
         return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
 
     def with_grades(self, grade: Floats) -> AlignedRun:
-        """The same ranking, judged with other grades: ``grade`` of each judged document."""
+        """Return the same ranking with another ``grade`` of each judged document."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
     def tied(self) -> tuple[Ints, Ints]:
-        """For every row, the rank at which the documents of its score begin, and how many these are (1: itself)."""
+        """Return the rank at which the documents of each row's score begin, and their number."""
         first, size = self.rank.copy(), np.ones(len(self.rank), dtype=np.int64)
         if self.ties is not None:
             first[self.ties.row], size[self.ties.row] = self.ties.first, self.ties.size
@@ -165,7 +174,10 @@ class AlignedRun(Memoised):
         )
 
     def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
-        """The ranking with documents of equal score ordered by grade, ``best_first`` or worst first; unjudged ones count as grade 0."""
+        """Return the ranking with documents of equal score ordered by grade.
+
+        The order is ``best_first`` or worst first; unjudged documents count as grade 0.
+        """
         if self.ties is None:
             return self
         ties = self.ties
@@ -183,7 +195,10 @@ class AlignedRun(Memoised):
         return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
 
     def tied_queries(self) -> tuple[Ints, AlignedRun, AlignedRun]:
-        """The queries with tied judged documents; their rankings with these best first, and worst first."""
+        """Return the queries with tied judged documents, and their two extreme rankings.
+
+        In the first, tied documents are ordered best first, in the second worst first.
+        """
 
         def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
             query = (
@@ -199,7 +214,7 @@ class AlignedRun(Memoised):
         return self.cached("tied queries", tied)
 
     def restricted_to(self, query: Ints) -> AlignedRun:
-        """The rankings of some queries (their numbers, rising), aligned with the judgments of these."""
+        """Return the rankings of some queries, given by their numbers, in rising order."""
         if len(query) == len(self.judgments):
             return self
         ids = self.judgments.query_ids
@@ -218,7 +233,10 @@ class AlignedRun(Memoised):
         )
 
     def as_run(self, others: str) -> dict[str, NDArray[Any]]:
-        """Columns of a run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""
+        """Return columns of a run with the same judged documents at the same ranks.
+
+        The ids of the other documents are ``others`` and their rank.
+        """
         query = np.repeat(np.arange(len(self.depth)), self.depth)
         start = np.cumsum(self.depth) - self.depth
         rank = np.arange(len(query)) - start[query] + 1

@@ -30,8 +30,8 @@ from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
 
 RunLike: TypeAlias = TableLike | Source
-"""A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of
-named tuples; or what `what_is` made of it."""
+"""A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable
+of named tuples; or what `what_is` made of it."""
 
 _NONE = np.zeros(0, dtype=np.int64)
 _FEW_QUERIES, _SHORT = (
@@ -108,7 +108,7 @@ class _Part(NamedTuple):
 
 
 def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:
-    """Align what ``run_table`` gave for the parts of a run, all of them; without Polars' threads where there are none."""
+    """Align the parts of a run, all of them, with or without Polars' threads."""
     if engine.computes():
         return [part for table in tables for part in _align_table(judgments, table)]
     rankings: dict[str, dict[str, float]] = {}
@@ -166,7 +166,10 @@ def _align_files(judgments: Judgments, run: Source) -> list[_Part]:
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows, cut between queries: what a batch's last query has so far waits for the next batch."""
+    """Yield the same rows, cut between queries.
+
+    What a batch's last query has so far waits for the next batch.
+    """
     waiting: list[pl.DataFrame] = []
     for batch in filter(len, batches):
         query = batch["query_id"]
@@ -181,7 +184,10 @@ def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, Ints]:
-    """The query of each stretch of a table's rows, as its place in the judgments (-1: not judged), and the stretch's length."""
+    """Return the number of each stretch's query, -1 if it is not judged, and its length.
+
+    A stretch is a sequence of rows of one query.
+    """
     new, place = changes(table["query_id"]), judgments.place
     names = table["query_id"].filter(pl.Series(new)).to_list()
     query = np.array([place.get(name, -1) for name in names], dtype=np.int64)
@@ -189,7 +195,10 @@ def numbered_queries(judgments: Judgments, table: pl.DataFrame) -> tuple[Ints, I
 
 
 def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
-    """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
+    """Align a table, some whole queries at a time.
+
+    So memory beyond the table is that of a block.
+    """
     query, length = numbered_queries(judgments, table)
     if (query < 0).any():
         table = table.filter(np.repeat(query >= 0, length))
@@ -246,7 +255,9 @@ def _part_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.Da
 
 
 def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
-    """Align short rankings of few queries one by one, without looking for ties among others; None if this shortcut does not apply.
+    """Align short rankings of few queries one by one; None if this shortcut does not apply.
+
+    Ties among documents without a judgment are not looked for.
 
     Ties of judged documents, and values that are not numbers, are left to the general way.
     """
@@ -364,12 +375,14 @@ def _part_of_dict(
     return _Part(doc, *ranks_of(blocks, judgments.ids_of), query, length)
 
 
-# -- finding documents by hashes, every match being checked ------------------------------------------------
+# -- finding documents by hashes, every match being checked ----------------------------------------
 # Keys are tables with the columns query (position in the judgments) and doc_id.
 
 
 def find_judged(judged: pl.DataFrame, keys: pl.DataFrame, hashes: pl.Series) -> tuple[Ints, Ints]:
-    """Which rows of ``keys`` (with their ``hashes``) are ``judged`` (see ``hashed_keys``), and the document that each of them is.
+    """Return the rows of ``keys`` that are judged, and the document that each of them is.
+
+    ``hashes`` are those of the keys; for ``judged`` see ``hashed_keys``.
 
     A join by hashes is several times faster than one by texts; texts are compared where hashes are
     equal.
@@ -389,7 +402,9 @@ def find_judged(judged: pl.DataFrame, keys: pl.DataFrame, hashes: pl.Series) -> 
 
 
 def repetitions(keys: pl.DataFrame, hashes: pl.Series) -> pl.DataFrame:
-    """The rows that an earlier row equals. Equal rows have equal hashes: only those are looked at.
+    """Return the rows that an earlier row equals.
+
+    Equal rows have equal hashes: only those are looked at.
 
     >>> keys = pl.DataFrame({"query": [0, 0, 0, 1], "doc_id": ["a", "b", "a", "a"]})
     >>> repetitions(keys, keys.hash_rows()).rows()

@@ -37,8 +37,10 @@ ASPECTS: dict[str, dict[str, str]] = {
     "ToucheControversialStanceQrel": {},
     "DemoQrel": {"credibility": "credibility", "readability": "readability"},
 }
-"""For each class of qrels with several judgments: its fields that are graded aspects beside ``relevance``, and what they
-are called here (ir_datasets misspells one). A stance is not a grade, so it is not an aspect."""
+"""Names of graded aspects beside ``relevance``, by class of qrels and field.
+
+ir_datasets misspells one. A stance is not a grade, so it is not an aspect.
+"""
 
 _PLAIN = {  # fields of ir_datasets' qrels that are neither aspects nor subtopics
     *("query_id", "doc_id", "relevance", "iteration", "subtopic_id", "stance"),
@@ -49,7 +51,7 @@ _PLAIN = {  # fields of ir_datasets' qrels that are neither aspects nor subtopic
 
 
 def aspect_fields(qrel_class: type) -> dict[str, str]:
-    """The aspect fields of a class of qrels and their names here.
+    """Return the aspect fields of a class of qrels and their names here.
 
     >>> from ir_datasets.datasets.clueweb12 import MisinfoQrel
     >>> aspect_fields(MisinfoQrel)
@@ -86,7 +88,7 @@ class Rules:
 
 
 def rules_of(dataset_id: str) -> Rules:
-    """The rules of a data set by its id.
+    """Return the rules of a data set by its id.
 
     ArguAna, Quora and CQADupStack hold the queries among their documents; BRIGHT marks documents
     that are to be excluded for a query with the grade -100.
@@ -123,7 +125,7 @@ class Collection:
     reading: tuple[Reading, ...] = ()
 
     def _table(self, part: str) -> pd.DataFrame:
-        """What ir_datasets has of the ``qrels`` or ``queries``."""
+        """Return what ir_datasets has of the ``qrels`` or ``queries``."""
         kind = getattr(self._dataset, f"{part}_cls")()
         with downloading(self.dataset_id):
             return pd.DataFrame(
@@ -143,7 +145,11 @@ class Collection:
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
-        """The judgments: ``query_id``, ``doc_id``, ``relevance``, ``subtopic_id`` if there are subtopics, the aspects."""
+        """The judgments, a row per query, document and subtopic.
+
+        Columns: ``query_id``, ``doc_id``, ``relevance``, ``subtopic_id`` if there are subtopics,
+        and the aspects.
+        """
         table = self._table("qrels").rename(columns=dict(self.aspect_fields))
         columns = [
             "query_id",
@@ -158,7 +164,7 @@ class Collection:
 
     @property
     def rules(self) -> Rules:
-        """What is taken out of rankings and judgments before evaluating, unless ``rules=False`` is asked for."""
+        """What is taken out of rankings and judgments, unless ``rules=False`` is given."""
         return rules_of(self.dataset_id)
 
     @cached_property
@@ -191,7 +197,7 @@ class Collection:
 
     @property
     def has_texts(self) -> bool:
-        """Whether ``texts`` can look documents up at once: no download is needed, no index to be built."""
+        """Whether ``texts`` can look documents up at once, without a download or a new index."""
         store = self._dataset.docs_store() if self._dataset.has_docs() else None
         path = getattr(store, "path", None)
         return (
@@ -200,12 +206,12 @@ class Collection:
 
     @cached_property
     def max_rel(self) -> int:
-        """Top grade of relevance: of the data set's definitions, or of the data if that is higher."""
+        """Top grade of relevance: as the data set defines it, or in the data if that is higher."""
         return max(1, *self._dataset.qrels_defs(), int(self.qrels["relevance"].max()))
 
     @cached_property
     def aspects(self) -> dict[str, int]:
-        """Top grade of every judged aspect, ``relevance`` first; empty where only relevance is judged."""
+        """Top grade of every judged aspect, ``relevance`` first; empty without further aspects."""
         if not self.aspect_fields:
             return {}
         others = {name: max(1, int(self.qrels[name].max())) for name in self.aspect_fields.values()}
@@ -221,7 +227,7 @@ class Collection:
 
     @cached_property
     def rel(self) -> int:
-        """Smallest grade that counts as relevant: the largest threshold of the official measures, else 1."""
+        """Smallest relevant grade: the largest threshold of the official measures, else 1."""
         thresholds = [
             measure.params["rel"] for measure in self.official_measures if "rel" in measure.params
         ]
@@ -229,7 +235,7 @@ class Collection:
 
     @entry
     def recommended(self, cutoff: int = 20) -> list[Measure]:
-        """The measures that make sense for these judgments, with their parameters filled in.
+        """Return the measures that make sense for these judgments, with their parameters.
 
         The official measures where ir_datasets documents some (else nDCG@10, AP and R@1000),
         LexiRecall and TSE, the C/W/L variant of ERR, RBU only where there are subtopics, and TOMA
@@ -286,7 +292,7 @@ class _Demo(Collection):
 
 
 def find_collection(dataset_id: str, reading: tuple[Reading, ...] = ()) -> Collection:
-    """A collection by its ``dataset_id``, one of ir_datasets' or ``lexirecall/demo``; see ``load``.
+    """Return a collection by its id, one of ir_datasets' or ``lexirecall/demo``; see ``load``.
 
     Raises:
         ValueError: no such data set, one without qrels, or qrels with an unknown field.

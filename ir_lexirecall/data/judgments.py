@@ -1,5 +1,6 @@
-"""``load`` and ``Judgments``: qrels of any format, columnar, sorted, checked once; restricted, excluded, changed; and what
-measures ask about them.
+"""``load`` and ``Judgments``: qrels of any format, columnar, sorted, checked once.
+
+They can be restricted, excluded and changed, and answer what measures ask about them.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def is_judged(grade: Floats) -> Bools:
 
 @dataclass(frozen=True)
 class AspectGrades:
-    """Grades per aspect, a row per judged document and aspect, ordered by document row and aspect."""
+    """Grades per aspect, a row per judged document and aspect, in this order."""
 
     doc: Ints  # row of the document in the judgments
     aspect: Ints  # number of the (query, aspect) pair
@@ -73,7 +74,7 @@ class AspectGrades:
 
 @dataclass(frozen=True)
 class Judgments(Memoised):
-    """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
+    """The judged documents of all queries: a row each, sorted by query id, then document id.
 
     Build it with ``Judgments.from_qrels(qrels)`` once and align any number of runs with it.
 
@@ -196,7 +197,9 @@ class Judgments(Memoised):
         return replace(judgments, only_relevant=True)
 
     def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
-        """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
+        """Return the judgments of some queries, read as a part of these.
+
+        Every query keeps its documents, grades and aspects.
 
         >>> judgments = Judgments.from_qrels({"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}})
         >>> judgments.restricted_to(["q2", "q1"]).grade.tolist()
@@ -224,7 +227,10 @@ class Judgments(Memoised):
         )
 
     def as_part(self, elsewhere: Iterable[str]) -> Judgments:
-        """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
+        """Return the same judgments, read as a part of larger ones.
+
+        ``elsewhere`` are the aspects that the rows of the other parts name.
+        """
         part = replace(self, elsewhere=frozenset(elsewhere))
         lacks_relevance = part.relevance_is_named and "relevance" not in part.aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
@@ -241,17 +247,17 @@ class Judgments(Memoised):
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def with_grades(self, grade: Floats) -> Judgments:
-        """The same documents with other grades (a row each), judged for one aspect."""
+        """Return the same documents with other grades, judged for one aspect."""
         return replace(self, grade=grade, table=None, elsewhere=frozenset())
 
     def of_documents(self, row: Ints) -> Judgments:
-        """The judgments of some documents (``row``: their rows, rising)."""
+        """Return the judgments of some documents, given by their rows, in rising order."""
         docs = self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
         table = None if self.table is None else self.table.of_documents(row)
         return replace(self, query=self.query[row], docs=docs, grade=self.grade[row], table=table)
 
     def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
-        """The judgments without some documents, which every run that is aligned with them loses, too.
+        """Return the judgments without some documents; runs aligned with them lose these, too.
 
         Args:
             doc_ids: documents to take out, by query; queries without judgments are ignored.
@@ -294,7 +300,10 @@ class Judgments(Memoised):
         return keys.with_columns(keys[["query", "doc_id"]].hash_rows().alias("hash"))
 
     def hashed_keys(self, query: Ints) -> pl.DataFrame:
-        """``keys`` and ``excluded_keys`` of some queries, with a ``hash`` of each document: see ``find_judged``."""
+        """Return ``keys`` and ``excluded_keys`` of some queries, with a ``hash`` of each document.
+
+        ``find_judged`` looks documents up in them.
+        """
         whole = self._hashed_keys
         if len(query) == len(self):
             return whole
@@ -305,7 +314,7 @@ class Judgments(Memoised):
         return whole[ranges(first, end)]
 
     def with_rules(self, rules: Rules) -> Judgments:
-        """The judgments after a collection's rules: see ``Rules``.
+        """Return the judgments after a collection's rules; see ``Rules``.
 
         >>> judgments = Judgments.from_qrels({"q": {"q": 1, "a": 2, "b": -100}})
         >>> judgments.with_rules(Rules(self_matches=True, excluded_grades=(-100.0,))).doc_ids
@@ -343,7 +352,10 @@ class Judgments(Memoised):
         return replace(self, grade=mapped(self.grade), table=table, threshold=1)
 
     def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
-        """The same judgments of one aspect with further columns: ``labels`` of every document, by the name of the aspect."""
+        """Return the same judgments of one aspect with further columns.
+
+        ``labels`` has those of every document by the name of the aspect.
+        """
         columns = {name: pl.Series(name, values) for name, values in labels.items()}
         return replace(self, table=replace(replace(self, table=None).aspect_rows, columns=columns))
 
@@ -376,8 +388,10 @@ class Judgments(Memoised):
 
     @property
     def conditions(self) -> str:
-        """What results say of how runs are read: the collection's rules, and an order of documents
-        other than the default."""
+        """Sentence on how runs are read, for results.
+
+        It names the collection's rules, and an order of documents other than the default.
+        """
         is_default = self.order == TREC_EVAL_9
         order = "" if is_default else f"with documents in trec_eval {self.order.version}'s order"
         return " and ".join(filter(None, [self.rules, order]))
@@ -393,11 +407,14 @@ class Judgments(Memoised):
 
     @property
     def relevance_is_named(self) -> bool:
-        """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
+        """Whether rows, here or elsewhere, name the aspect ``relevance``.
+
+        Only those are a document's grade then.
+        """
         return "relevance" in self.aspect_names | self.elsewhere
 
     def m(self, rel: float = 1) -> Ints:
-        """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
+        """Return the number of documents of at least grade ``rel`` of each query, shape ``(Q,)``."""
         return self.cached(
             ("m", rel), lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self))
         )
@@ -415,7 +432,7 @@ class Judgments(Memoised):
         return {query_id: q for q, query_id in enumerate(self.query_ids)}
 
     def rows_of_query(self, q: int) -> list[tuple[int, str]]:
-        """The rows and ids of the judged documents of query number ``q``."""
+        """Return the rows and ids of the judged documents of query number ``q``."""
 
         def rows() -> list[tuple[int, str]]:
             first, end = int(self.query.searchsorted(q)), int(self.query.searchsorted(q, "right"))
@@ -451,7 +468,7 @@ class Judgments(Memoised):
         return self.docs.gather(row).to_list()
 
     def for_ir_measures(self) -> pd.DataFrame:
-        """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
+        """Return qrels as ir_measures' providers read them, with whole grades as integers.
 
         Where several aspects were judged, providers without a notion of them keep a document's last
         row: that is made the one with the highest grade, as in ``grade`` (rows of named aspects:
@@ -494,7 +511,7 @@ class Judgments(Memoised):
         return not (self.is_judged & (self.grade <= 0)).any()
 
     def check_top_grade(self, max_rel: float, measure: str, *, of_aspects: bool = False) -> None:
-        """Refuse a grade above ``max_rel`` of a document (or for any aspect), naming the first and the ``measure``."""
+        """Raise if a grade, for any aspect, is above ``max_rel``, the maximum of a measure."""
         if not of_aspects and self.highest_grade <= max_rel:
             return
         grade = self.aspects.grade if of_aspects else self.grade
@@ -508,7 +525,7 @@ class Judgments(Memoised):
 
     @cached_property
     def with_several_grades(self) -> Ints:
-        """The documents (their rows) with several grades for subtopics, the last of which is not the highest.
+        """Return the rows of documents whose last grade for a subtopic is not their highest.
 
         Other programs take the last one. Where rows are named `relevance`, those are the grades.
         """
@@ -524,7 +541,7 @@ class Judgments(Memoised):
         return f"document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r}"
 
     def check_whole_grades(self, measure: str) -> None:
-        """Refuse a grade that is not a whole number, which other providers of ``measure`` cannot read."""
+        """Raise if a grade is not a whole number: other providers of ``measure`` cannot read it."""
         odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
         if len(odd):
             raise ValueError(
@@ -534,7 +551,7 @@ class Judgments(Memoised):
 
     @cached_property
     def aspects(self) -> AspectGrades:
-        """The grades per aspect (subtopic) with the aspects' weights.
+        """Return the grades per aspect (subtopic) with the aspects' weights.
 
         Raises:
             ValueError: a weight is not a number, negative, or differs within one aspect of a query.
@@ -578,7 +595,7 @@ class Judgments(Memoised):
 
     @cached_property
     def has_weight(self) -> Bools:
-        """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
+        """Return whether each query has an aspect with a relevant document and a weight above 0."""
         return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
 
     def _further_column(self, name: str) -> Floats:
@@ -605,7 +622,7 @@ class Judgments(Memoised):
         return self.query_ids[self.query[doc]], self.doc_ids[doc]
 
     def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
-        """Labels of the judged documents for ``aspects``, NaN where there is none, each a row per document.
+        """Return labels of the judged documents for ``aspects``, NaN without, a row per document.
 
         An aspect is a row label (in ``subtopic_id`` or ``iteration``) or a further column of the
         qrels; the column ``relevance`` serves unless other aspects are rows.
@@ -654,7 +671,9 @@ def load(
     trec_eval: int | None = None,
     levels: LevelsLike | None = None,
 ) -> Collection | Judgments:
-    """Qrels with what reading them needs: what counts as judged, and for which queries, said once for all that takes qrels.
+    """Return qrels with what counts as judged, for which queries, and in which order.
+
+    What is given here holds wherever qrels are taken.
 
     Args:
         source: a data set's id (one of ir_datasets', or ``lexirecall/demo``); or qrels in any form
@@ -712,7 +731,7 @@ def load(
 
 
 def load_collection(source: str) -> Collection:
-    """A collection by its id; an unknown id is reported as a missing file."""
+    """Return a collection by its id; an unknown id is reported as a missing file."""
     try:
         return find_collection(source)
     except ValueError as error:

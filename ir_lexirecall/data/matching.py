@@ -1,4 +1,4 @@
-"""Whether a run and qrels speak of the same queries and documents, and what would make their ids meet."""
+"""Whether a run and qrels share queries and documents, and what would make ids meet."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> b
 
 
 def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) -> str:
-    """Return what to say of a run that retrieves no judged document; ``rows`` are of judged queries."""
+    """Return what to say of a run that retrieves no judged document.
+
+    ``rows`` are its rows of judged queries.
+    """
     message = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
     if hint := _meeting(judgments, rows):
         return f"{message} {hint}"
@@ -103,7 +106,9 @@ def nothing_retrieved(title: str, judged: Sequence[str], of_run: Iterable[str] =
 
 
 def judged_share(run: AlignedRun) -> float:
-    """The share of judged documents among the first ten of every ranking (Judged@10, micro); NaN without documents.
+    """Return the share of judged documents among the first ten of every ranking.
+
+    This is Judged@10 over all queries at once; NaN without documents.
 
     >>> from ir_lexirecall.data.alignment import align
     >>> judged_share(align(Judgments.from_qrels({"q": {"a": 1, "b": 0}}), {"q": {"a": 4, "b": 3, "x": 2, "y": 1}}))
@@ -157,7 +162,7 @@ def first_rows(run: Source) -> list[tuple[str, str]]:
 
 
 def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:
-    """The judged documents of a query, and their rows."""
+    """Return the judged documents of a query, and their rows."""
     q = judgments.place[query_id]
     return judgments.cached(
         ("judged", q), lambda: {doc_id: row for row, doc_id in judgments.rows_of_query(q)}

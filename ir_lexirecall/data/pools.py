@@ -1,4 +1,4 @@
-"""``Pool``: what several runs retrieved, judged or not, with the rank of each document in every run.
+"""``Pool``: what several runs retrieved, judged or not, with the rank of each document.
 
 An ``AlignedRun`` knows judged documents only. What unjudged ones could change depends on which
 document stands where, for those that two runs share cancel: so the runs are read once more, and
@@ -7,7 +7,7 @@ only by who asks for that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -34,7 +34,10 @@ _DEEPEST = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class Pool:
-    """The N documents that S runs retrieved: all judged ones, and the unjudged ones that a run has among its first ``depth``."""
+    """The N documents that S runs retrieved, of some depth.
+
+    They are all judged ones, and the unjudged ones that a run has among its first ``depth``.
+    """
 
     judgments: Judgments  # what says which documents are judged, and numbers the Q queries
     names: list[str]  # names of the runs
@@ -66,7 +69,9 @@ class Pool:
         [1.0, 0.0, 0.0]
         """
         ranked = _ranked if engine.computes() else _ranked_in_python
-        tables = {str(name): ranked(judgments, str(name), run) for name, run in runs.items()}
+        tables = {
+            str(name): ranked(judgments, _tables_of(run, str(name))) for name, run in runs.items()
+        }
         pooled = _pooled if engine.computes() else _pooled_in_python
         query, doc, doc_id, rank = pooled(judgments, list(tables.values()), depth)
         counts = [
@@ -84,12 +89,11 @@ class Pool:
     @cached_property
     def grade(self) -> Floats:
         """Grade of each document, 0 without a judgment, shape ``(N,)``."""
-        return np.append(self.judgments.grade, 0.0)[
-            self.doc
-        ]  # the last one where there is no judgment
+        # The row -1 of a document without a judgment is that of the 0.
+        return np.append(self.judgments.grade, 0.0)[self.doc]
 
     def only(self, which: Bools) -> Pool:
-        """The pool of some documents, ``which`` of shape ``(N,)``."""
+        """Return the pool of some documents, ``which`` of shape ``(N,)``."""
         row = np.flatnonzero(which)
         return replace(
             self,
@@ -105,7 +109,10 @@ class Pool:
         return first <= (_DEEPEST if depth is None else depth)
 
     def ranks_within(self, depth: Depth, cutoff: Depth) -> tuple[Ranks, Bools]:
-        """Ranks down to ``cutoff``, 0 below, and which runs have a document without judgment among their first ``depth``, ``(S, N)`` each."""
+        """Return ranks down to ``cutoff``, and which runs have a document unjudged, ``(S, N)`` each.
+
+        Ranks below the cutoff are 0. Only the first ``depth`` documents of a run count as unjudged.
+        """
         deepest, last = (_DEEPEST if k is None else k for k in (depth, cutoff))
         found = self.rank > 0
         return np.where(self.rank <= last, self.rank, 0), ~self.is_judged & found & (
@@ -228,10 +235,10 @@ def _tables_of(run: RunLike | AlignedRun, name: str) -> Iterator[pl.DataFrame]:
         yield from read_columns(source, RUN)
 
 
-def _ranked_in_python(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
+def _ranked_in_python(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Return what ``_ranked`` returns, without Polars' threads."""
     query, doc_ids, scores = list[int](), list[str](), list[float]()
-    for table in _tables_of(run, name):
+    for table in tables:
         columns = (table[column].to_list() for column in ("query_id", "doc_id", "score"))
         for query_id, doc_id, score in zip(*columns, strict=True):
             excluded = judgments.excluded.get(query_id, frozenset())
@@ -252,12 +259,12 @@ def _ranked_in_python(judgments: Judgments, name: str, run: RunLike | AlignedRun
     )
 
 
-def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
+def _ranked(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Return the documents of the judged queries, by query and rank.
 
     The columns are ``query`` (its number), ``doc_id`` and ``rank``.
     """
-    table = pl.concat([_of_queries(judgments, table) for table in _tables_of(run, name)])
+    table = pl.concat([_of_queries(judgments, table) for table in tables])
     if judgments.excluded:
         table = table.join(
             judgments.excluded_keys, on=["query", "doc_id"], how="anti", maintain_order="left"
@@ -275,6 +282,6 @@ def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.Da
 
 
 def _of_queries(judgments: Judgments, table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of judged queries, with the query's number instead of its id."""
+    """Return the rows of judged queries, with the query's number instead of its id."""
     query = np.repeat(*numbered_queries(judgments, table)).astype(np.int32)
     return table.select(pl.Series("query", query), "doc_id", "score").filter(pl.Series(query >= 0))

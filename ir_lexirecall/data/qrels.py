@@ -1,4 +1,4 @@
-"""Qrels of any format -> columns, sorted and checked: query ids, judged documents, grades, and rows of several aspects."""
+"""Qrels as sorted and checked columns: queries, judged documents, grades, and aspects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SMALL = 2**17  # lines that one thread sorts
 
 @dataclass(frozen=True)
 class AspectRows:
-    """Qrels that say more than one grade for each document: of several aspects, or in further columns.
+    """Qrels that say more than a grade for each document: several aspects, or further columns.
 
     A row per document and aspect, ordered by document, then by the name of the aspect.
     """
@@ -45,7 +45,10 @@ class AspectRows:
     row: Ints  # the row that each of these lines is about
 
     def of_documents(self, kept: Ints) -> AspectRows:
-        """The rows of some documents (``kept``: their rows, rising), which are numbered anew."""
+        """Return the rows of some documents, which are numbered anew.
+
+        ``kept`` are the rows of the documents, in rising order.
+        """
         keep = np.isin(self.doc, kept)
         lines = keep[self.row]
         row = (np.cumsum(keep) - 1)[self.row[lines]]
@@ -59,7 +62,10 @@ class AspectRows:
         )
 
     def without_labels(self, removed: Bools) -> AspectRows:
-        """The same rows, those of some documents (a truth value for each) with grade 0 and without further labels."""
+        """Return the same rows, some with grade 0 and without further labels.
+
+        ``removed`` says of each document whether its rows lose their labels.
+        """
         gone = removed[self.doc]
         lines = ~gone[self.row]
         return replace(

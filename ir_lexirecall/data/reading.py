@@ -16,8 +16,8 @@ from ir_lexirecall.io.files import named_files
 
 ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own
-id), a mapping of query ids to document ids, or a table or run file with the columns ``query_id`` and
-``doc_id``."""
+id), a mapping of query ids to document ids, or a table or run file with the columns ``query_id``
+and ``doc_id``."""
 
 LevelsLike: TypeAlias = "float | Iterable[float] | Mapping[float, float]"
 """From which grades on documents count as 1, 2, ...; or the new grade for each of them."""
@@ -75,7 +75,7 @@ class Reading:
         return cls(excluded, exclude_self, wanted, judged_only, rules, order, new_grades)
 
     def excluded_of(self, query_ids: Iterable[str]) -> Mapping[str, Iterable[str]]:
-        """Return the documents that are taken out, by query; ``query_ids`` are those that are judged."""
+        """Return the documents that are taken out, by query, of the judged ``query_ids``."""
         if self.exclude_self:
             return {query_id: [query_id] for query_id in query_ids}
         return self.exclude

@@ -30,11 +30,11 @@ from ir_lexirecall.measures.scoring import aggregate, check_judgments, score
 
 NAME = "ir_lexirecall_accelerated"
 Scored: TypeAlias = "tuple[IRMeasure, Floats | Utility, Ints | None]"
-"""A measure, its values, and the order in which they are handed out, if it is not that of the judgments."""
+"""A measure, its values, and their order if it is not that of the judgments."""
 
 
 class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
-    """Scores standard measures and ours from one alignment, with pytrec_eval's values in pytrec_eval's order.
+    """Scores standard measures and ours from one alignment, as pytrec_eval gives them.
 
     What pytrec_eval reads in a way of its own, or refuses (several judgments of one document, a
     document twice in a ranking, scores that are no numbers, ids that are no strings), is left to
@@ -61,7 +61,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         super().__init__(listed, query_ids)
 
     def _read_qrels(self) -> None:
-        """Read the qrels for our measures, and leave the standard ones if pytrec_eval reads them otherwise.
+        """Read the qrels; leave standard measures to pytrec_eval if it reads them otherwise.
 
         Raises:
             ValueError: they cannot be read; where there are standard measures, pytrec_eval is the
@@ -127,7 +127,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         return replace(aligned, ranked=np.array(ranked, dtype=np.int64))
 
     def _scored(self, aligned: AlignedRun | ValueError | None, leaves: bool) -> list[Scored]:
-        """Values of the measures that are not left to pytrec_eval, and the order of the queries for each.
+        """Return the values of our measures and of the standard ones that are not left.
 
         Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the
         queries' order from the first values, and p-values depend on it in their last bits.
@@ -146,7 +146,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         ]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
-        """Metrics of every query of the qrels, measure by measure, each in the order in which its provider has the queries."""
+        """Yield metrics of every query, measure by measure, in the order of its provider."""
         run, leaves, aligned = self._leaves(run)
         if leaves:
             yield from self._left_to.iter_calc(run)
@@ -167,7 +167,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 
 
 def _rereadable(data: Any) -> Any:
-    """The same data, an iterator as a list."""
+    """Return the same data, an iterator as a list."""
     if (
         isinstance(data, (str, os.PathLike, Mapping))
         or hasattr(data, "columns")
@@ -250,7 +250,7 @@ def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
 
 
 class AcceleratedProvider(LexiRecallProvider):
-    """Provides our measures, and the standard ones whose values are identical to pytrec_eval's in every bit."""
+    """Provides our measures, and the standard ones whose values pytrec_eval gives bit for bit."""
 
     NAME: str = NAME
 

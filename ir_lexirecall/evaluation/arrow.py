@@ -88,7 +88,7 @@ def evaluate_arrow(
 
 
 def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """The ``measures``, in any form that ``evaluate`` takes, by the names of their columns beside ``query_id``.
+    """Return measures, in any form that ``evaluate`` takes, by the names of their columns.
 
     Raises:
         ValueError: not a measure, a parameter out of range, or a column called ``query_id``.
@@ -137,7 +137,7 @@ def align_arrow(
 
 @entry
 def ranks_to_arrow(run: AlignedRun) -> pa.Table:
-    """An aligned ``run`` in the form that ``align_arrow`` gives.
+    """Return an aligned ``run`` in the form that ``align_arrow`` gives.
 
     Raises:
         ModuleNotFoundError: PyArrow is not installed.
@@ -157,7 +157,7 @@ def ranks_to_arrow(run: AlignedRun) -> pa.Table:
 
 @entry
 def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
-    """The inverse of ``align_arrow``: of one table, or of the tables of all parts, concatenated in any order.
+    """Return the aligned run that tables of ``align_arrow`` hold, in any order.
 
     Args:
         judgments: those of all queries.
@@ -213,7 +213,7 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
 
 
 def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
-    """An Arrow table in the plain types that every framework takes, not in those of Polars."""
+    """Return an Arrow table in the plain types that every framework takes."""
     import pyarrow as pa
 
     return (

@@ -1,4 +1,8 @@
-"""``evaluate``: one run in one table; ``tie_audit``: what equal scores could change; ``recall_curves``: recall over depth."""
+"""``evaluate``, ``tie_audit`` and ``recall_curves``.
+
+The first evaluates a run, the second says what equal scores could change, and the third gives recall
+over depth.
+"""
 
 from __future__ import annotations
 
@@ -237,7 +241,10 @@ def recall_curves(
     rel: float = 1,
     n: int | Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
-    """Where recall rises: a row per run, query and relevant document, and one for the beginning and the end of each curve.
+    """Return where recall rises.
+
+    There is a row per run, query and relevant document, and one for the beginning and the end of each
+    curve.
 
     Args:
         qrels: judgments in any form.

@@ -259,7 +259,7 @@ def _rows_of_subtopics(by_doc: Mapping[str, Any]) -> list[tuple[int, str, float]
 
 
 def _top_grades(rows: Sequence[tuple[int, str, float]], documents: int) -> list[float]:
-    """Return a document's own grade: the highest, or that of the aspect "relevance", as in qrels."""
+    """Return each document's grade: its highest, or that of "relevance", as in qrels."""
     is_named = any(name == "relevance" for _, name, _ in rows)
     top: dict[int, float] = {}
     for row, name, grade in rows:

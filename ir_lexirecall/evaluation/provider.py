@@ -53,12 +53,12 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
         return [score(measure, aligned) for measure in self.measures]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
-        """Metrics of every query of the qrels, measure by measure, in the order of the query ids."""
+        """Yield metrics of every query of the qrels, measure by measure, by query id."""
         for measure, result in zip(self.measures, self.score(run), strict=True):
             yield from metrics(measure, result, self.judgments.query_ids)
 
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
-        """Aggregate of each measure over the queries of the qrels, added up in the order of the query ids."""
+        """Return the aggregate of each measure, added up in the order of the query ids."""
         return {
             measure: aggregate(measure, result.value if isinstance(result, Utility) else result)
             for measure, result in zip(self.measures, self.score(run), strict=True)
@@ -71,7 +71,7 @@ def metrics(
     query_ids: Sequence[str],
     order: Ints | None = None,
 ) -> Iterator[Metric]:
-    """The values of a measure as ir_measures hands them out, query by query, in the given order."""
+    """Yield the values of a measure as ir_measures hands them out, query by query."""
     names = query_ids if order is None else [query_ids[q] for q in order.tolist()]
     places: Any = slice(None) if order is None else order
     if isinstance(result, Utility):
@@ -90,7 +90,10 @@ def metrics(
 
 
 class LexiRecallProvider(Provider):  # type: ignore[misc]
-    """ir_measures provider of all measures of this library and, after the providers that ir_measures ships, of its own."""
+    """Provider of all measures of this library for ir_measures.
+
+    It also provides those of ir_measures, after the providers that ir_measures ships.
+    """
 
     NAME: str = NAME
 
@@ -107,7 +110,7 @@ class LexiRecallProvider(Provider):  # type: ignore[misc]
 
 
 def register() -> None:
-    """Append the provider to ir_measures' own, which keep precedence; a second call changes nothing."""
+    """Append the provider to ir_measures' own, which keep precedence; once only."""
     provider = LexiRecallProvider()
     pipeline = ir_measures.DefaultPipeline.providers
     pipeline[:] = [known for known in pipeline if known.NAME != NAME] + [provider]

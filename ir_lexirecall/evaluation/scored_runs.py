@@ -116,13 +116,18 @@ class ScoredRuns(Memoised):
         return cls(judgments, aligned, dict(measures), scored, metadata, sources)
 
     def warn_of_hardly_judged(self) -> None:
-        """Warn of runs with far fewer judged documents than the others, where no caveats stand beside the result."""
+        """Warn of runs with far fewer judged documents than the others.
+
+        Results that show caveats say so there.
+        """
         for name, _, _, said in hardly_judged(self.judgments, self.runs, self.sources):
             if len(self.runs[name].doc):  # else that was said when it was read
                 warn(said)
 
     def pool(self, depth: int | None = None) -> Pool:
-        """What the runs retrieved, with the unjudged documents among the first ``depth`` of any; reads the runs again.
+        """Read the runs again, and return what they retrieved.
+
+        Unjudged documents are those among the first ``depth`` of any run.
 
         Raises:
             ValueError: unjudged documents were taken out, or a run was given aligned, has changed,
@@ -150,7 +155,7 @@ class ScoredRuns(Memoised):
 
     @property
     def has_unjudged(self) -> bool:
-        """Whether unjudged documents can be had, of runs small enough that it takes seconds to read them again."""
+        """Whether unjudged documents can be read again within seconds."""
         known = not self.judgments.judged_only and self.can_be_read_again
         return (
             known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
@@ -173,7 +178,7 @@ class ScoredRuns(Memoised):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
+        """Aggregates (means; sums of counts), a row per run, a column per measure."""
         index = pd.Index(self.names, name="run")
         columns = {
             name: [aggregate(self.measures[name], row) for row in array]
@@ -182,13 +187,16 @@ class ScoredRuns(Memoised):
         return pd.DataFrame(columns, index=index, dtype=float)
 
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
-        """The same runs with the measures ``names``, in that order."""
+        """Return the same runs with the measures ``names``, in that order."""
         wanted = list(names)
         measures = {name: self.measures[name] for name in wanted}
         return replace(self, measures=measures, values={name: self.values[name] for name in wanted})
 
     def with_judgments(self, judgments: Judgments) -> ScoredRuns:
-        """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
+        """Return the same rankings, judged and scored again.
+
+        ``judgments`` are of the same documents in the same order.
+        """
         runs = {name: replace(run, judgments=judgments) for name, run in self.runs.items()}
         scored = {
             name: np.stack([values(measure, run) for run in runs.values()])
@@ -199,7 +207,7 @@ class ScoredRuns(Memoised):
     def scored_by(
         self, measures: Mapping[str, IRMeasure], progress: bool | None = None
     ) -> ScoredRuns:
-        """The same runs with the values of other measures."""
+        """Return the same runs with the values of other measures."""
         check_judgments(measures.values(), self.judgments)
         shape = (len(self.runs), len(self.judgments))
         scored = {name: np.empty(shape) for name in measures}
@@ -212,7 +220,7 @@ class ScoredRuns(Memoised):
         return replace(self, measures=dict(measures), values=scored)
 
     def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
-        """Lowest and highest values of the measure ``name``, shape ``(S, Q)``, over three orders of documents with equal scores.
+        """Return lowest and highest values of a measure over orders of ties, shape ``(S, Q)``.
 
         trec_eval's order, and the best and the worst grades first. For a measure that never falls
         when a better document moves up, no other order gives a value beyond.
@@ -223,7 +231,10 @@ class ScoredRuns(Memoised):
         return np.stack(low), np.stack(high)
 
     def tie_warnings(self) -> Iterator[tuple[str, str, str, str]]:
-        """Means that documents of equal score could change by more than 0.005: run, measure, range, and a sentence on them."""
+        """Yield means that documents of equal score could change by more than 0.005.
+
+        Each comes as run, measure, range, and a sentence.
+        """
         if not any(run.is_tied for run in self.runs.values()):
             return
         for name, measure in self.measures.items():
@@ -237,7 +248,7 @@ class ScoredRuns(Memoised):
                     )
 
     def check_defined(self) -> None:
-        """Refuse values that are not finite numbers, naming the first one."""
+        """Raise if a value is not a finite number."""
         for name, array in self.values.items():
             undefined = np.argwhere(~np.isfinite(array))
             if len(undefined):
@@ -276,7 +287,7 @@ def check_runs(runs: Any, least: int) -> None:
 
 
 def run_name(name: str | int | None) -> str | None:
-    """The name of a run as tables have it: an integer means its decimal digits.
+    """Return the name of a run as tables have it: an integer means its decimal digits.
 
     >>> run_name(1), run_name("bm25"), run_name(None)
     ('1', 'bm25', None)
@@ -325,7 +336,7 @@ def read_run(
 
 
 def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Floats, Floats]:
-    """Lowest and highest values of a measure, shape ``(Q,)``, over three orders of documents with equal scores.
+    """Return lowest and highest values of a measure over orders of ties, shape ``(Q,)``.
 
     trec_eval's order, of which ``value`` are the values, and the best and the worst grades first.
     For a measure that never falls when a better document moves up, no other order gives a value
@@ -352,7 +363,7 @@ def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Float
 
 
 def tie_warning(name: str, measure: IRMeasure, low: Floats, high: Floats) -> str | None:
-    """That ties could change the mean of a measure by more than 0.005, in words; None where they cannot."""
+    """Return a sentence if ties could change the mean of a measure by more than 0.005."""
     lowest, highest = aggregate(measure, low), aggregate(measure, high)
     if not highest - lowest > NOTABLE:
         return None

@@ -17,7 +17,7 @@ _TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
 def number_of_text(text: str) -> float | None:
-    """Return a number in decimal notation, ``inf`` and ``nan`` among them; None if the text is not one.
+    """Return the number that a text says, ``inf`` and ``nan`` included; None for others.
 
     >>> number_of_text("1e-3"), number_of_text("1_000"), number_of_text("x")
     (0.001, None, None)
@@ -31,7 +31,9 @@ def number_of_text(text: str) -> float | None:
 
 
 def number_or_text(value: Any) -> float | None:
-    """Return a number, or the text of one, as a float; None for other values and for integers that no float holds.
+    """Return a number, or the text of one, as a float; None for other values.
+
+    Integers that no float holds give None, too.
 
     >>> number_or_text(3), number_or_text("0.5"), number_or_text(True), number_or_text(10**400)
     (3.0, 0.5, None, None)
@@ -43,7 +45,9 @@ def number_or_text(value: Any) -> float | None:
 
 
 def number_of(value: Any) -> float | None:
-    """Return a number, or a decimal, as a float, infinite if it is beyond all floats; None for other values.
+    """Return a number, or a decimal, as a float; None for other values.
+
+    It is infinite if it is beyond all floats.
 
     >>> number_of(3), number_of(-(10**400)), number_of("3"), number_of(True)
     (3.0, -inf, None, None)

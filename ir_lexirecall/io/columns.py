@@ -35,8 +35,8 @@ from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
 from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
-"""A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or an object that holds
-one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits)."""
+"""A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts,
+or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits)."""
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 RISING = (
     "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of "
@@ -75,12 +75,12 @@ def read_table(source: Source, schema: Schema) -> pl.DataFrame:
 
 
 def run_table(run: TableLike) -> pl.DataFrame:
-    """Return any run as ``query_id``, ``doc_id`` (strings) and ``score`` (float64, finite), in input order."""
+    """Return any run as ``query_id``, ``doc_id`` and ``score``, in input order."""
     return read_table(what_is(run, RUN), RUN)
 
 
 def qrel_table(qrels: TableLike) -> pl.DataFrame:
-    """Return any qrels as ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and further columns, unchecked."""
+    """Return any qrels as ``query_id``, ``doc_id``, ``relevance`` and further columns."""
     return read_table(what_is(qrels, QRELS), QRELS)
 
 
@@ -120,7 +120,7 @@ def scores_rise_with_ranks(rows: Iterable[tuple[Any, Any, Any]]) -> bool:
 
 
 def ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
-    """Return query, rank and score of a run's first rows; none if it has no ranks beside its scores."""
+    """Return query, rank and score of a run's first rows; an empty list without ranks."""
     if run.kind is Kind.FILES:
         return first_ranks(run.data[0])
     table = run.data
@@ -137,7 +137,7 @@ def ranked_scores(run: Source) -> list[tuple[Any, Any, Any]]:
 def checked_columns(
     columns: Sequence[tuple[str, Any]], schema: Schema, first_row: int = 1
 ) -> pl.DataFrame:
-    """Return the columns that the schema needs, and further ones if it keeps them; see ``read_columns``.
+    """Return the columns that the schema needs, checked, and further ones if it keeps them.
 
     Args:
         columns: names, as they are written, and values.
@@ -158,7 +158,9 @@ def checked_columns(
 
 
 def _needed_columns(columns: Sequence[tuple[str, Any]], schema: Schema) -> dict[str, pl.Series]:
-    """Return the columns that the schema needs, and further ones if it keeps them; their values are unchecked.
+    """Return the columns that the schema needs, and further ones if it keeps them.
+
+    Their values are unchecked.
 
     A run that has ranks and no scores gives its ranks.
 
@@ -281,7 +283,7 @@ def _check_columns(
 
 
 def _series(name: str, values: Any) -> pl.Series:
-    """A list, or a column, as a Polars one; ``Object`` where its values are of several types."""
+    """Return a list, or a column, as a Polars one, of objects if values are of several types."""
     if isinstance(values, pl.Series):
         return values.alias(name)
     if hasattr(values, "to_numpy"):
@@ -386,7 +388,7 @@ def changes(values: Any) -> Bools:
 def top_k(
     query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Sequence[Any] | None = None
 ) -> pd.DataFrame:
-    """The run of a search that gave arrays: for each query its k best documents, and their scores.
+    """Return the run of a search that gave arrays: the k best documents, and their scores.
 
     Args:
         query_ids: the ids of the Q queries.
@@ -424,13 +426,13 @@ def top_k(
     return pd.DataFrame({"query_id": queries, "doc_id": found, "score": values[kept]})
 
 
-# -- small ones as plain lists ------------------------------------------------------------------------------------
+# -- small ones as plain lists ---------------------------------------------------------------------
 
 
 def with_string_keys(
     outer: Mapping[Any, Mapping[Any, Any]], what: str
 ) -> Mapping[str, Mapping[str, Any]]:
-    """The same dict of dicts if all ids are strings already, else a copy with integer ids as decimal strings."""
+    """Return the same dict of dicts, or a copy with integer ids as decimal strings."""
     for query_id, docs in outer.items():
         if not isinstance(docs, Mapping):
             hint = (
@@ -512,7 +514,7 @@ def _as_list(values: Any) -> list[Any]:
 
 
 def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
-    """Return ids as texts; None unless all are texts in ASCII, or all integers where these may be ids."""
+    """Return ids as texts; None unless all are texts in ASCII, or integers if these may be ids."""
     kinds = set(map(type, values))
     if kinds == {int} and integers:
         return list(map(str, values))
@@ -520,7 +522,9 @@ def _plain_ids(values: list[Any], *, integers: bool) -> list[str] | None:
 
 
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
-    """All numbers of several sequences, one after the other, as float64, NaN where there is none; None where one is too large.
+    """Return the numbers of several sequences, one after the other, as float64.
+
+    What is not a number gives NaN. None if a number is too large.
 
     Sequences that are made on the way are checked and packed while the processor's cache still has
     them.

@@ -1,4 +1,4 @@
-"""Files: their bytes, however they are packed, read whole or in blocks of lines; and files that are written whole."""
+"""Files, however they are packed, read whole or in blocks of lines, or written whole."""
 
 from __future__ import annotations
 
@@ -248,9 +248,9 @@ def named_files(path: str | os.PathLike[str]) -> list[str]:
     """Return the files that are read as one: none if the path names nothing to read.
 
     Args:
-        path: a file, a pipe, ``-``; a pattern such as ``runs/*.parquet``, which stands for the files
-            that match it, sorted; or a folder of Parquet files, as Spark writes it. A folder that
-            holds something else that is not hidden is nothing to read.
+        path: a file, a pipe, ``-``; a pattern such as ``runs/*.parquet``, which stands for the
+            files that match it, sorted; or a folder of Parquet files, as Spark writes it. A folder
+            that holds something else that is not hidden is nothing to read.
 
     >>> named_files("-"), named_files("lexirecall/demo")
     (['-'], [])
@@ -275,7 +275,7 @@ def open_file(path: str | os.PathLike[str]) -> File:
 
 
 def matching(path: str | os.PathLike[str]) -> list[str]:
-    """Return the files that a pattern matches, sorted, without hidden ones and Spark's ``_SUCCESS``.
+    """Return the files that a pattern matches, sorted, without hidden ones and ``_SUCCESS``.
 
     There are none of a path that is not a pattern, or of a pattern that is also the name of a file.
     """
@@ -400,7 +400,9 @@ def _count_lines(block: bytes) -> int:
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file whole or not at all: yield a temporary file's path, which replaces ``path`` when the block ends.
+    """Write a file whole or not at all.
+
+    Yields a temporary file's path, which replaces ``path`` when the block ends.
 
     The temporary file stands beside ``path`` and has its ending. Whatever ends the block early (an
     error, Ctrl-C, a full disk) leaves ``path`` as it was. What is not a regular file

@@ -182,7 +182,7 @@ class Layout:
         return self._regular_lines(rows) if self.by_blanks else self._regular_table(rows)
 
     def _regular_lines(self, rows: bytes) -> pl.DataFrame | None:
-        """Return the columns of lines with a blank between fields; None if a line is not regular."""
+        """Return the columns of lines of fields between blanks; None if one is not regular."""
         last = len(self.names) - 1
         columns = [i for i, name in enumerate(self.names) if name in self.wanted or i == last]
         for lines in _as_single_blanks(rows):
@@ -217,7 +217,7 @@ class Layout:
     def _parsed(
         self, block: bytes, quote: str | None = None, columns: list[int] | None = None
     ) -> pl.DataFrame | None:
-        """Return what Polars reads in a block, its columns called by their numbers; None if it fails."""
+        """Return what Polars reads in a block, columns called by numbers; None if it fails."""
         schema = {str(i): self.dtype(name) for i, name in enumerate(self.names)}
         if not block:
             return pl.DataFrame(schema=schema)
@@ -385,7 +385,7 @@ def _decoded(block: bytes, location: Location) -> str:
 
 
 def _shifted(fields: Sequence[str]) -> str:
-    """Return why a run's line with more than six fields cannot have a blank in its tag; empty if it can.
+    """Return why a run's line with more than six fields is shifted; empty if it is not.
 
     trec_eval ignores what follows the tag. A blank in an id shifts rank and score to the right.
     """
@@ -460,7 +460,11 @@ def check_ranks(table: pl.DataFrame) -> None:
 
 
 def _as_single_blanks(block: bytes) -> Iterator[bytes]:
-    """Yield the block as it is, if it may be regular; with blanks for other white space; with single blanks only."""
+    """Yield forms of a block, more and more regular.
+
+    They are the block as it is, if it may be regular; with blanks for other white space; and with
+    single blanks only.
+    """
     if not any(blank in block for blank in (b"\t", b"\r", b"\v", b"\f")):
         yield block
     block = block.translate(_WHITE)
@@ -470,7 +474,7 @@ def _as_single_blanks(block: bytes) -> Iterator[bytes]:
 
 
 def _without_comments(block: bytes) -> bytes:
-    """Return the block with empty lines for comments, whose first character that is not a blank is ``#``."""
+    """Return the block with empty lines for comments, which begin with ``#`` after blanks."""
     if b"#" not in block:
         return block
     letters = np.frombuffer(block, dtype=np.uint8)
@@ -570,7 +574,7 @@ def layout_of_table(header: Header, schema: Schema) -> Layout:
 
 
 def separator_of(header: str) -> str:
-    """Return what separates the columns of a header: semicolons where there are more of them than commas."""
+    """Return what separates the columns of a header: the more frequent of ``;`` and ``,``."""
     return ";" if header.count(";") > header.count(",") else ","
 
 

@@ -29,7 +29,10 @@ ALIASES = (
     Alias("doc_id", "corpus-id", "BEIR"),
     Alias("query_id", "q_id", "ranx"),
 )
-"""Names that every reader of runs and qrels takes; a name of ours beats them, and an earlier one a later one."""
+"""Names that every reader of runs and qrels takes.
+
+A name of ours beats them, and an earlier one a later one.
+"""
 RECORD_ALIASES = (
     *ALIASES,
     Alias("query_id", "topic_id", "TREC RAG"),
@@ -45,7 +48,10 @@ RECORD_ALIASES = (
     Alias("relevance", "judgement", "Quepid"),
     Alias("relevance", "rating", "search engines"),
 )
-"""Names that JSON records may use besides; in tables, ``query`` is a text and ``docid`` a number of PyTerrier's index."""
+"""Names that JSON records may use besides.
+
+In tables, ``query`` is a text and ``docid`` a number of PyTerrier's index.
+"""
 RENAME_HINTS = {
     "user": "query_id",
     "user_id": "query_id",
@@ -58,7 +64,9 @@ _GRADES_ARE_SCORES = ("query-id", "q_id")  # BEIR and ranx call grades scores
 
 
 def our_names(names: Sequence[str], aliases: Iterable[Alias] = ALIASES) -> list[str]:
-    """Return our names of a table's columns; a name that is not an alias, or whose column there is already, stays.
+    """Return our names of a table's columns.
+
+    A name that is not an alias, or whose column there is already, stays.
 
     >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
     (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
@@ -73,15 +81,17 @@ def our_names(names: Sequence[str], aliases: Iterable[Alias] = ALIASES) -> list[
 def grades_may_be_scores(names: Sequence[str]) -> bool:
     """Return whether qrels with these names of columns call grades scores.
 
-    >>> grades_may_be_scores(["query-id", "corpus-id", "score"]), grades_may_be_scores(["qid", "docno", "score"])
-    (True, False)
+    >>> grades_may_be_scores(["query-id", "corpus-id", "score"])
+    True
+    >>> grades_may_be_scores(["qid", "docno", "score"])
+    False
     """
     has_grades = "relevance" in our_names(names)
     return "score" in names and not has_grades and not {*_GRADES_ARE_SCORES}.isdisjoint(names)
 
 
 def renaming(names: Sequence[str]) -> str:
-    """Return a hint at what columns of recommender systems should be called; empty for other columns.
+    """Return how to rename columns of recommender systems; empty for other columns.
 
     >>> renaming(["user", "item", "rating"])
     '; rename user to query_id, item to doc_id, rating to relevance'

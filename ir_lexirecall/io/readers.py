@@ -143,7 +143,7 @@ def columns_of_text(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
 
 
 def first_ranks(file: File) -> list[tuple[Any, Any, Any]]:
-    """Return query, rank and score of a run's first rows; none of Parquet and JSON, or if it has no ranks."""
+    """Return query, rank and score of a text file's first rows; an empty list without."""
     if file.is_parquet or is_json(file.first_line):
         return []
     header = lines.header_of(file.first_line, file.ending)
@@ -205,7 +205,10 @@ def _with_numbers(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_json(first_line: str) -> bool:
-    """Return whether a first line starts as JSON does; a line of six fields is TREC's whatever it starts with."""
+    """Return whether a first line starts as JSON does.
+
+    A line of six fields without quotation marks is TREC's, whatever it starts with.
+    """
     line = first_line.lstrip("\ufeff \t\r\n")
     return line.startswith(("{", "[")) and (len(line.split()) != 6 or '"' in line)
 
@@ -226,7 +229,7 @@ def _columns_of_json(file: File, schema: Schema) -> Iterator[pl.DataFrame]:
 
 
 def _run_in(records: list[tuple[int, Any]], location: Location) -> tuple[Any, str]:
-    """Return the run that a JSON file holds, and what messages call the part of the file that it is.
+    """Return the run that a JSON file holds, and the name of its part of the file.
 
     Args:
         records: the JSON values in the file, with their lines.
@@ -275,7 +278,7 @@ def _qrels_in(records: list[tuple[int, Any]], location: Location) -> Any:
     return with_grades(content) if ratings is None else ratings
 
 
-# -- records: a JSON object for each row ------------------------------------------------------------
+# -- records: a JSON object for each row -----------------------------------------------------------
 
 
 def _is_flat(content: Any) -> bool:
@@ -402,7 +405,7 @@ def _is_prediction(content: Any) -> bool:
 def _predictions(
     records: Iterable[tuple[int, Any]], location: Location
 ) -> dict[str, dict[str, float]]:
-    """Return lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}`` as a run."""
+    """Return predictions of sentence-transformers, a JSON object per query, as a run."""
     run: dict[str, dict[str, float]] = {}
     for number, content in records:
         line = location(number)
@@ -443,7 +446,7 @@ def _json_id(value: Any, name: str, location: str) -> str:
     raise ValueError(f"{location}: {name} is {shown(value)}, not a string or an integer")
 
 
-# -- assignments of nuggets ---------------------------------------------------------------------------------
+# -- assignments of nuggets ------------------------------------------------------------------------
 
 
 @entry
@@ -626,4 +629,4 @@ FORMATS: list[FileFormat] = [
     FileFormat(lambda file: is_json(file.first_line), _columns_of_json, always_has_columns=False),
     FileFormat(lambda file: True, columns_of_text, always_has_columns=False),
 ]
-"""Formats of files in the order in which they are tried. A further one is a line here, and a function."""
+"""Formats of files, in the order in which they are tried."""

@@ -1,4 +1,4 @@
-"""Qrels as the relevant documents of each query, as sentence-transformers keeps them: ``{query: {ids}}``."""
+"""Qrels as sets of relevant documents, as sentence-transformers keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of runs, as people, SuiteEval and TIREx write them: which files are runs, and what the runs are called."""
+"""Folders of runs, as people, SuiteEval and TIREx write them: which files are runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class RunFolder:
 
 
 def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the runs in a folder by name: files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
+    """Return the runs in a folder by name.
+
+    They are files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
 
     A file with another ending (CSV, TSV, ``.trec``, ``.out``, none) is a run if it looks like one.
 

@@ -1,4 +1,4 @@
-"""What each reader needs of a table: which columns, which of them are numbers, and what a file's end may look like."""
+"""What each reader needs of a table: columns, numbers, and rules for a file's end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS, RUN_COLUMNS
 
 
 class Cut(Enum):
-    """When a file is refused whose last line has no end of line, and so may have lost the end of its last number."""
+    """When a file is refused that may have lost the end of its last number."""
 
     NEVER = "never"
     IF_LONGER = "if the file has a longer number that begins with the last one"

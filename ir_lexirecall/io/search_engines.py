@@ -242,7 +242,10 @@ def _rated_hit(rating: Any, document: str, query_id: str, what: str) -> Hit:
 def _by_document(
     hits: Mapping[str, list[Hit]], what: str, *, several: bool
 ) -> dict[str, dict[str, float]]:
-    """Return ratings by query and document; documents of several indexes are called by these, too."""
+    """Return ratings by query and document.
+
+    Documents of several indexes are called by these, too.
+    """
     ratings: dict[str, dict[str, float]] = {}
     for query_id, listed in hits.items():
         of_query = ratings[query_id] = {}
@@ -267,7 +270,7 @@ def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
     return rating
 
 
-# -- judgment lists ----------------------------------------------------------------------------------------
+# -- judgment lists --------------------------------------------------------------------------------
 
 
 @entry
@@ -289,7 +292,8 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
         ValueError: no such list, a rating that is not a number, or two ratings of a document that
             differ; the message names the line.
 
-    >>> read_judgments({"judgmentRatings": [{"query": "red dress", "ratings": [{"docId": "B07", "rating": "0.66"}]}]}, levels=3)
+    >>> ratings = [{"docId": "B07", "rating": "0.66"}]
+    >>> read_judgments({"judgmentRatings": [{"query": "red dress", "ratings": ratings}]}, levels=3)
     {'red dress': {'B07': 2.0}}
     """
     if levels is not None and (not is_integer(levels) or levels < 1):
@@ -306,7 +310,7 @@ def ratings_in(file: File) -> dict[str, dict[str, float]]:
 
 
 class Rated(NamedTuple):
-    """A document, what it was rated for a query, and what messages call the place where this stands."""
+    """A document, its rating for a query, and where this stands."""
 
     query_id: str
     doc_id: str

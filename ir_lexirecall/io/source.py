@@ -108,7 +108,8 @@ def unwrapped(data: Any, schema: Schema) -> Any:
     """Return the frame, the columns or the dict of dicts that an object of any program holds.
 
     >>> from ir_lexirecall.io.schemas import RUN
-    >>> unwrapped(np.array([("q", "a", 2.5)], dtype=[("query_id", "U5"), ("doc_id", "U5"), ("score", "f4")]), RUN)
+    >>> types = [("query_id", "U5"), ("doc_id", "U5"), ("score", "f4")]
+    >>> unwrapped(np.array([("q", "a", 2.5)], dtype=types), RUN)
       query_id doc_id  score
     0        q      a    2.5
     """

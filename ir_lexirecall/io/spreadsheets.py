@@ -44,7 +44,7 @@ def escaped_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_original_ids(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table that was written to judge in with its original ids; other tables as they are."""
+    """Return a table written to judge in with its original ids; other tables as they are."""
     if not set(table.columns) >= _FOR_PEOPLE:
         return table
     columns = {

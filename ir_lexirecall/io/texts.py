@@ -287,7 +287,7 @@ def _of_csv(file: File, what: str) -> Iterator[IdAndText]:
 
 
 def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
-    """Yield the ids and texts in lines, apart by a tab, else by blanks; with a header or without."""
+    """Yield the ids and texts in lines, separated by a tab, else by blanks."""
     rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(file))
     first = next(rows, None)
     if first is None:

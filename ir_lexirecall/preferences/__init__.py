@@ -1,1 +1,1 @@
-"""Which of two rankings is better, exactly: preferences of aligned runs, their counts, and what decided."""
+"""Which of two rankings is better: preferences, their counts, and what decided."""

@@ -1,4 +1,7 @@
-"""Counting preferences: who wins how often, from standings where a preference orders the runs, else pair by pair; and what decided them."""
+"""Counts of preferences: which run wins how often, and what decided.
+
+They come from standings if a preference orders the runs, else pair by pair.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ from ir_lexirecall.preferences.functions import (
 
 @dataclass(frozen=True)
 class Counts:
-    """Of one preference, for every ordered pair of S runs, shape ``(S, S)``; and per query against all others."""
+    """Counts of one preference for every ordered pair of S runs, shape ``(S, S)``.
+
+    They are also there per query, against all other runs.
+    """
 
     wins: Ints
     losses: Ints
@@ -104,7 +110,7 @@ class PreferenceCounts(Memoised):
 
     @memoised
     def standing(self, preference: str) -> NDArray[np.int32]:
-        """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
+        """Return how many runs are better, shape ``(S, Q)``, if a preference orders the runs."""
         standing = np.empty((len(self.runs), len(self.queries)), dtype=np.int32)
         for block in row_blocks(standing.shape[1], len(self.runs), BLOCK):
             standing[:, block] = STANDINGS[preference](self.positions.part(block))
@@ -144,14 +150,14 @@ class PreferenceCounts(Memoised):
         return groups
 
     def ranks_of(self, pair: tuple[int, int]) -> Iterator[tuple[Ints, Ranks]]:
-        """Yield blocks of queries, and the ranks of two runs by recall level, ``(levels, q, 2)``."""
+        """Return blocks of queries, with the ranks of two runs by level, ``(levels, q, 2)``."""
         return (
             (queries, self.positions.padded(queries, list(pair)))
             for queries in self._similar_queries
         )
 
     def pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
-        """Preferences of all pairs (of some runs) on some queries, for those that do not order the runs."""
+        """Return preferences of all pairs of runs on some queries, without an order of runs."""
         if preference != "dominance":
             return PAIRWISE[preference](
                 self.positions.padded(queries, runs), self.positions.m[queries]
@@ -182,7 +188,7 @@ class PreferenceCounts(Memoised):
     def of_pairs(
         self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints
     ) -> Iterator[Floats]:
-        """Preferences of pairs of runs, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
+        """Yield preferences of pairs of runs, some ``(p, Q)`` at a time; 0 if not comparable."""
         if is_pairwise(preference):
             out = np.empty((len(a), len(self.queries)))
             for where, block in self.blocks(preference):
@@ -195,7 +201,10 @@ class PreferenceCounts(Memoised):
             yield np.sign(standing[second[some]] - standing[first[some]]).astype(np.float64)
 
     def tensor(self, preference: str) -> Floats:
-        """Preference of every pair on every query, shape ``(Q, S, S)``: first over second run; NaN: not comparable."""
+        """Return the preference of every pair on every query, shape ``(Q, S, S)``.
+
+        It is that of the first over the second run, NaN if they are not comparable.
+        """
         tensor = np.empty((len(self.queries), len(self.runs), len(self.runs)))
         for where, block in self.blocks(preference):
             tensor[where] = block

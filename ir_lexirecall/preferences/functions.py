@@ -1,4 +1,4 @@
-"""Preference functions: which of several rankings of one query is better, from the ranks themselves.
+"""Preference functions: which of several rankings of a query is better, from ranks.
 
 Two kinds. An *ordering* puts the systems of a query in order (``standing``: how many are better),
 so S systems cost one sort, and preferences are signs of differences. A *pairwise* function gives a
@@ -26,7 +26,7 @@ INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not 
 
 @dataclass(frozen=True)
 class Positions:
-    """Ranks of the retrieved relevant documents of S runs on Q queries with m > 0 relevant documents each."""
+    """Ranks of the retrieved relevant documents of S runs on Q queries with m > 0 each."""
 
     rank: Ints  # the ranks, ascending within a system and query
     row: Ints  # for each of ``rank``, which row of the system's ``AlignedRun`` it is
@@ -38,7 +38,7 @@ class Positions:
     def from_runs(
         cls, systems: Sequence[AlignedRun], rel: float, cutoff: int | None, queries: Ints
     ) -> Positions:
-        """Positions at grade ``rel`` within ``cutoff``, on the given queries of the systems' judgments."""
+        """Return positions at grade ``rel`` within ``cutoff``, on the given queries."""
         ranks, rows, counts = [], [], []
         relevant = systems[0].judgments.grade >= rel
         for system in systems:
@@ -65,7 +65,9 @@ class Positions:
         return replace(self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries])
 
     def padded(self, queries: Any = slice(None), systems: Any = slice(None)) -> Ranks:
-        """p_1, p_2, ... on some queries of some systems, shape ``(levels, Q, S)``; a missing one is the type's maximum.
+        """Return p_1, p_2, ... on some queries of some systems, shape ``(levels, Q, S)``.
+
+        A missing one is the type's maximum.
 
         The type is the smallest that holds the ranks, because comparing all pairs reads them often.
         """
@@ -116,7 +118,9 @@ def lexiprecision_standing(p: Positions) -> Ints:
 def _lexicographic(
     p: Positions, value: Callable[[Ints, Any, Any], Ints], *, first: Ints, most: int
 ) -> Ints:
-    """Standing by ``first`` and then ``value(level, system, query)`` for level 0, 1, ...; smaller is better.
+    """Return the standing by ``first``, then by ``value(level, system, query)`` per level.
+
+    Smaller is better.
 
     As many levels as 63 bits hold are compared as one number; values lie in 0..``most``. The fewer
     systems are still tied, the more levels are looked at next.
@@ -152,7 +156,7 @@ def _lexicographic(
 
 
 def _refine(standing: Ints, keys: Ints, system: Ints, query: Ints) -> None:
-    """Break the ties of ``standing`` among the given (system, query) pairs by their ``keys``, the first row first.
+    """Break the ties of ``standing`` among (system, query) pairs by ``keys``, row by row.
 
     Smaller is better. ``keys`` has a column per pair.
     """
@@ -167,7 +171,7 @@ def _refine(standing: Ints, keys: Ints, system: Ints, query: Ints) -> None:
 
 
 def _tied(standing: Ints, system: Ints, query: Ints) -> tuple[Ints, Ints]:
-    """Those of the given (system, query) pairs that share their standing with another one of the same query."""
+    """Return the (system, query) pairs that share their standing with another system."""
     key = query * len(standing) + standing[system, query]
     again = np.bincount(key, minlength=1)[key] > 1
     return system[again], query[again]
@@ -201,7 +205,10 @@ def rrlexiprecision(ranks: Ranks, m: Ints) -> Floats:
 
 
 def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], Floats]:
-    """Sum over recall levels i of w_i sign(p'_i - p_i), with ``weights(m)`` scaled to sum to 1; otherwise as above."""
+    """Return a preference: the sum over recall levels i of w_i sign(p'_i - p_i).
+
+    ``weights(m)`` are scaled to sum to 1.
+    """
 
     def preference(ranks: Ranks, m: Ints) -> Floats:
         earlier = ranks[:, :, :, None] < ranks[:, :, None, :]
@@ -231,7 +238,10 @@ def _levels(m: int) -> Floats:
 
 
 def dominance(by_grade: Sequence[Ranks]) -> Floats:
-    """1 where a system has, at every depth, at least as many documents of every grade or more, and once strictly more.
+    """Return 1 where a system dominates another one.
+
+    It does if, at every depth, it has at least as many documents of every grade or more, and once
+    strictly more.
 
     ``by_grade`` holds the padded ranks at each grade threshold; the result, of shape ``(Q, S, S)``,
     has 0 for equal rankings and NaN for pairs that are not comparable (Ferrante, Ferro, Maistro,

@@ -74,7 +74,9 @@ def parse_preference(criterion: Any) -> Preference | None:
 
 
 def with_parameters(criteria: Iterable[Any], **params: Any) -> list[Any]:
-    """Criteria; preferences among them take those parameters, other than None, that their names leave out.
+    """Return criteria; preferences take the parameters that their names leave out.
+
+    A parameter that is None is not given.
 
     >>> with_parameters(["rpp", "lexirecall@5", "AP"], rel=2, cutoff=10)
     ['rpp(rel=2)@10', 'lexirecall(rel=2)@5', 'AP']

@@ -1,5 +1,7 @@
-"""The embedded collection: 90 short passages on seven everyday subjects, 16 queries, graded judgments with subtopics
-and two further aspects (credibility, readability), and five runs by simple retrieval functions.
+"""The embedded collection: passages, queries, graded judgments, and runs.
+
+It has 90 short passages on seven everyday subjects, 16 queries, graded judgments with subtopics and
+two further aspects (credibility, readability), and five runs by simple retrieval functions.
 
 Everything was written for this library and comes with it: no network is needed.
 """
@@ -32,7 +34,7 @@ def _read(name: str) -> pd.DataFrame:
 
 
 def docs() -> pd.DataFrame:
-    """The passages: ``doc_id``, ``title``, ``text``.
+    """Return the passages: ``doc_id``, ``title``, ``text``.
 
     >>> len(docs())
     90
@@ -41,7 +43,7 @@ def docs() -> pd.DataFrame:
 
 
 def queries() -> pd.DataFrame:
-    """The queries: ``query_id``, ``text``.
+    """Return the queries: ``query_id``, ``text``.
 
     >>> len(queries())
     16
@@ -50,7 +52,7 @@ def queries() -> pd.DataFrame:
 
 
 def subtopics() -> pd.DataFrame:
-    """What each subtopic of a query asks for: ``query_id``, ``subtopic_id``, ``text``.
+    """Return what each subtopic of a query asks for: ``query_id``, ``subtopic_id``, ``text``.
 
     >>> len(subtopics())
     50
@@ -59,9 +61,10 @@ def subtopics() -> pd.DataFrame:
 
 
 def qrels() -> pd.DataFrame:
-    """The judgments, a row per query, subtopic and document: ``relevance`` 0-3 for the subtopic, ``credibility`` and
-    ``readability`` 0-2 for the document. A document's highest grade comes last, for tools that keep
-    the last one.
+    """Return the judgments, a row per query, subtopic and document.
+
+    ``relevance`` is 0-3 for the subtopic, ``credibility`` and ``readability`` 0-2 for the document. A
+    document's highest grade comes last, for tools that keep the last one.
 
     >>> list(qrels().columns)
     ['query_id', 'subtopic_id', 'doc_id', 'relevance', 'credibility', 'readability']
@@ -71,7 +74,7 @@ def qrels() -> pd.DataFrame:
 
 @called("demo.run")
 def run(name: str) -> pd.DataFrame:
-    """The run ``name``, one of those in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
+    """Return the run ``name``, one of those in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
 
     Raises:
         ValueError: there is no run of that name.
@@ -95,7 +98,10 @@ def runs() -> dict[str, pd.DataFrame]:
 
 @called("demo.write")
 def write(folder: str | os.PathLike[str]) -> list[str]:
-    """Write the collection as files: ``qrels.txt`` (TREC's columns), a run each such as ``bm25.run``, ``queries.tsv``, ``docs.tsv``.
+    """Write the collection as files.
+
+    They are ``qrels.txt`` (TREC's columns), a run each such as ``bm25.run``, ``queries.tsv`` and
+    ``docs.tsv``.
 
     ``qrels.txt`` names subtopics in its second column; ``qrels.tsv`` has the two further aspects,
     too.
