@@ -105,6 +105,8 @@ def run_meta(options: Options) -> None:
         if "n_resamples" in record.options:  # which are its own
             known["n_resamples"] = record.test.n_resamples
         values["test"] = Options(**known).significance_test()
+    if len(values.get("qrels_b", ())) == 1:
+        (values["qrels_b"],) = values["qrels_b"]
     study: Any = meta
     if record.runs:
         inputs, kept = Inputs(options), options.allow_empty

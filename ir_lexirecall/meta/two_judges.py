@@ -1,9 +1,10 @@
-"""Two judges: do two sets of judgments agree on documents, on the order of runs, and on what is significant?"""
+"""Two judges, or one beside several: agreement on documents, on runs, and on what is significant."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_integer, required
+from ir_lexirecall._util.errors import check_integer, check_number, naming, required
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.compared import Design
@@ -21,6 +22,7 @@ from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.io.values import run_name
 from ir_lexirecall.meta.agreements import order_of, tau_b
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.missing_labels import interval, times_drawn
@@ -33,17 +35,41 @@ from ir_lexirecall.significance import SignificanceTest
 
 def _finding(table: pd.DataFrame) -> Finding:
     """Return the finding: agreement on documents, on the order of runs, and on conclusions."""
-    kappa, alpha = (
-        format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha")
-    )
-    sentences = [f"{introduction(table)} Of grades: kappa {kappa}, alpha {alpha}."]
+    sentences = [introduction(table)]
+    if "kappa_of_grades" in table.attrs:
+        kappa, alpha = (
+            format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha")
+        )
+        sentences = [f"{sentences[0]} Of grades: kappa {kappa}, alpha {alpha}."]
     for row in table.itertuples():
+        judge = f"{row.judge}, " if "judge" in table else ""
         sentences.append(
-            f"{row.measure}, grade {row.rel:g} or more: tau {format_number(row.tau, 3)}; "
+            f"{judge}{row.measure}, {_threshold_label(row.rel, row.rel_b)}: tau {format_number(row.tau, 3)}; "
             f"of {count(row.pairs, 'pair')} of runs, {row.both} differ significantly by both, "
             f"{row.only_a + row.only_b} by one only, {row.opposite} in opposite directions."
         )
+    left_out = table.attrs["left_out"]
+    if left_out:
+        sentences.append(f"Left out, as a judge has nothing relevant: {'; '.join(left_out)}.")
     return Finding(sentences)
+
+
+def _threshold_label(rel: float, rel_b: float) -> str:
+    """Return the label of a threshold, or of one for each judge.
+
+    >>> _threshold_label(2, 2), _threshold_label(2, 1)
+    ('grade 2 or more', 'grade 2 or more (the other judge: 1)')
+    """
+    label = f"grade {rel:g} or more"
+    return label if rel == rel_b else f"{label} (the other judge: {rel_b:g})"
+
+
+def _bar_labels(table: pd.DataFrame) -> pd.Series:
+    """Return the label of each row in the picture."""
+    labels = table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)
+    other = " / " + table["rel_b"].map("{:g}".format)
+    labels = labels + other.where(table["rel"] != table["rel_b"], "")
+    return table["judge"] + ": " + labels if "judge" in table else labels
 
 
 @study(
@@ -59,27 +85,34 @@ def _finding(table: pd.DataFrame) -> Finding:
             "neither": "by neither",
         },
         meaning="pairs of runs",
-        marks=lambda table: table.set_index(
-            table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)
-        ),
+        marks=lambda table: table.set_index(_bar_labels(table)),
     ),
     example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
     options={
         "qrels_b": Option(
-            "qrels of the other judge, on the same queries", required=True, shown="FILE"
+            "qrels of the other judge, or of several, on the same queries",
+            several=True,
+            required=True,
+            shown="FILE",
+        ),
+        "rel_b": Option(
+            "smallest grade of the other judge that counts as relevant, beside --rel of QRELS "
+            "(default: the same grades for both, one after the other)",
+            float,
         ),
         "n_resamples": Option(
             "resamples of the queries, for the range of tau (default: 1000)", int
         ),
         **SEED,
     },
-    runs=("cutoff", "allow_empty"),
+    runs=("rel", "cutoff", "allow_empty"),
     test=SignificanceTest(),
 )
 def judges(
     self: Decisions,
-    qrels_b: QrelsLike,
+    qrels_b: QrelsLike | Mapping[str, QrelsLike] | Sequence[str | os.PathLike[str]],
     *,
+    rel_b: float | Mapping[float, float] | None = None,
     test: str | SignificanceTest | None = None,
     n_resamples: int = 1000,
     seed: int = 0,
@@ -95,26 +128,31 @@ def judges(
 
     Args:
         qrels_b: judgments by the other judge, in any form that ``evaluate`` takes; the study's
-            qrels are those of the first. Queries that only one of them has are left out.
+            qrels are those of the first. Queries that only one of them has are left out. Or
+            several judges: a mapping of names to judgments, or a list of files.
+        rel_b: the smallest grade of the other judge that counts as relevant, where the study's
+            ``rel`` is that of its qrels; or a mapping of thresholds, ``{2: 1}`` for people's 2
+            against the other judge's 1. By default every threshold is that of both.
         test: of the differences: a test's name, or a ``SignificanceTest``, as in ``compare``.
         n_resamples, seed: queries are resampled, to see how much tau depends on them.
 
     Returns:
-        A row per measure and threshold: ``measure``, ``rel``, ``queries``, ``documents`` (judged by
-        both), ``kappa``, ``alpha``, ``tau``, ``tau_low``, ``tau_high``, ``tau_ap``, ``tau_ap_low``,
-        ``tau_ap_high``, ``pairs``, ``both``, ``only_a``, ``only_b``, ``opposite``, ``neither``.
-        From ``tau_low`` to ``tau_high`` lie 95% of the taus of resampled queries: other queries
-        would give another tau. This is not a confidence interval of the tau of the true means: in
-        resamples close runs change places more often than in the sample, so tau is lower there, and
-        two judges whose true orders agree are found below 1. ``attrs`` hold ``confusion``
+        A row per measure and threshold (of several judges, per ``judge``, too): ``measure``,
+        ``rel``, ``rel_b``, ``queries``, ``documents`` (judged by both), ``kappa``, ``alpha``,
+        ``tau``, ``tau_p05``, ``tau_p95``, ``tau_ap``, ``tau_ap_p05``, ``tau_ap_p95``, ``pairs``,
+        ``both``, ``only_a``, ``only_b``, ``opposite``, ``neither``. ``tau_p05`` and ``tau_p95`` are
+        percentiles of the taus of resampled queries: other queries would give another tau. They
+        are no confidence interval, and tau may lie outside: in resamples close runs change places
+        more often than in the sample. A threshold at which a judge has nothing relevant has no row;
+        ``attrs["left_out"]`` names it. With one other judge ``attrs`` also hold ``confusion``
         (documents by grade of a, then of b), ``kappa_of_grades`` (linear weights) and
         ``alpha_of_grades`` (ordinal). NaN if a coefficient is not defined, such as kappa of a judge
         who gives one grade only.
 
     Raises:
         ModuleNotFoundError: statsmodels or krippendorff is not installed.
-        ValueError: no common query, fewer than two runs, bad input, an unknown test, or runs that
-            were given aligned.
+        ValueError: no common query, fewer than two runs, bad input, an unknown test, runs that
+            were given aligned, or no threshold at which both judges have something relevant.
 
     Source: Yilmaz, Aslam, Robertson, A New Rank Correlation Coefficient for Information Retrieval,
     SIGIR 2008, doi 10.1145/1390334.1390435; Hayes, Krippendorff, Answering the Call for a Standard
@@ -134,19 +172,23 @@ def judges(
         test = SignificanceTest(test, progress=self.progress)
     if not self.labels:
         self.check()
-    two = TwoJudges.of(self, Judgments.from_qrels(qrels_b))
+    several = several_judges(qrels_b)
     rows: list[dict[str, Any]] = []
-    for rel in two.thresholds():
-        facts = {"rel": rel, **two.agreement_on_documents(rel)}
-        comparisons = two.comparisons(rel, self.labels, test)
-        for name in self.labels:
-            order = _orders(comparisons, name, n_resamples, seed)
-            rows.append({"measure": name, **facts, **order, **_conclusions(comparisons, name)})
-    rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
-    provenance = {
+    left_out: list[str] = []
+    first = FirstJudge(self.labels, test, self.rel, n_resamples, seed)
+    for judge, qrels in ({"": qrels_b} if several is None else several).items():
+        with naming(f"judge {judge!r}" if judge else ""):
+            two = TwoJudges.of(self, Judgments.from_qrels(qrels))
+            found, lacking = first.beside(two, rel_b)
+        rows += [row if several is None else {"judge": judge, **row} for row in found]
+        left_out += [reason if several is None else f"{judge}, {reason}" for reason in lacking]
+    if not rows:
+        raise ValueError(f"a judge has nothing relevant at any threshold: {'; '.join(left_out)}")
+    provenance: dict[str, Any] = {
         "measures": list(self.labels),
         "runs": self.names,
         "queries": len(two.query_ids),
+        "left_out": left_out,
         "test": {
             name: test.named(measure=isinstance(criterion, IRMeasure)).name
             for name, criterion in self.labels.items()
@@ -155,11 +197,91 @@ def judges(
         "alpha": test.alpha,
         "n_resamples": n_resamples,
         "seed": seed,
-        "confusion": confusion(*two.grades),
-        "kappa_of_grades": _kappa(*two.grades, weights="linear"),
-        "alpha_of_grades": _alpha(*two.grades, "ordinal"),
     }
+    if several is None:
+        provenance["confusion"] = confusion(*two.grades)
+        provenance["kappa_of_grades"] = _kappa(*two.grades, weights="linear")
+        provenance["alpha_of_grades"] = _alpha(*two.grades, "ordinal")
     return recorded(pd.DataFrame(rows), "judges", **provenance)
+
+
+def several_judges(qrels: Any) -> dict[str, Any] | None:
+    """Return judgments of several judges by name; None for those of one judge.
+
+    >>> several_judges({"q1": {"d1": 1}}) is None
+    True
+    >>> list(several_judges({"llama": {"q1": {"d1": 1}}, "gpt": "gpt.qrels"}))
+    ['llama', 'gpt']
+    """
+    if isinstance(qrels, (list, tuple)) and qrels:
+        is_files = all(isinstance(path, (str, os.PathLike)) for path in qrels)
+        return {run_name(path): path for path in qrels} if is_files else None
+    if not isinstance(qrels, Mapping) or not qrels:
+        return None
+    is_one_judge = all(
+        isinstance(documents, Mapping)
+        and not any(isinstance(grades, Mapping) for grades in documents.values())
+        for documents in qrels.values()
+    )
+    return None if is_one_judge else {str(name): judgments for name, judgments in qrels.items()}
+
+
+@dataclass(frozen=True)
+class FirstJudge:
+    """The study's judge, whose comparisons of the runs are the same beside each other judge.
+
+    Attributes:
+        criteria: the measures and preferences.
+        test: how differences are tested.
+        rel: the study's threshold.
+        n_resamples, seed: of the queries.
+        known: comparisons by queries and threshold.
+    """
+
+    criteria: Mapping[str, Any]
+    test: SignificanceTest
+    rel: float
+    n_resamples: int
+    seed: int
+    known: dict[Any, Comparison] = field(default_factory=dict)
+
+    def beside(self, two: TwoJudges, rel_b: Any) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return the rows of the table, by measure and threshold, and why thresholds have none."""
+        rows: list[dict[str, Any]] = []
+        left_out: list[str] = []
+        for rel, rel_other in two.thresholds(rel_b, self.rel):
+            if reason := two.lacks_relevant(rel, rel_other):
+                left_out.append(reason)
+                continue
+            facts = {"rel": rel, "rel_b": rel_other, **two.agreement_on_documents(rel, rel_other)}
+            comparisons = two.comparisons(rel, rel_other, self)
+            for name in self.criteria:
+                order = _orders(comparisons, name, self.n_resamples, self.seed)
+                conclusions = _conclusions(comparisons, name)
+                rows.append({"measure": name, **facts, **order, **conclusions})
+        rows.sort(key=lambda row: list(self.criteria).index(row["measure"]))
+        return rows, left_out
+
+    def comparison(
+        self, judgments: Judgments, runs: Mapping[str, AlignedRun], rel: float
+    ) -> Comparison:
+        """Return the comparison of runs by the study's judge, made once."""
+        key = tuple(judgments.query_ids), rel
+        if key not in self.known:
+            self.known[key] = self.compared(judgments, runs, rel)
+        return self.known[key]
+
+    def compared(
+        self, judgments: Judgments, runs: Mapping[str, AlignedRun], rel: float
+    ) -> Comparison:
+        """Return the comparison of runs where grades below ``rel`` count as not relevant."""
+        criteria = {name: _with_rel(criterion, rel) for name, criterion in self.criteria.items()}
+        grade = judgments.grade
+        binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
+        rejudged: dict[str, Any] = {
+            name: replace(run, judgments=binary) for name, run in runs.items()
+        }
+        return compare_runs(binary, rejudged, criteria, Design(test=self.test, allow_empty=True))
 
 
 @dataclass(frozen=True)
@@ -195,17 +317,44 @@ class TwoJudges:
         grades = _grades_of_common_documents(*judgments)
         return cls(query_ids, judgments, (runs_of_first, runs_of_other), grades)
 
-    def thresholds(self) -> list[float]:
-        """Return the grades above 0 that either judge gives, whole ones as integers."""
+    def thresholds(
+        self, rel_b: float | Mapping[float, float] | None, rel: float
+    ) -> list[tuple[float, float]]:
+        """Return thresholds of both judges.
+
+        Args:
+            rel_b: that of the other judge, or the other judge's by the study's; by default every
+                grade above 0 that either judge gives, whole ones as integers, for both.
+            rel: the study's own.
+        """
+        if isinstance(rel_b, Mapping):
+            return [
+                (check_number("rel_b", one, above=0), check_number("rel_b", other, above=0))
+                for one, other in rel_b.items()
+            ]
+        if rel_b is not None:
+            return [(rel, check_number("rel_b", rel_b, above=0))]
         grades = np.concatenate([judgments.grade for judgments in self.judgments])
-        return [
+        levels = [
             int(grade) if grade.is_integer() else grade
             for grade in np.unique(grades[grades > 0]).tolist()
         ]
+        return [(level, level) for level in levels]
 
-    def agreement_on_documents(self, rel: float) -> dict[str, float]:
-        """Return how far the judges agree on which documents have grade ``rel`` or more."""
-        relevant_a, relevant_b = ((grades >= rel).astype(np.float64) for grades in self.grades)
+    def lacks_relevant(self, rel: float, rel_b: float) -> str:
+        """Return which judge has nothing relevant on the common queries; empty if both have."""
+        thresholds = {"the first judge": rel, "the other judge": rel_b}
+        for judgments, (judge, least) in zip(self.judgments, thresholds.items(), strict=True):
+            if not (judgments.grade >= least).any():
+                return f"{judge} gives no grade {least:g} or more"
+        return ""
+
+    def agreement_on_documents(self, rel: float, rel_b: float) -> dict[str, float]:
+        """Return how far the judges agree on which documents are relevant."""
+        relevant_a, relevant_b = (
+            (grades >= least).astype(np.float64)
+            for grades, least in zip(self.grades, (rel, rel_b), strict=True)
+        )
         return {
             "queries": len(self.query_ids),
             "documents": len(relevant_a),
@@ -213,21 +362,13 @@ class TwoJudges:
             "alpha": _alpha(relevant_a, relevant_b, "nominal"),
         }
 
-    def comparisons(
-        self, rel: float, criteria: Mapping[str, Any], test: SignificanceTest
-    ) -> list[Comparison]:
-        """Return the comparison of the runs for each judge, with grades below ``rel`` not relevant."""
-        at_threshold = {name: _with_rel(criterion, rel) for name, criterion in criteria.items()}
-        design = Design(test=test, allow_empty=True)
-        comparisons = []
-        for judgments, runs in zip(self.judgments, self.runs, strict=True):
-            grade = judgments.grade
-            binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
-            rejudged: dict[str, Any] = {
-                name: replace(run, judgments=binary) for name, run in runs.items()
-            }
-            comparisons.append(compare_runs(binary, rejudged, at_threshold, design))
-        return comparisons
+    def comparisons(self, rel: float, rel_b: float, first: FirstJudge) -> list[Comparison]:
+        """Return the comparison of the runs for each judge, at the judges' thresholds."""
+        (judgments, other), (runs, other_runs) = self.judgments, self.runs
+        return [
+            first.comparison(judgments, runs, rel),
+            first.compared(other, other_runs, rel_b),
+        ]
 
 
 def _full_runs(decisions: Decisions) -> dict[str, Any]:
@@ -302,12 +443,12 @@ def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
 def _orders(
     comparisons: list[Comparison], name: str, n_resamples: int, seed: int
 ) -> dict[str, float]:
-    """Return Kendall's tau and tau_AP of the orders of runs, with 95% ranges over resampled queries."""
+    """Return Kendall's tau and tau_AP of the orders of runs, with percentiles over resampled queries."""
     one, other = (comparison.compared.criterion(name) for comparison in comparisons)
     common, place, other_place = np.intersect1d(one.query_ids, other.query_ids, return_indices=True)
     if not len(common):
         return dict.fromkeys(
-            [f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_low", "_high")], np.nan
+            [f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_p05", "_p95")], np.nan
         )
     a, b = one.standings[:, place], other.standings[:, other_place]
     weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
@@ -316,7 +457,7 @@ def _orders(
     tau = tau_b(*(order_of(x, pairs) for x in means))
     columns: dict[str, float] = {}
     for what, values in (("tau", tau), ("tau_ap", tau_ap(*means))):
-        columns[what], columns[f"{what}_low"], columns[f"{what}_high"] = interval(values, 0.05)
+        columns[what], columns[f"{what}_p05"], columns[f"{what}_p95"] = interval(values, 0.1)
     return columns
 
 

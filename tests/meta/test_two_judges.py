@@ -84,7 +84,7 @@ def test_queries_and_grades_of_one_judge_alone_take_no_part() -> None:
     b = {"q2": {"a": 2, "b": 0}, "q3": {"a": 0}}
     runs = {"x": {"q2": {"a": 2, "b": 1}}, "y": {"q2": {"a": 1, "b": 2}}}
     table = Study("AP", a, runs).judges(b, n_resamples=5)
-    assert table["queries"].tolist() == [1, 1]
+    assert table["queries"].tolist() == [1]  # the first judge gives no grade 2
     # The first judge's grade of document b is negative: it was pooled, not judged.
     assert table.attrs["confusion"] == {1: {1: 0, 2: 1}, 2: {1: 0, 2: 0}}
     with pytest.raises(
@@ -118,8 +118,8 @@ def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
         for _ in range(2)
     )
     assert one.equals(again)
-    assert (one["tau_low"] <= one["tau_high"]).all()
-    assert (one["tau_low"] < 1).any()
+    assert (one["tau_p05"] <= one["tau_p95"]).all()
+    assert (one["tau_p05"] < 1).any()
 
 
 def test_means_far_below_one_are_told_apart() -> None:
@@ -134,3 +134,51 @@ def test_means_far_below_one_are_told_apart() -> None:
         ["TSE(exposure='RBP',p=0.5)"], qrels, {"a": run(42), "b": run(45), "c": run(50)}
     ).judges(qrels)
     assert table[["tau", "tau_ap", "both"]].iloc[0].tolist() == [1, 1, 3]
+
+
+def test_thresholds_per_judge() -> None:
+    doubled = {q: {d: 2 * g for d, g in docs.items()} for q, docs in QRELS.items()}
+    study = Study("AP", QRELS, RUNS, rel=1)
+    (row,) = study.judges(doubled, rel_b=2, n_resamples=5).to_dict("records")
+    assert (row["rel"], row["rel_b"], row["kappa"], row["tau"]) == (1, 2, 1, 1)
+    table = study.judges(doubled, rel_b={1: 2, 2: 4, 3: 2}, n_resamples=5)
+    assert table["kappa"].eq(1).tolist() == [True, True, False]
+    with pytest.raises(ValueError, match="judges: rel_b must be"):
+        study.judges(doubled, rel_b=0)
+
+
+def test_thresholds_at_which_a_judge_has_nothing_relevant_are_named() -> None:
+    binary = {q: {d: min(g, 1) for d, g in docs.items()} for q, docs in QRELS.items()}
+    table = Study("AP", QRELS, RUNS).judges(binary, n_resamples=5)
+    assert table["rel"].tolist() == [1]
+    assert table.attrs["left_out"] == [
+        "the other judge gives no grade 2 or more",
+        "the other judge gives no grade 3 or more",
+    ]
+    from ir_lexirecall import meta
+
+    assert "Left out, as a judge has nothing relevant: the other judge" in meta.summary(table)
+    with pytest.raises(ValueError, match="judges: a judge has nothing relevant at any threshold"):
+        Study("AP", QRELS, RUNS).judges(binary, rel_b=3)
+
+
+def test_several_judges_in_one_table_have_the_rows_of_each() -> None:
+    others = {"one": another_judge(0.2, 1), "two": another_judge(0.5, 2)}
+    study = Study(["AP", "lexirecall"], QRELS, RUNS)
+    table = study.judges(others, n_resamples=20)
+    for name, qrels in others.items():
+        alone = study.judges(qrels, n_resamples=20)
+        rows = table[table["judge"] == name].drop(columns="judge").reset_index(drop=True)
+        assert rows.equals(alone)
+    with pytest.raises(ValueError, match="judges: judge 'none': the two sets"):
+        study.judges({"one": QRELS, "none": {"q": {"a": 1}}})
+
+
+def test_several_judges_are_one_picture() -> None:
+    pytest.importorskip("matplotlib")
+    from ir_lexirecall import meta
+
+    table = Study("AP", QRELS, RUNS).judges({"a": QRELS, "b": another_judge(0.3)}, n_resamples=5)
+    labels = [tick.get_text() for tick in meta.plot(table).get_yticklabels()]
+    assert len(labels) == len(table)
+    assert labels[0].startswith("a: AP")
