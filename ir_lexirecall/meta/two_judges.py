@@ -215,7 +215,7 @@ def several_judges(qrels: Any) -> dict[str, Any] | None:
     """
     if isinstance(qrels, (list, tuple)) and qrels:
         is_files = all(isinstance(path, (str, os.PathLike)) for path in qrels)
-        return {run_name(path): path for path in qrels} if is_files else None
+        return {judge_name(path): path for path in qrels} if is_files else None
     if not isinstance(qrels, Mapping) or not qrels:
         return None
     is_one_judge = all(
@@ -224,6 +224,15 @@ def several_judges(qrels: Any) -> dict[str, Any] | None:
         for documents in qrels.values()
     )
     return None if is_one_judge else {str(name): judgments for name, judgments in qrels.items()}
+
+
+def judge_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of the judge whose judgments a file holds.
+
+    >>> judge_name("judges/llama.qrels.gz")
+    'llama'
+    """
+    return run_name(path).removesuffix(".qrels")
 
 
 @dataclass(frozen=True)
