@@ -52,7 +52,7 @@ present: Any = LazyModule("ir_lexirecall.present")
 
 INCOMPLETE = 5
 """Exit code where a file of values is cut off: only a part of it was compared."""
-_CODES = {INCOMPLETE: "a file of --values is cut off: what is whole was compared"}
+_CODES = {INCOMPLETE: "a file of --values is cut off: the complete part was compared"}
 _PREDICTED_VALUES = "; with --values, values that follow from such judgments"
 
 

@@ -126,6 +126,8 @@ def _steps(result: Comparison) -> list[Step]:
     steps = [Step("--pairs", ".table()"), Step(f"--explain {a} {b}", f".explain({quoted})")]
     if result.compared.scored is not None:
         steps.append(Step("--bounds", ".bounds()"))
+    if len(result.criteria) > 1:
+        steps.append(Step("--disagree X Y A B", ".disagreements(x, y, a, b)"))
     return [*steps, Step("report -o FILE", "report(result, path)")]
 
 

@@ -292,7 +292,7 @@ def _step_lines(steps: Sequence[Step], width: int | None, *, options: bool) -> l
         if step.purpose:
             lines.append(f"{step.option if options else step.code}   {step.purpose}")
     if any(plain):
-        lines.append("  ".join(filter(None, plain)))
+        lines.append("  ".join(step.replace(" ", _UNBROKEN) for step in plain if step))
     return _wrapped(lines, width)
 
 

@@ -132,7 +132,8 @@ Careful
   Mostly ties by nDCG@10: worst and a (20 of 30 queries), worst and b (20 of 30
     queries) and worst and c (20 of 30 queries).
 
-.table()  .explain(a, b)  .bounds()  report(result, path)"""
+.table()  .explain(a, b)  .bounds()  .disagreements(x, y, a, b)
+report(result, path)"""
 
 
 AGAINST = """\
