@@ -24,6 +24,7 @@ doi 10.1145/3209978.3210024)::
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -195,12 +196,35 @@ def marks(
 
 
 def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> int:
-    """Mark by mark; how many more agree where aspect relevance is read as unseen elsewhere."""
-    known = properties().set_index("property")["meaning"]
+    """Compare Table 1 mark by mark.
+
+    Returns:
+        How many more marks agree where aspect relevance is read as unseen elsewhere.
+    """
+    meaning = properties().set_index("property")["meaning"]
     print("The ten constraints, as they are checked")
     for short, name in [*CONSTRAINTS.items(), NARROWER]:
-        print(f"  {short:8} {name}: {known[name]}")
+        print(f"  {short:8} {name}: {meaning[name]}")
     ours = marks(MEASURES, cases, size)
+    narrower = compare_marks(ours, count)
+    saturation(count)
+    other = marks(PARAMETERS, cases, size)["mark"].unstack()
+    print("\n  The same with other parameters")
+    print_marks(other, PARAMETERS)
+    ndeval = marks(OF_NDEVAL, cases, size)["mark"].unstack()
+    print("  ndeval's measures, for which every grade above 0 is the same")
+    print_marks(ndeval, OF_NDEVAL)
+    binary = marks(BINARY, cases, size, (0, 1))["mark"].unstack()
+    priority = ", ".join(f"{name} {binary.loc[name, 'PRI']}" for name in BINARY)
+    print(f"\n  Priority where relevance is binary: {priority}")
+    claims_of_table_1(ours["mark"].unstack(), other, count)
+    if drawn(plots):
+        picture_of_table_1(ours["mark"].unstack(), plots)
+    return narrower
+
+
+def compare_marks(ours: pd.DataFrame, count: Printed) -> int:
+    """Print Table 1 beside our marks; return how many more agree in the narrower reading."""
     print(
         "\nTable 1: printed mark, then ours where it is another one; ASPREL* is the same printed mark beside the narrower reading\n"
     )
@@ -211,59 +235,46 @@ def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> int:
         for paper, short in zip(printed, CONSTRAINTS, strict=True):
             mark, example = ours.loc[(name, short), ["mark", "counterexample"]]
             why = REASONS.get((name, short), "no reason known")
-            same = count.compare(f"Table 1, {name}, {short}", paper, mark, why=why)
-            cells.append(paper if same else f"{paper} {mark}")
-            if not same and example:
+            is_same = count.compare(f"Table 1, {name}, {short}", paper, mark, why=why)
+            cells.append(paper if is_same else f"{paper} {mark}")
+            if not is_same and example:
                 examples.append(f"{name}, {short}: {example}")
-        printed_mark, mark = printed[-1], ours.loc[(name, NARROWER[0]), "mark"]
-        narrower += (mark == printed_mark) - (ours.loc[(name, "ASPREL"), "mark"] == printed_mark)
-        failing += [name] if printed_mark != ours.loc[(name, "ASPREL"), "mark"] else []
-        cells.append(printed_mark if mark == printed_mark else f"{printed_mark} {mark}")
+        as_printed, unseen = (ours.loc[(name, s), "mark"] for s in ("ASPREL", NARROWER[0]))
+        narrower += (unseen == printed[-1]) - (as_printed == printed[-1])
+        if as_printed != printed[-1]:
+            failing.append(name)
+        cells.append(unseen if unseen == printed[-1] else f"{printed[-1]} {unseen}")
         print(f"{name:14}" + "".join(f"{cell:9}" for cell in cells).rstrip())
     print(
         "\n  Counterexamples (labels from rank 1 on, 1+0 for two subtopics; behind the bar what is not retrieved)"
     )
     for line in examples:
         print(f"    {line}")
+    marked = sum(row[-1] == "+" for row in TABLE_1.values())
     print(
-        f"\n  ASPREL as printed lets documents below be about t and t', too: then {len(failing)} of the {sum(row[-1] == '+' for row in TABLE_1.values())} printed marks + fail, RBU's among them"
+        f"\n  ASPREL as printed lets documents below be about t and t', too: then {len(failing)} of the {marked} printed marks + fail, RBU's among them"
     )
     print(
         f"    ({', '.join(failing)}). ASPREL*, nothing else about them anywhere, is a narrower constraint; all of those marks agree with it."
     )
-    saturation(count)
-    other = marks(PARAMETERS, cases, size)["mark"].unstack()
-    print("\n  The same with other parameters")
-    for name in PARAMETERS:
-        print(
-            f"    {name:22}"
-            + "".join(
-                f"{other.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]]
-            ).rstrip()
-        )
-    ndeval = marks(OF_NDEVAL, cases, size)["mark"].unstack()
-    print("  ndeval's measures, for which every grade above 0 is the same")
-    for name in OF_NDEVAL:
-        print(
-            f"    {name:22}"
-            + "".join(
-                f"{ndeval.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]]
-            ).rstrip()
-        )
-    binary = marks(BINARY, cases, size, (0, 1))["mark"].unstack()
-    print(
-        "\n  Priority where relevance is binary: "
-        + ", ".join(f"{name} {binary.loc[name, 'PRI']}" for name in BINARY)
-    )
-    met = ours["mark"].unstack().eq("+")
-    for without, reading in (
-        (NARROWER[0], "ASPREL as printed"),
-        ("ASPREL", "ASPREL unseen elsewhere"),
-    ):
-        all_ten = met.drop(columns=without).all(axis=1)
+    return narrower
+
+
+def print_marks(table: pd.DataFrame, names: Iterable[str]) -> None:
+    """Print marks of measures, a row each."""
+    for name in names:
+        cells = (f"{table.loc[name, short]:9}" for short in [*CONSTRAINTS, NARROWER[0]])
+        print(f"    {name:22}" + "".join(cells).rstrip())
+
+
+def claims_of_table_1(ours: pd.DataFrame, other: pd.DataFrame, count: Printed) -> None:
+    """Check what the text concludes from Table 1."""
+    readings = {NARROWER[0]: "ASPREL as printed", "ASPREL": "ASPREL unseen elsewhere"}
+    for left_out, reading in readings.items():
+        meets_all = ours.eq("+").drop(columns=left_out).all(axis=1)
         count.claim(
             f"RBU is the only measure that meets all ten constraints, {reading}",
-            list(all_ten.index[all_ten]) == ["RBU@k"],
+            list(meets_all.index[meets_all]) == ["RBU@k"],
         )
     failed = other.drop(columns="ASPREL").loc["RBU(e=0)"]
     count.claim(
@@ -274,23 +285,25 @@ def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> int:
         "RBU meets the closeness threshold from p > 3/4 on, not at p=.5",
         other.loc["RBU(p=0.76)", "CLOSETH"] == "+" != other.loc["RBU(p=0.5)", "CLOSETH"],
     )
-    if drawn(plots):
-        axes = new_figure(8, 6).add_subplot()
-        columns = [*CONSTRAINTS, NARROWER[0]]
-        same = ours["mark"].unstack().loc[list(TABLE_1), columns]
-        printed = pd.DataFrame(
-            [[*row, row[-1]] for row in TABLE_1.values()], index=same.index, columns=same.columns
-        )
-        colour = np.where(same == printed, np.where(same == "+", 0.75, 0.5), 0.25)
-        axes.imshow(colour, cmap="PiYG", vmin=0, vmax=1, aspect="auto")
-        for (i, j), mark in np.ndenumerate(same.to_numpy()):
-            text = mark if printed.iat[i, j] == mark else f"{mark} / {printed.iat[i, j]}"
-            axes.text(j, i, text, ha="center", va="center", fontsize="small")
-        axes.set_title("constraints met; ours / printed where they differ")
-        axes.set_xticks(range(len(columns)), columns, rotation=45)
-        axes.set_yticks(range(len(TABLE_1)), list(TABLE_1))
-        save(axes, plots, "amigo_2018_table_1")
-    return narrower
+
+
+def picture_of_table_1(ours: pd.DataFrame, plots: Path | None) -> None:
+    """Draw our marks, with the printed ones where they differ."""
+    axes = new_figure(8, 6).add_subplot()
+    columns = [*CONSTRAINTS, NARROWER[0]]
+    shown = ours.loc[list(TABLE_1), columns]
+    printed = pd.DataFrame(
+        [[*row, row[-1]] for row in TABLE_1.values()], index=shown.index, columns=shown.columns
+    )
+    colour = np.where(shown == printed, np.where(shown == "+", 0.75, 0.5), 0.25)
+    axes.imshow(colour, cmap="PiYG", vmin=0, vmax=1, aspect="auto")
+    for (i, j), mark in np.ndenumerate(shown.to_numpy()):
+        text = mark if printed.iat[i, j] == mark else f"{mark} / {printed.iat[i, j]}"
+        axes.text(j, i, text, ha="center", va="center", fontsize="small")
+    axes.set_title("constraints met; ours / printed where they differ")
+    axes.set_xticks(range(len(columns)), columns, rotation=45)
+    axes.set_yticks(range(len(TABLE_1)), list(TABLE_1))
+    save(axes, plots, "amigo_2018_table_1")
 
 
 def saturation(count: Printed) -> None:
