@@ -54,13 +54,20 @@ class Design:
         self.test.check_groups(self.groups)
 
     def check_runs(self, runs: Any) -> None:
-        """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""
+        """Check that there are enough runs, among them the baseline, before any is read.
+
+        Raises:
+            ValueError: there are not, or the runs are not a mapping.
+        """
         check_runs(runs, self.least)
         if self.baseline is not None:
             check_choice("baseline", self.baseline, [str(name) for name in runs])
 
     def groups_of(self, query_ids: Sequence[str], table: Any = None) -> QueryGroups | None:
-        """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
+        """Return the groups of the queries, or None.
+
+        A name that is not a file is that of a column of ``table``, if that is a table.
+        """
         if self.groups is None:
             return None
         named = (
@@ -75,7 +82,7 @@ class Design:
     def margins(
         self, criteria: Mapping[str, Criterion], runs: Sequence[str]
     ) -> dict[str, float] | None:
-        """The margin of each criterion in its own unit; None where there is none.
+        """Return the margin of each criterion in its own unit; None without margins.
 
         Raises:
             ValueError: a margin without a baseline, below 0, not finite, relative to a preference,
@@ -87,35 +94,49 @@ class Design:
             raise ValueError(
                 "a margin needs a baseline that runs may not fall behind; pass baseline="
             )
-        given = (
-            self.margin
-            if isinstance(self.margin, Mapping)
-            else dict.fromkeys(criteria, self.margin)
-        )
-        for name in given:
+        margin_of = self.margin
+        if not isinstance(margin_of, Mapping):
+            margin_of = dict.fromkeys(criteria, margin_of)
+        for name in margin_of:
             check_choice("criterion of a margin", str(name), criteria)
-        if lacking := [name for name in criteria if name not in given]:
+        absent = [name for name in criteria if name not in margin_of]
+        if absent:
             raise ValueError(
-                f"no margin for {lacking[0]}; give one for every criterion, or one number for all"
+                f"no margin for {absent[0]}; give one for every criterion, or one number for all"
             )
-        margins = {}
-        for name, criterion in criteria.items():
-            margin = given[name]
-            if not isinstance(margin, str):
-                margins[name] = check_number(f"margin of {name}", margin, least=0)
-                continue
-            if (share := _PERCENT.fullmatch(margin)) is None:
-                asked = "expected a number, or a share of the baseline's mean such as '2%'"
-                raise ValueError(f"margin of {name}: {asked}, not {shown(margin)}")
-            if not criterion.is_measure:
-                said = (
-                    f"{margin} is relative to a mean, and a preference has no mean; give a number"
-                )
-                raise ValueError(f"margin of {name}: {said}")
-            margins[name] = (
-                float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
-            )
-        return margins
+        baseline = list(runs).index(check_choice("baseline", self.baseline, runs))
+        return {
+            name: margin_in_unit(margin_of[name], criterion, baseline)
+            for name, criterion in criteria.items()
+        }
+
+
+def margin_in_unit(margin: float | str, criterion: Criterion, baseline: int) -> float:
+    """Return a margin in the unit of its criterion.
+
+    Args:
+        margin: a number, or a share of the baseline's mean such as ``"2%"``.
+        criterion: the criterion.
+        baseline: index of the baseline among the runs.
+
+    Raises:
+        ValueError: the margin is below 0, not finite, no share, or a share for a preference.
+    """
+    name = criterion.name
+    if not isinstance(margin, str):
+        return check_number(f"margin of {name}", margin, least=0)
+    share = _PERCENT.fullmatch(margin)
+    if share is None:
+        raise ValueError(
+            f"margin of {name}: expected a number, or a share of the baseline's mean such as "
+            f"'2%', not {shown(margin)}"
+        )
+    if not criterion.is_measure:
+        raise ValueError(
+            f"margin of {name}: {margin} is relative to a mean, and a preference has no mean; "
+            "give a number"
+        )
+    return float(share[1]) / 100 * abs(float(criterion.means[baseline]))
 
 
 @dataclass(frozen=True, eq=False)

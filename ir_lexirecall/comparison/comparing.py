@@ -410,24 +410,58 @@ def wanted_values(
     >>> wanted_values({"effort": "clicks", "AP": "map"}, "effort")[1]["measures"]
     ['clicks', 'map']
     """
-    named = None if by is None else {label: str(item) for label, item in by_label(by).items()}
-    for name in (named or {}).values():
-        if parse_preference(name) is not None:
-            raise ValueError(
-                f"the preference {name!r} compares rankings, not values; name measures, or give qrels and runs"
-            )
-    if costs is not None and not isinstance(costs, Iterable):
-        raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
-    smaller = [costs] if isinstance(costs, str) else list(costs or ())
-    smaller = [(named or {}).get(str(name), str(name)) for name in smaller]
-    if named and (beside := [name for name in smaller if name not in named.values()]):
-        raise ValueError(
-            f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(named)}"
-        )
+    named = None
+    if by is not None:
+        named = {label: str(item) for label, item in by_label(by).items()}
+        _check_no_preference(named.values())
+    smaller = _measures_named_as_costs(costs, named)
     measures = None if named is None else [*named.values()]
     options = {"measures": measures, "smaller_is_better": smaller, "missing": missing}
     columns = {"query": query, "run": run, "where": where, "repeats": repeats}
     return named, options | columns
+
+
+def _check_no_preference(names: Iterable[str]) -> None:
+    """Check that no name is that of a preference, which compares rankings.
+
+    Raises:
+        ValueError: one is.
+    """
+    for name in names:
+        if parse_preference(name) is not None:
+            raise ValueError(
+                f"the preference {name!r} compares rankings, not values; "
+                "name measures, or give qrels and runs"
+            )
+
+
+def _measures_named_as_costs(
+    costs: str | Iterable[str] | None, named: Mapping[str, str] | None
+) -> list[str]:
+    """Return the names of values of which the smaller is better.
+
+    Args:
+        costs: names of criteria or of values.
+        named: the values that are compared, by criterion; None for all.
+
+    Raises:
+        ValueError: a name is not among what is compared.
+    """
+    if costs is None:
+        return []
+    if not isinstance(costs, Iterable):
+        raise ValueError(f"smaller_is_better must name measures, not {costs!r}")
+    names = [costs] if isinstance(costs, str) else list(costs)
+    if not named:
+        return [str(name) for name in names]
+    smaller = [named.get(str(name), str(name)) for name in names]
+    unknown = [name for name in smaller if name not in named.values()]
+    if unknown:
+        raise ValueError(
+            f"smaller_is_better names {unknown[0]!r}, which is not among what is compared: "
+            f"{', '.join(named)}"
+        )
+    return smaller
 
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
@@ -536,7 +570,7 @@ def _with_query_id(source: Any, query_column: str | None) -> Any:
 
 
 def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
-    """Criteria by their names, as preferences and measures.
+    """Return criteria by their names, as preferences and measures.
 
     >>> parse_criteria(["rpp@100", "AP"])
     {'rpp@100': rpp@100, 'AP': AP}
@@ -544,50 +578,60 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     Raises:
         ValueError: no criterion, an unknown one, or a name of one's own that means something else.
     """
-    if isinstance(by, Mapping):
-        named = dict(by)
-        for label, item in named.items():
-            if meant := _meant_by(label, item):
-                raise ValueError(f"{label!r} is the name of {meant}; give {item} another name")
-    else:
-        items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
-        named = {}
-        for item in items:
-            try:
-                named[str(item)] = item
-            except (
-                KeyError
-            ) as error:  # a measure of ir_measures cannot print a parameter that it does not have
-                raise ValueError(
-                    f"the measure {getattr(item, 'NAME', item)} has no parameter {error}"
-                ) from None
-        named = by_own_label(list(named.values()))
+    named = _criteria_by_label(by)
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
-    preferences = {
-        name: found for name, item in named.items() if (found := parse_preference(item)) is not None
-    }
+    preferences = {}
+    for name, item in named.items():
+        preference = parse_preference(item)
+        if preference is not None:
+            preferences[name] = preference
     try:
         measures = parse_measures(
             {name: item for name, item in named.items() if name not in preferences}
         )
     except ValueError as error:
-        texts = [re.split("[@(]", item)[0] for item in named.values() if isinstance(item, str)]
-        close = [
-            name
-            for text in texts
-            for name in difflib.get_close_matches(text.lower(), NAMES, 1, 0.66)
-        ]
-        if close:
-            before = (
-                f"{str(error)[:-1]}, or" if str(error).endswith("?") else f"{error}; did you mean"
-            )
-            raise ValueError(f"{before} the preference {close[0]!r}?") from None
-        if str(error).endswith("?"):
-            raise
-        raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
+        raise _with_preferences_named(error, named) from None
     criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}
     return criteria if isinstance(by, Mapping) else distinct_criteria(criteria)
+
+
+def _criteria_by_label(by: CriteriaLike) -> dict[Any, Any]:
+    """Return criteria as they were given, by the names of their columns.
+
+    Raises:
+        ValueError: a name of one's own means something else, or a measure lacks a parameter.
+    """
+    if isinstance(by, Mapping):
+        for label, item in by.items():
+            other = _meant_by(label, item)
+            if other:
+                raise ValueError(f"{label!r} is the name of {other}; give {item} another name")
+        return dict(by)
+    items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
+    named = {}
+    for item in items:
+        try:
+            named[str(item)] = item
+        except KeyError as error:  # ir_measures cannot print a parameter that a measure lacks
+            raise ValueError(
+                f"the measure {getattr(item, 'NAME', item)} has no parameter {error}"
+            ) from None
+    return by_own_label(list(named.values()))
+
+
+def _with_preferences_named(error: ValueError, named: Mapping[Any, Any]) -> ValueError:
+    """Return the error about an unknown measure, with the preferences that could be meant."""
+    message = str(error)
+    for item in named.values():
+        name = re.split("[@(]", item)[0].lower() if isinstance(item, str) else ""
+        close = difflib.get_close_matches(name, NAMES, 1, 0.66)
+        if close:
+            before = f"{message[:-1]}, or" if message.endswith("?") else f"{message}; did you mean"
+            return ValueError(f"{before} the preference {close[0]!r}?")
+    if message.endswith("?"):
+        return error
+    return ValueError(f"{message}; preferences are {', '.join(NAMES)}")
 
 
 def distinct_criteria(

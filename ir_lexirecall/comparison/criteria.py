@@ -54,7 +54,7 @@ class MeasureCriterion:
 
     @property
     def quantity(self) -> str:
-        """What its table of means shows."""
+        """Quantity in its table of means."""
         return f"mean {self.name}"
 
     @property
@@ -109,12 +109,12 @@ class MeasureCriterion:
         return self.sign * self.levelled
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
-        """value_a - value_b of pairs of runs by their places, some pairs ``(p, Q)`` at a time."""
+        """Yield value_a - value_b of pairs of runs by their indices, a block of pairs at a time."""
         for some in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.levelled[a[some]] - self.levelled[b[some]]
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
-        """On how many queries the first run of each pair is better, worse, and not comparable."""
+        """Count the queries on which the first run is better, worse, and not comparable."""
         wins, losses = np.zeros((2, len(a)), dtype=np.int64)
         for some, x in zip(
             row_blocks(len(a), len(self.query_ids), BLOCK), self.differences(a, b), strict=True
@@ -126,11 +126,11 @@ class MeasureCriterion:
         return (losses, wins, wins * 0) if self.smaller_is_better else (wins, losses, wins * 0)
 
     def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
-        """mean_a - mean_b of each pair."""
+        """Return mean_a - mean_b of each pair."""
         return self.means[a] - self.means[b]
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
-        """Per query which of two runs is better (1: the first), and their values."""
+        """Return which of two runs is better per query (1: the first), and their values."""
         (differences,) = next(self.differences(np.array([a]), np.array([b])))
         return np.sign(self.sign * differences), {
             "value_a": self.values[a],
@@ -165,7 +165,7 @@ class PreferenceCriterion:
 
     @property
     def quantity(self) -> str:
-        """What its table of means shows."""
+        """Quantity in its table of means."""
         return f"mean preference over all other runs by {self.name}"
 
     @cached_property
@@ -193,11 +193,14 @@ class PreferenceCriterion:
         """Return None: preferences have no seeds."""
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
-        """Preferences of the first over the second run of pairs, some pairs ``(p, Q)`` at a time; 0 where not comparable."""
+        """Yield preferences of the first over the second run, a block of pairs at a time.
+
+        They are 0 on queries on which the runs cannot be compared.
+        """
         return self.preferences.of_pairs(self.preference.NAME, a, b)
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
-        """On how many queries the first run of each pair is better, worse, and not comparable."""
+        """Count the queries on which the first run is better, worse, and not comparable."""
         return (
             self._counted.wins[a, b],
             self._counted.losses[a, b],
@@ -205,11 +208,11 @@ class PreferenceCriterion:
         )
 
     def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
-        """The mean preference of each pair."""
+        """Return the mean preference of each pair."""
         return self._counted.mean[a, b]
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
-        """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
+        """Return the preference per query, and what decided it; see ``Comparison.explain``."""
         ways = self.preferences.of_pair(self.preference.NAME, a, b)
         return ways, explain(self.preference.NAME, self.preferences, (a, b), ways)
 
