@@ -404,15 +404,20 @@ def _rated_in_csv(file: File) -> list[Rated]:
         if len(row) != len(names):
             raise ValueError(f"{location}: {len(row)} fields where {len(names)} are expected")
         query_id, doc_id, rating = (row[column] for column in columns)
-        if query_id and not doc_id and not rating:
-            continue  # the same, as Quepid wrote it before
-        if not query_id or not doc_id:
-            raise ValueError(f"{location}: there is no {'document' if query_id else 'query'}")
-        rated.append(Rated(query_id, doc_id, rating or None, location))
+        if doc_id or rating or not query_id:  # else the same, as Quepid wrote it before
+            rated.append(_checked(Rated(query_id, doc_id, rating or None, location)))
     if is_cut and columns and columns[2] == len(names) - 1:
         ratings = [row.rating for row in rated if row.rating]
         check_not_cut(ratings, Cut.IF_LONGER, lambda: file.line_name(last), "rating")
     return rated
+
+
+def _checked(row: Rated) -> Rated:
+    """Return a row of a judgment list; raise if it lacks an id."""
+    if not row.query_id or not row.doc_id:
+        missing = "document" if row.query_id else "query"
+        raise ValueError(f"{row.location}: there is no {missing}")
+    return row
 
 
 def _columns_of_list(names: list[str], location: str) -> list[int]:

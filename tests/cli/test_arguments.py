@@ -100,11 +100,11 @@ def test_the_judgments_of_an_id_are_made_once(
     words: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, read = [], []
-    from_columns, qrels = read_qrels_module._from_columns, demo.qrels
+    sorted_rows, qrels = read_qrels_module._sorted_rows, demo.qrels
     monkeypatch.setattr(
         read_qrels_module,
-        "_from_columns",
-        lambda *a: made.append(len(a[0])) or from_columns(*a),  # type: ignore[func-returns-value]
+        "_sorted_rows",
+        lambda columns: made.append(len(columns["doc_id"])) or sorted_rows(columns),  # type: ignore[func-returns-value]
     )
     monkeypatch.setattr(demo, "qrels", lambda: read.append(1) or qrels())  # type: ignore[func-returns-value]
     assert cli(*words).code == 0
