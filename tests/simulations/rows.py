@@ -34,6 +34,8 @@ WITHHELD = "no interval where sizes of groups differ and may go with effects"
 MORE_QUERIES = "take more queries"
 MORE_COLLECTIONS = "take more collections or queries"
 INTERVALS = "take bootstrap, or more queries"
+BASELINE = "compare with a baseline"
+BASELINE_BY_T = "compare with a baseline by t with Holm"
 ROUGH = "read its interval as a rough one"
 
 
