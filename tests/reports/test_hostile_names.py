@@ -55,7 +55,7 @@ def result() -> Any:
 def pages(result: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the pages that show these names: report, page to judge, cells of a notebook."""
     folder = tmp_path_factory.mktemp("pages")
-    texts = dict.fromkeys(result.scored.judgments.doc_ids, " ".join(NAMES))
+    texts = dict.fromkeys((f"{name}{i}" for i, name in enumerate(NAMES)), " ".join(NAMES))
     queries = dict(zip(NAMES, NAMES[::-1], strict=True))
     irl.report(
         result,
