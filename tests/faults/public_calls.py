@@ -276,6 +276,15 @@ FUNCTIONS: dict[str, Callable[[Path], Any]] = {
     "meta.interval_scale": lambda folder: meta.interval_scale(["P@5"]),
     "meta.orientation": lambda folder: meta.orientation(["RR"], n=10, m=2),
     "meta.plot": lambda folder: meta.plot(meta.tie_probabilities(n=1000, m=[3, 10])).get_xlabel(),
+    "meta.provider_exposure": lambda folder: meta.provider_exposure(
+        folder / "qrels.txt",
+        {"a": folder / "run.csv"},
+        {f"d{d}": "odd" if d % 2 else "even" for d in range(12)},
+    ),
+    "meta.reachable_maximum": lambda folder: meta.reachable_maximum(
+        [irl.CAM(aspects={"relevance": 2, "quality": 2}, base="RR")],
+        pd.DataFrame(QRELS, columns=["query_id", "doc_id", "relevance"]).assign(quality=1),
+    ),
     "meta.properties": lambda folder: meta.properties(),
     "meta.simulate_rankings": lambda folder: (
         meta.simulate_rankings(1000, m=3, depth=50, queries=2, systems=2, seed=1).runs
