@@ -195,25 +195,38 @@ def check_no_contradiction(
     Raises:
         ValueError: there is such a column, and it does not just count rows.
     """
+    runs = [
+        (run, column)
+        for table, column, one_run in zip(tables, columns, is_one_run, strict=True)
+        for run in tables_of_runs(table, one_run)
+    ]
     for name in ITEM_NAMES:
-        others = [table.named([name]) for table in tables]
-        if None in others or others == list(columns):
-            continue
-        id_of: dict[str | None, str | None] = {}
-        for table, column, other, one_run in zip(tables, columns, others, is_one_run, strict=True):
-            assert other is not None
-            for run in tables_of_runs(table, one_run):
-                if not _is_unique(other, [run]) or _counts_rows(run.columns[other], in_order=True):
-                    return
-                ids = zip(
-                    map(id_text, run.columns[other]), map(id_text, run.columns[column]), strict=True
-                )
-                for key, item in ids:
-                    if id_of.setdefault(key, item) != item:
-                        raise ValueError(
-                            f"{table.location(0)}: {column} and {other} pair the rows of runs in "
-                            f"different ways; say which names the queries: query={column!r}"
-                        )
+        others = [run.named([name]) or "" for run, _ in runs]
+        pairings = [(run, column, other) for (run, column), other in zip(runs, others, strict=True)]
+        if all(_may_pair(*pairing) for pairing in pairings) and not _pair_alike(pairings):
+            run, column = runs[0]
+            raise ValueError(
+                f"{run.location(0)}: {column} and {others[0]} pair the rows of runs in different "
+                f"ways; say which names the queries: query={column!r}"
+            )
+
+
+def _may_pair(run: Table, column: str, other: str) -> bool:
+    """Return whether another column than that of queries has ids, and does not just count rows."""
+    if other in ("", column) or not _is_unique(other, [run]):
+        return False
+    return not _counts_rows(run.columns[other], in_order=True)
+
+
+def _pair_alike(pairings: Iterable[tuple[Table, str, str]]) -> bool:
+    """Return whether two columns of each run pair the rows of the runs in the same way."""
+    query_of_id: dict[str | None, str | None] = {}
+    for run, column, other in pairings:
+        ids = map(id_text, run.columns[other])
+        for item, query in zip(ids, map(id_text, run.columns[column]), strict=True):
+            if query_of_id.setdefault(item, query) != query:
+                return False
+    return True
 
 
 def roles_with_query(table: Table, query: str, one_run: bool) -> Roles:
@@ -408,20 +421,29 @@ def _no_id_column(table: Table, candidates: Sequence[str]) -> str:
 
 def _further_roles(table: Table, candidates: Sequence[str]) -> str:
     """Return what columns could hold besides ids of queries, for a message; empty for none."""
-    roles: dict[str, list[str]] = {"a run (run=)": [], "a repeat (where=)": [], "values": []}
+    columns_of: dict[str, list[str]] = {_RUN: [], _REPEAT: [], _VALUES: []}
     for name in table.columns:
-        kind, n_ids = table.kind(name), len(table.ids(name))
-        repeats = 2 * n_ids <= len(table)
-        if name in (INDEX, "") or name in candidates:
-            continue
-        if name.lower() in REPEAT_NAMES or (kind is Kind.INTEGER and repeats and n_ids > 2):
-            roles["a repeat (where=)"].append(name)
-        elif kind in (Kind.NUMBER, Kind.FLAG, Kind.INTEGER):
-            roles["values"].append(name)
-        elif kind is Kind.TEXT and repeats:
-            roles["a run (run=)"].append(name)
-    shown_roles = [f"{role}: {shown_names(cs, 5)}" for role, cs in roles.items() if cs]
-    return f" (could be {'; '.join(shown_roles)})" if shown_roles else ""
+        role = None if name in (INDEX, "", *candidates) else _role_by_content(table, name)
+        if role is not None:
+            columns_of[role].append(name)
+    roles = [f"{role}: {shown_names(names, 5)}" for role, names in columns_of.items() if names]
+    return f" (could be {'; '.join(roles)})" if roles else ""
+
+
+_RUN, _REPEAT, _VALUES = "a run (run=)", "a repeat (where=)", "values"
+
+
+def _role_by_content(table: Table, name: str) -> str | None:
+    """Return what a column could hold by its values; None if it is of no use."""
+    kind, n_ids = table.kind(name), len(table.ids(name))
+    has_repeated_ids = 2 * n_ids <= len(table)
+    if name.lower() in REPEAT_NAMES:
+        return _REPEAT
+    if kind is Kind.INTEGER and has_repeated_ids and n_ids > 2:
+        return _REPEAT
+    if kind in (Kind.NUMBER, Kind.FLAG, Kind.INTEGER):
+        return _VALUES
+    return _RUN if kind is Kind.TEXT and has_repeated_ids else None
 
 
 # -- rows that repeat a query ----------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -95,17 +95,29 @@ def summary_rows(values: Floats, query_ids: Sequence[str], is_last: Bools) -> li
     named = [q for q, of_row in enumerate(statistics) if of_row]
     summaries: list[int] = []
     for q, of_row in enumerate(statistics):
-        if not of_row and not is_last[q]:
-            continue
-        for left_out in ([*summaries, q], sorted({*named, q})):  # a query may be called `all`
-            others = np.delete(values, left_out, axis=2)
-            if not others.size:
-                break
-            is_sure = bool(of_row) or _chance(others) <= _SURE
-            if is_sure and _is_summary(values[:, :, q], others, of_row or _MEANS[:1]):
-                summaries.append(q)
-                break
+        # A query may be called `all`, so the rows with such names are others, too, or not.
+        without = ([*summaries, q], sorted({*named, q}))
+        if (of_row and any(_is_row_of(values, q, rows, of_row) for rows in without)) or (
+            not of_row and is_last[q] and _is_mean_for_sure(values, q, without)
+        ):
+            summaries.append(q)
     return summaries
+
+
+def _is_row_of(
+    values: Floats, q: int, left_out: Sequence[int], statistics: Sequence[Statistic]
+) -> bool:
+    """Return whether a row holds statistics of the others, without some that are left out."""
+    return _is_summary(values[:, :, q], np.delete(values, left_out, axis=2), statistics)
+
+
+def _is_mean_for_sure(values: Floats, q: int, without: Iterable[Sequence[int]]) -> bool:
+    """Return whether a row under an ordinary name holds means of the others, not by chance."""
+    return any(
+        _is_row_of(values, q, rows, _MEANS[:1])
+        and _chance(np.delete(values, rows, axis=2)) <= _SURE
+        for rows in without
+    )
 
 
 def _is_summary(row: Floats, others: Floats, statistics: Sequence[Statistic]) -> bool:

@@ -261,25 +261,32 @@ def _names_in(lines: Sequence[Line], field: int) -> set[str]:
 def content_of_json(text: str, path: str) -> Cells | Table:
     """Return what JSON holds: a file of a known program, records, or a dict of dicts."""
     numbered, cut = json_records(text, path)
-    label, content = "line", numbered[0][1]
+    content = numbered[0][1]
     if not content:
         raise ValueError(f"{path}: there are no values in it")
     if len(numbered) == 1 and is_mteb(content):
         raise ValueError(f"{path}: a result of MTEB; give the folder of the results instead")
-    values = content if len(numbered) == 1 else [record for _, record in numbered]
-    table = table_of_format(values, path)
-    if table is None and len(numbered) == 1 and isinstance(content, dict):
-        table = table_of_format([content], path)  # a single record
+    table = table_of_program([record for _, record in numbered], path)
     if table is not None:
         return replace(table, cut=(*table.cut, *cut))
-    if len(numbered) == 1:
-        if isinstance(content, dict) and any(
-            isinstance(value, (dict, list)) for value in content.values()
-        ):
-            return cells_of_dicts(content, path)
-        records = [content] if isinstance(content, dict) else content
-        numbered, label = [*enumerate(records, start=1)], "record"
-    return replace(table_of_records(numbered, path, label), cut=cut)
+    if len(numbered) > 1:
+        return replace(table_of_records(numbered, path, "line"), cut=cut)
+    return replace(content_of_value(content, path), cut=cut)
+
+
+def table_of_program(records: Sequence[Any], path: str) -> Table | None:
+    """Return the values in JSON of a known program: one value, or records; None for others."""
+    table = table_of_format(records[0], path) if len(records) == 1 else None
+    return table_of_format(records, path) if table is None else table
+
+
+def content_of_value(content: Any, path: str) -> Cells | Table:
+    """Return what a single JSON value holds: a dict of dicts, a list of records, or a record."""
+    if not isinstance(content, dict):
+        return table_of_records([*enumerate(content, start=1)], path, "record")
+    if any(isinstance(value, (dict, list)) for value in content.values()):
+        return cells_of_dicts(content, path)
+    return table_of_records([(1, content)], path, "record")
 
 
 def json_records(text: str, path: str) -> tuple[list[tuple[int, Any]], tuple[str, ...]]:

@@ -216,6 +216,8 @@ def test_lines_of_json_that_are_cut_off_are_named(tmp_path: Path) -> None:
     table = read_values(path, missing="skip")
     assert table.query_ids == ["0", "1", "2"]
     assert table.cut
+    path.write_text('{"id": 1, "acc": 1}\n{"id": 2, "ac')
+    assert read_values(path, missing="skip").cut  # one whole line
     path.write_text('{"id": 1, "acc": 1}\n{"id": 2, "ac\n{"id": 3, "acc": 1}\n')
     with pytest.raises(ValueError, match="line 2: taken for JSON"):
         read_values(path, missing="skip")
