@@ -374,12 +374,13 @@ _DIGITS = 10
     options={"n": Option("documents of a ranking (default: 5)", int)},
 )
 def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
-    """Whether the values that a measure can have are equally spaced, as those of an interval scale are.
+    """Check that the values that a measure can have are equally spaced, as on an interval scale.
 
     All 2^n rankings of n documents, each relevant (grade 1, or the measure's ``rel``) or not, are
     scored in one topic with n relevant documents. A measure is equally spaced if all steps v_(i+1)
-    - v_i between its different values v_1 < v_2 < ... are the same, as are those of a measure with
-    two values, such as TSE there. Values are compared to 10 digits.
+    - v_i between its different values v_1 < v_2 < ... are the same. That is necessary for an
+    interval scale, not sufficient. A measure with fewer than three values, such as TSE there, has
+    no steps to compare. Values are compared to 10 digits.
 
     Args:
         measures: measures or strings, as for ``evaluate``.
@@ -388,7 +389,8 @@ def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
     Returns:
         A row per measure: ``measure``, ``values`` (how many different ones), ``smallest_step``,
         ``largest_step``, ``ratio`` (the largest step over the smallest; NaN where all values are
-        the same, or one is infinite), and ``equally_spaced`` (False there).
+        the same, or one is infinite), and ``equally_spaced`` (False there; NaN
+        with fewer than three values).
 
     Raises:
         ValueError: an unknown measure, or n out of range.
@@ -414,16 +416,10 @@ def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
         ]
         steps = np.diff(np.unique(np.round(values(measure, rankings), _DIGITS)))
         least, most = (float(steps.min()), float(steps.max())) if len(steps) else (np.nan, np.nan)
-        rows.append(
-            (
-                name,
-                len(steps) + 1,
-                least,
-                most,
-                most / least,
-                bool(most - least < 10 ** (1 - _DIGITS)),
-            )
-        )
+        is_spaced: bool | float = bool(most - least < 10 ** (1 - _DIGITS))
+        if len(steps) < 2:
+            is_spaced = np.nan
+        rows.append((name, len(steps) + 1, least, most, most / least, is_spaced))
     names = ["measure", "values", "smallest_step", "largest_step", "ratio", "equally_spaced"]
     facts = {"measures": list(parsed), "n": n, "source": "Ferrante, Ferro, Pontarollo, ICTIR 2017"}
     return recorded(pd.DataFrame(rows, columns=names), "interval_scale", **facts)
