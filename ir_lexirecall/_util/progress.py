@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-_DELAY = 2.0  # seconds before a bar appears: what is faster shows none
+_DELAY = 2.0  # seconds before a bar appears that nobody asked for: what is faster shows none
 
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
@@ -34,7 +34,8 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there are no widgets: the bar is text then
         bar = importlib.import_module("tqdm.auto" if in_notebook else "tqdm").tqdm
-    return bar(items, leave=False, delay=_DELAY, **options)
+    delay = 0.0 if progress else _DELAY
+    return bar(items, leave=False, delay=delay, **options)
 
 
 def _is_notebook() -> bool:

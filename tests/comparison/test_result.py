@@ -144,7 +144,7 @@ def test_dominance_counts_what_is_not_comparable():
 
 def test_without_any_relevant_document_nothing_is_compared():
     compared = irl.compare(QRELS, RUNS, ["lexirecall(rel=3)", "rpp(rel=3)", "dominance(rel=3)"])
-    assert compared.criterion().query_ids == []
+    assert compared.compared.criterion().query_ids == []
     table = compared.table()
     assert (table[["wins", "losses", "ties", "difference"]] == 0).all(axis=None)
     assert (table["p"] == 1).all()
@@ -434,12 +434,7 @@ def test_html_shows_table_notes_and_names_as_they_are():
         "<li>lexirecall, &lt;i&gt;a&lt;/i&gt; and b &amp; c: 30 of 30 queries are ties.</li>"
         in shown
     )
-    assert re.findall("<th style[^>]*>(.*?)</th>", shown) == [
-        "",
-        "run",
-        "lexirecall",
-        "95% interval",
-    ]
+    assert re.findall("<th [^>]*>(.*?)</th>", shown) == ["lexirecall"]
     assert "<ul>" not in irl.compare(all_judged(), RUNS)._repr_html_()
 
 
@@ -550,7 +545,7 @@ def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str
             assert (means["ci_high"] <= criterion.range[1]).all()
             assert (means["ci_low"] <= means["mean"]).all()
             assert (means["mean"] <= means["ci_high"]).all()
-    assert compared.by["RR"].range == (0, 1)
+    assert compared.compared.by["RR"].range == (0, 1)
     assert compared.means("RR")["ci_high"].max() == 1
     overall = irl.benchmark({"a": qrels, "b": qrels}, {"a": runs, "b": runs}, ["RR"]).means()
     assert overall["ci_high"].max() <= 1
@@ -729,7 +724,7 @@ def test_preferences_carry_their_parameters_in_their_names():
     by = ["lexirecall", "lexirecall( rel=2 )@3", "dominance@5", "AP"]
     compared = irl.compare(QRELS, RUNS, by)
     assert compared.criteria == by
-    assert str(compared.by["lexirecall( rel=2 )@3"].preference) == "lexirecall(rel=2)@3"
+    assert str(compared.compared.by["lexirecall( rel=2 )@3"].preference) == "lexirecall(rel=2)@3"
     for name in by:  # each as if it were alone
         table = compared.table(name).drop(columns="p_corrected_all")
         assert table.equals(irl.compare(QRELS, RUNS, name).table(name))
