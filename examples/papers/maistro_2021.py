@@ -560,23 +560,17 @@ def table_4(
     )
 
 
+SPANS = {"1-25": (1, 25), "26-50": (26, 50), "51-75": (51, 75), "76-100": (76, 100)}
+
+
 def tables_5_and_6(
     kind: str, judgments: Judgments, runs: dict[str, AlignedRun], count: Printed, plots: Path | None
 ) -> None:
     """Labels of the first documents of the run that a measure puts first on a topic (the first of equals)."""
-    of_best = {}
-    for k in (5, 100):
-        tables = [
-            best_run_labels(Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k)
-            for base in BASES
-        ]
-        both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
-        of_best[k] = both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
-        if drawn(plots) and k == 100:
-            save(draw_labels(tables[0]), plots, "maistro_2021_table_6_nDCG")
-    looked = 2 * len(judgments)
+    of_best = {k: labels_of_best_runs(k, judgments, runs, plots) for k in (5, 100)}
+    documents = 2 * len(judgments)
     print(
-        f"\nTable 5, {kind}: documents without a label above 0 at each rank, both bases; ours of {looked} per rank, the paper's of 4,330.\n"
+        f"\nTable 5, {kind}: documents without a label above 0 at each rank, both bases; ours of {documents} per rank, the paper's of 4,330.\n"
     )
     rows = []
     for rank, printed in TABLE_5.items():
@@ -584,53 +578,48 @@ def tables_5_and_6(
         ours = [int(of_best[5]["zero"][name].loc[ranks].sum()) for name in MEASURES]
         rows.append([rank, *map(int, numbers(printed)), *ours])
     print(_beside(rows, "rank"))
-    print(f"\n  The same in ranks of 25, of {25 * looked}.\n")
-    spans = {
-        "1-25": slice(1, 25),
-        "26-50": slice(26, 50),
-        "51-75": slice(51, 75),
-        "76-100": slice(76, 100),
+    print(f"\n  The same in ranks of 25, of {25 * documents}.\n")
+    parts = {
+        span: pd.DataFrame({name: of_best[100].loc[name].loc[low:high].sum() for name in MEASURES})
+        for span, (low, high) in SPANS.items()
     }
-    at = {
-        (name, span): of_best[100].loc[name].loc[ranks].sum()
-        for name in MEASURES
-        for span, ranks in spans.items()
-    }
-    without = {span: [int(at[name, span]["zero"]) for name in MEASURES] for span in spans}
-    print(
-        pd.DataFrame(without, index=MEASURES)
-        .T.rename_axis("ranks")
-        .reset_index()
-        .to_string(index=False)
-    )
+    without = {span: part.loc["zero"].astype(int) for span, part in parts.items()}
+    shown = pd.DataFrame(without).T.rename_axis("ranks").reset_index()
+    print(shown.to_string(index=False))
     print(
         f"\nTable 6, {kind}: mean sum of labels; the paper's three aspects have two to five grades, ours reach 2, 100 and 100.\n"
     )
-    mean = {
-        span: [at[name, span]["sum"] / at[name, span]["documents"] for name in MEASURES]
-        for span in spans
-    }
-    print(
-        _beside(
-            [
-                [span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])]
-                for span in spans
-            ],
-            "ranks",
-        )
-    )
-    least = [row.index(min(row)) == MEASURES.index("MANH") for row in without.values()]
+    mean = {span: part.loc["sum"] / part.loc["documents"] for span, part in parts.items()}
+    rows = [
+        [span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])] for span in SPANS
+    ]
+    print(_beside(rows, "ranks"))
     count.claim(
         f"{kind}, Table 5: MANH's best runs have the fewest documents without a label, at all ranks",
-        all(least),
+        all(row.idxmin() == "MANH" for row in without.values()),
     )
-    most = [mean[span].index(max(mean[span])) == MEASURES.index("MANH") for span in list(spans)[1:]]
     count.claim(
         f"{kind}, Table 6: MANH's best runs have most labels in ranks 26-50, 51-75 and 76-100",
-        all(most),
+        all(mean[span].idxmax() == "MANH" for span in list(SPANS)[1:]),
     )
-    fewest = [row.index(min(row)) == MEASURES.index("CHEB") for row in mean.values()]
-    count.claim(f"{kind}, Table 6: CHEB's best runs have fewest labels at all ranks", all(fewest))
+    count.claim(
+        f"{kind}, Table 6: CHEB's best runs have fewest labels at all ranks",
+        all(row.idxmin() == "CHEB" for row in mean.values()),
+    )
+
+
+def labels_of_best_runs(
+    k: int, judgments: Judgments, runs: dict[str, AlignedRun], plots: Path | None
+) -> pd.DataFrame:
+    """Return documents, those without a label, and sums of labels by measure and rank, both bases."""
+    tables = [
+        best_run_labels(Study(measures_of(base, f"@{k}"), judgments, runs, progress=False), k)
+        for base in BASES
+    ]
+    if drawn(plots) and k == 100:
+        save(draw_labels(tables[0]), plots, "maistro_2021_table_6_nDCG")
+    both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
+    return both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
 
 
 def _beside(rows: list[list[object]], first: str) -> str:
