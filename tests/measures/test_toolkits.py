@@ -52,7 +52,9 @@ def dcg(ranking, grades, k):
 
 
 @pytest.mark.parametrize(
-    ("measure", "definition"), [(F1, f1), (R_cap, capped_recall), (DCG, dcg)], ids=str
+    ("measure", "definition"),
+    [(F1, f1), (R_cap, capped_recall), (DCG, dcg)],
+    ids=["F1", "R_cap", "DCG"],
 )
 @given(collections(), CUTOFFS)
 def test_they_follow_their_definitions(measure, definition, collection, k):
