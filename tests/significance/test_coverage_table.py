@@ -95,7 +95,7 @@ PRINTED: dict[str, dict[str, list[str]]] = {
         "p_pairs": ["Nemenyi: any pair"],
         "p_wilcoxon": ["Wilcoxon with Holm: any pair"],
     },
-    "judges": {"tau": [], "tau_ap": []},  # of resampled queries, no interval of the true tau
+    "judges": {},  # whose columns of resampled tau are no interval of the true one
     "stability": {
         "ci": [LABELS["agreement"]],
         "decided": [LABELS["agreement"]],
