@@ -114,7 +114,8 @@ def test_a_report_knows_the_files(runs: str, suite: Path, cli: Any) -> None:
         == 0
     )
     page = Path("report.html").read_text(encoding="utf-8")
-    assert f"ir-lexirecall benchmark {source} -m LR" in page
+    assert f"ir-lexirecall benchmark {Path(source).name} -m LR" in page
+    assert str(suite.parent) not in page
     assert "bees: qrels" in page
     assert "bees: bm25" in page
 
@@ -189,7 +190,8 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli:
     assert "diff." not in cli(*options).out
     shown = " ".join(cli("benchmark", "--help").out.split())
     assert (
-        "within each collection; over collections, differences are tested by a bootstrap" in shown
+        "within each collection; over collections, differences are tested by t (random effects)"
+        in shown
     )
 
 
@@ -480,7 +482,6 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
             {"names": ("main",)},
             "names must be two, the baseline's and the candidate's, not ('main',)",
         ),
-        ({"names": None}, "names must be two, the baseline's and the candidate's, not None"),
         (
             {"margin": None},
             "margin must be a number, a share such as '2%', or one for each criterion, not None; 0 allows no loss",

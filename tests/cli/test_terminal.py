@@ -292,7 +292,9 @@ def test_explain_prints_what_decided(cli: Cli) -> None:
     expected = table.astype(object).where(table.notna(), None).to_dict(orient="records")
     assert json.loads(cli(*words).out) == expected
     said = cli(*words, "-p", "lexirecall", "AP", "--format", "table")
-    assert [line for line in said.out.splitlines() if line.endswith(":")] == ["lexirecall:", "AP:"]
+    head = next(line for line in said.out.splitlines() if line.startswith("query_id"))
+    assert "lexirecall" in head
+    assert "AP" in head
 
 
 def test_a_report_is_written(cli: Cli) -> None:
