@@ -36,7 +36,6 @@ from ir_lexirecall.io.source import Source
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import is_measures, parse_measures, with_rel
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
-from ir_lexirecall.preferences.naming import parse_preference
 from ir_lexirecall.present.findings import captions, grouped
 from ir_lexirecall.present.tables import best_marks
 from ir_lexirecall.present.text import count, listed, provenance_line, top_words
@@ -45,6 +44,7 @@ algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
 descriptions: Any = LazyModule("ir_lexirecall.descriptions")
 judging: Any = LazyModule("ir_lexirecall.judging.bounds")
+naming: Any = LazyModule("ir_lexirecall.preferences.naming")
 present: Any = LazyModule("ir_lexirecall.present")
 
 _READABLE = 100  # columns of a text
@@ -116,8 +116,12 @@ def run_eval(options: Options) -> None:
 
 def _check_no_preferences(named: Any) -> None:
     """Raise if a preference is among the measures: a single run has none."""
-    for name in named if isinstance(named, (list, tuple)) else ():
-        if isinstance(name, str) and not is_measures(name) and parse_preference(name) is not None:
+    if not isinstance(named, (list, tuple)):
+        return
+    for name in named:
+        if not isinstance(name, str) or is_measures(name):
+            continue
+        if naming.parse_preference(name) is not None:
             raise ValueError(f"{name} is a preference between two runs: `compare` takes it")
 
 

@@ -88,7 +88,10 @@ def evaluate_arrow(
 
 
 def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """Return measures, in any form that ``evaluate`` takes, by the names of their columns.
+    """Return measures by the names of their columns.
+
+    Args:
+        measures: in any form that ``evaluate`` takes.
 
     Raises:
         ValueError: not a measure, a parameter out of range, or a column called ``query_id``.

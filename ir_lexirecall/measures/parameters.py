@@ -123,7 +123,11 @@ def cutoff(required: bool = False) -> Param:
 
 
 def rel(default: float | None = 1) -> Param:
-    """Return the parameter `rel`; without a `default`, the collection's own is taken."""
+    """Return the parameter `rel`, the smallest grade that counts as relevant.
+
+    Args:
+        default: its value if a user gives none; None takes the threshold of the collection.
+    """
     of_collection = "" if default is not None else " (default: the collection's own, else 1)"
     return Param(
         float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0

@@ -49,7 +49,7 @@ def test_a_measure_is_a_measure_although_a_file_is_called_like_it(cli: Cli) -> N
     assert cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP").rows[0] == ["run", "LR", "AP"]
 
 
-@pytest.mark.parametrize("slip", ["nDCG10", "LRR", "ndcg@10", "RBU(p=0.9", "Foo(x=1)"])
+@pytest.mark.parametrize("slip", ["nDCG10", "LRR", "ndgc@10", "RBU(p=0.9", "Foo(x=1)"])
 def test_a_misspelt_measure_is_called_a_measure(slip: str, cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "-m", "LR", slip)
     assert (said.code, said.out) == (1, "")
