@@ -54,12 +54,12 @@ def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
         flags += ["--test", options["test"]] if "test" in options else []
         assert exit_code("gate", str(qrels), *files, "-m", measure, *flags) == code
         said = capfd.readouterr().out
-        assert ("†" in said) == ("†" in text)
+        assert ("might undo" in said) == ("might undo" in text)
         assert ("might undo it" in said) == ("might undo it" in text)
         fails = pytest.raises(AssertionError) if code else nullcontext()
         with fails as caught:
             assert_not_worse(QRELS, baseline, candidate, measure, **options)
-        assert caught is None or ("†" in str(caught.value)) == ("†" in text)
+        assert caught is None or ("might undo" in str(caught.value)) == ("might undo" in text)
         return code, text
 
     return ask
@@ -68,13 +68,13 @@ def by_every_door(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
 def test_a_loss_that_some_grades_are_known_to_undo_is_undecided(by_every_door: Any) -> None:
     code, text = by_every_door(BASELINE, NEW, "P@2")
     assert code == 0
-    assert "undecided†" in text
-    assert "unjudged documents could undo it" in text
-    assert "A loss that some grades are known to undo is undecided" in text
+    assert "undecided ?" in " ".join(text.replace("|", " ").split())
+    assert "judge the unjudged documents of both runs to decide" in text
+    assert "a loss that some grades are known to undo is undecided" in text
     assert by_every_door(BASELINE, NEW, "P@2", rule="strict")[0] == 4
     code, text = by_every_door(BASELINE, NEW, "P@2", rule="judged")
     assert code == 3
-    assert "worse†" in text
+    assert "worse ?" in " ".join(text.replace("|", " ").split())
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_loss_that_unjudged_documents_might_undo_stays_worse(
 ) -> None:
     code, text = by_every_door(baseline, candidate, measure, **options)
     assert code == 3
-    assert "worse†" in text
+    assert "worse ?" in " ".join(text.replace("|", " ").split())
     assert "any other stays worse" in text
     assert "could undo it" not in text
     assert by_every_door(baseline, candidate, measure, rule="strict", **options)[0] == 3
