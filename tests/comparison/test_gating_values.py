@@ -89,8 +89,8 @@ def test_runs_are_chosen_by_name_and_others_play_no_part() -> None:
     assert len(gate.comparison.query_ids) == 30
     with pytest.raises(ValueError, match="gate: values hold the runs old, main, branch: name two"):
         irl.gate(values=values)
-    with pytest.raises(ValueError, match=r"no values of run 'mian'; .*did you mean 'main'"):
-        irl.gate(values=values, baseline="mian", candidate="branch")
+    with pytest.raises(ValueError, match=r"no values of run 'mainn'; .*did you mean 'main'"):
+        irl.gate(values=values, baseline="mainn", candidate="branch")
     with pytest.raises(ValueError, match=r"the candidate and its baseline are one run, 'main'"):
         irl.gate(values=values, baseline="main", candidate="main")
 

@@ -296,8 +296,8 @@ def test_two_filters_of_lm_eval_need_a_choice() -> None:
         ValueError, match=r"no row has filter == 'strict'; there are strict-match, flex"
     ):
         read_values(path, where={"filter": "strict"})
-    with pytest.raises(ValueError, match=r"has no column 'fliter': it has .*did you mean 'filter'"):
-        read_values(path, where={"fliter": "strict"})
+    with pytest.raises(ValueError, match=r"has no column 'filterr': it has .*did you mean 'filter'"):
+        read_values(path, where={"filterr": "strict"})
 
 
 def test_where_needs_a_table() -> None:
