@@ -137,7 +137,7 @@ class Pool:
                 )
 
 
-_Pooled: TypeAlias = tuple[Ints, Ints, pl.Series, Ranks]
+_Pooled: TypeAlias = "tuple[Ints, Ints, pl.Series, Ranks]"  # a text, so that Polars is not loaded
 """The documents of a pool: query, row in the judgments, id, and rank in each run."""
 
 

@@ -296,10 +296,14 @@ def run_name(name: str | int | None) -> str | None:
 
 
 def source_of(run: RunLike | AlignedRun, name: str | None = None) -> Source | AlignedRun:
-    """Return a run as it can be read twice; errors call it by its name, if there are several."""
+    """Return a run as it can be read twice.
+
+    Errors call it by its file's name, or else by its own if there are several.
+    """
     if isinstance(run, AlignedRun):
         return run
-    with naming("run" if name is None else f"run {name!r}"):
+    path = os.fspath(run) if isinstance(run, (str, os.PathLike)) else ""
+    with naming(path or ("run" if name is None else f"run {name!r}")):
         return what_is(run, RUN)
 
 

@@ -325,6 +325,7 @@ OUT_OF_RANGE: dict[
     },
     **{
         "RBU p": [0, -0.5, 1.001, 2, "0.5", True, NAN],
+        "NRBP_G p": NO_PART,
         "a": [1, 0.5, 0, -2, "2", True, NAN, float("inf")],
     },
     **{
@@ -464,7 +465,7 @@ def test_n_as_large_as_the_last_rank_is_enough() -> None:
     [
         "Nope",
         "nope@10",
-        "map",
+        "mapp",
         "TSE(",
         "TSE)",
         "TSE(0.5)",

@@ -337,7 +337,7 @@ def test_the_command_compares_evaluates_and_draws(
         command.execute(["compare", str(tmp_path / "nowhere.asreview")])
     capsys.readouterr()
     command.execute(["compare", f"mine={files[0]}", f"yours={files[1]}", files[0]])
-    assert "3 runs on 1 query" in (out := capsys.readouterr().out)
+    assert "3 runs, 1 query" in (out := capsys.readouterr().out)
     assert all(name in out for name in ("mine", "yours", "nb-tfidf-max"))
 
 

@@ -296,7 +296,9 @@ def test_two_filters_of_lm_eval_need_a_choice() -> None:
         ValueError, match=r"no row has filter == 'strict'; there are strict-match, flex"
     ):
         read_values(path, where={"filter": "strict"})
-    with pytest.raises(ValueError, match=r"has no column 'filterr': it has .*did you mean 'filter'"):
+    with pytest.raises(
+        ValueError, match=r"has no column 'filterr': it has .*did you mean 'filter'"
+    ):
         read_values(path, where={"filterr": "strict"})
 
 

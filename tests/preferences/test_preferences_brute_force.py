@@ -230,7 +230,7 @@ def as_float(value: Any) -> float:
 
 def tensor_of(compared: Comparison, name: str) -> np.ndarray:
     """Preference of every pair on every query, shape ``(Q, S, S)``; of a measure the sign of its gain."""
-    criterion = compared.criterion(name)
+    criterion = compared.compared.criterion(name)
     if criterion.is_measure:
         values = criterion.standings.T
         return np.sign(values[:, :, None] - values[:, None, :])
@@ -262,7 +262,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
     compared = compared_at(rel, cutoff, qrels, runs)
-    assert compared.criterion().query_ids == brute.queries
+    assert compared.compared.criterion().query_ids == brute.queries
     for preference in PREFERENCES:
         values = {
             pair: brute.preferences(preference, *pair) for pair in itertools.product(runs, repeat=2)

@@ -60,8 +60,8 @@ def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(collec
     compared = irl.compare(irl.load(qrels, queries="relevant"), runs, ["lexirecall", "LR"])
 
     exact, by_float = [], []
-    tensor = compared.criterion("lexirecall").preferences.tensor("lexirecall")
-    values = compared.criterion("LR").standings.T
+    tensor = compared.compared.criterion("lexirecall").preferences.tensor("lexirecall")
+    values = compared.compared.criterion("LR").standings.T
     float_tensor = np.sign(values[:, :, None] - values[:, None, :])
     for place, q in enumerate(compared.query_ids):
         found = [reference.positions(reference.order(run[q]), qrels[q]) for run in runs.values()]
