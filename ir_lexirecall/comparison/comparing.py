@@ -478,6 +478,7 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
     with naming("predicted"):
         if named is None:  # what is compared, without the counts that are left out
             named = {name: name for name in result.compared.by}
+            _measures_named_as_costs(options["smaller_is_better"], named)
         wanted = named, {**options, "measures": [*named.values()], "missing": "error"}
         every = compare_values(
             design.predicted, wanted, Design(test=result.test, groups=design.groups)
