@@ -68,7 +68,7 @@ def assert_not_worse(
     >>> assert_not_worse(qrels, before, after, "RR")
     Traceback (most recent call last):
     ...
-    AssertionError: candidate is worse than baseline by RR
+    AssertionError: FAILED: candidate is worse than baseline by RR (exit 3)
     ...
     """
     __tracebackhide__ = True

@@ -396,7 +396,7 @@ class Comparison:
         ... }
         >>> result = compare(values=values, repeats="seeds")
         >>> result.repeats_needed(0.1)["repeats"].tolist()
-        [10.0]
+        [12.0]
         """
         check_number("difference", difference, above=0)
         parts = self._components(by)
@@ -768,8 +768,8 @@ class Comparison:
 
         >>> from ir_lexirecall import compare, demo
         >>> result = compare("lexirecall/demo", demo.runs(), "AP", baseline="ql")
-        >>> print(result.to_latex(3, columns="differences", caption="Against ql.").splitlines()[9])
-        bm25        &   $+$0.014 & $-$0.002 to 0.030 & 0.26 \\
+        >>> print(result.to_latex(3, columns="differences", caption="Against ql.").splitlines()[-4])
+        overlap      &   $-$0.349 & $^{-}$ & $-$0.436 to $-$0.263 &           0.00012 \\
         """
         table = present.comparison_table(
             self, places, holds=holds, columns=columns, caption=caption

@@ -231,13 +231,13 @@ def test_pictures_and_reports_show_every_group() -> None:
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("jinja2")
     pytest.importorskip("lxml.html")
-    from pages import page_of
+    from pages import page_of, whole
 
     result = irl.compare(QRELS, RUNS, ["AP", "SL3(n=90)"], groups=KINDS)
     rows = [tick.get_text() for tick in result.plot("groups").get_yticklabels()]
     assert len(rows) == 4 * 3
     assert rows[:3] == ["tfidf, how", "tfidf, what", "tfidf, who"]
-    html = page_of(result)
+    html = whole(page_of(result))
     assert html.count('<section id="groups"') == 1
     assert html.count(">how (6)</th>") == 2 * 4
     assert "Differences in groups of queries" in html
@@ -259,6 +259,10 @@ def test_the_command_line(
     rows = json.loads(capsys.readouterr().out)
     assert [row["group"] for row in rows] == [None, "how", "what", "who"]
     assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "By query group" in out
+    assert "Pairs in groups of queries:" not in out
+    assert main([*command, "--pairs"]) == 0
     assert "Pairs in groups of queries:" in capsys.readouterr().out
     assert main([*command, "--cluster"]) == 0
     assert "groups of queries as units" in " ".join(capsys.readouterr().out.split())

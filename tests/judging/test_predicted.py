@@ -399,11 +399,11 @@ def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
 def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> None:
     text = compare(HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS).summary(full=True)
     assert (
-        "beside the 12 queries that people judged, the predicted judgments of 30 queries are worth 18 more."
+        "besides the 12 queries that people judged, the predicted judgments of 30 queries are worth 18 more."
         in text
     )
     assert "only if people's queries were drawn at random" in text
-    assert "(prediction-powered t-test, p <= 0.05.)" in text
+    assert "(intervals: 95%; prediction-powered t-test, p <= 0.05)" in text
 
 
 @pytest.mark.parametrize(
