@@ -38,6 +38,9 @@ _CLASSES = {
     BEST: "best",
     UNSURE: "unsure",
 }
+_HTML_CAPTION = (
+    '<caption class="hidden">The result at a glance</caption>'  # is not seen, but read out
+)
 _LONGEST_RUN = 24  # columns of a run's name in a text
 _BETWEEN = "   "  # groups of columns
 _UNBROKEN = "\N{NO-BREAK SPACE}"
@@ -45,11 +48,13 @@ _P = re.compile(r"p [<=]+ [\d.]+")
 _BAR = (96, 12)  # width and height of the picture of an interval
 STYLE = (
     ".irl-glance td,.irl-glance th{padding:2px 8px;text-align:right;white-space:nowrap}"
-    ".irl-glance th.name,.irl-glance td.text{text-align:left}.irl-glance .scroll{overflow-x:auto}"
+    ".irl-glance th.name,.irl-glance td.text{text-align:left}.irl-glance .scroll{overflow-x:auto;position:relative}"
     ".irl-glance th.group{text-align:center}.irl-glance .better{color:#1f77b4}"
     ".irl-glance .worse{color:#d1600a}.irl-glance .unsure{color:#a0741a}"
     ".irl-glance .best{font-weight:600}.irl-glance svg{vertical-align:middle}"
     ".irl-glance .muted{opacity:.75;font-size:.9em}"
+    ".irl-glance .hidden{position:absolute;width:1px;height:1px;overflow:hidden;"
+    "clip-path:inset(50%);white-space:nowrap}"
 )
 """Of a notebook; a report has these rules in its own style sheet."""
 
@@ -205,7 +210,7 @@ def glance_text(
     <BLANKLINE>
     * best mean
     """
-    short, explained = glance.in_short()
+    short, explained = glance.in_short() if width else (glance, "")
     rows = short.indices(all_rows=all_rows)
     blocks = [_wrapped([short.title], width)]
     if short.rows:
@@ -407,14 +412,14 @@ def glance_html(
     parts = [] if is_report else [f"<style>{STYLE}</style>"]
     parts.append(f'<p class="title">{texts.escape_html(short.title)}</p>')
     if short.rows:
-        parts.append(_html_table(short))
+        parts.append(_html_table(short, glance))
     if short.facts:
         lines = [
-            f'<tr><th class="name">{texts.escape_html(name)}</th>'
+            f'<tr><th scope="row" class="name"{_full_name(name, full)}>{texts.escape_html(name)}</th>'
             f'<td class="text">{texts.escape_html(fact)}</td></tr>'
-            for name, fact in short.facts
+            for (name, fact), (full, _) in zip(short.facts, glance.facts, strict=True)
         ]
-        parts.append(f"<table>{''.join(lines)}</table>")
+        parts.append(f"<table>{_HTML_CAPTION}{''.join(lines)}</table>")
     small = [*short.legend, *short.unjudged]
     if small:
         parts.append(f'<p class="muted">{"<br>".join(map(_html_sentence, small))}</p>')
@@ -426,6 +431,7 @@ def glance_html(
     parts += _html_notes(short.notes)
     parts.append(picture)
     steps = "" if is_report else "  ".join(step.code for step in short.steps if step.code)
+    explained = "" if is_report else explained  # which has full names with its criteria
     for line in filter(None, [explained, steps, provenance]):
         parts.append(f'<p class="muted">{texts.escape_html(line)}</p>')
     return f'<div class="irl-glance">{"".join(parts)}</div>'
@@ -440,21 +446,23 @@ def _html_notes(notes: Sequence[str]) -> list[str]:
     return [f"<details open><summary>{summary}</summary><ul>{items}</ul></details>"]
 
 
-def _html_table(glance: Glance) -> str:
-    """Return the table, with intervals drawn and marks as words."""
+def _html_table(glance: Glance, full: Glance) -> str:
+    """Return the table, with intervals drawn and marks as words; ``full`` has the full names."""
     rows = glance.indices()
-    first, second = [f'<th class="name" rowspan="2">{texts.escape_html(glance.row_head)}</th>'], []
-    for group in glance.groups:
-        heads = [part.head for part in _html_parts(group)]
-        heads += [""] * (bool(group.spans) + any(group.marks))
-        first.append(
-            f'<th class="group" colspan="{len(heads)}">{texts.escape_html(group.name)}</th>'
-        )
-        second += [f"<th>{texts.escape_html(head)}</th>" for head in heads]
+    corner = texts.escape_html(glance.row_head) or _read_out("run")
+    first, second = [f'<th scope="col" class="name" rowspan="2">{corner}</th>'], []
+    for group, whole in zip(glance.groups, full.groups, strict=True):
+        heads = [texts.escape_html(part.head) or _read_out("value") for part in _html_parts(group)]
+        heads += [_read_out("interval")] * bool(group.spans)
+        heads += [_read_out("mark")] * any(group.marks)
+        name = texts.escape_html(group.name)
+        attributes = f'class="group" colspan="{len(heads)}"{_full_name(group.name, whole.name)}'
+        first.append(f'<th scope="colgroup" {attributes}>{name}</th>')
+        second += [f'<th scope="col">{head}</th>' for head in heads]
     ends = {group.name: _ends(group) for group in glance.groups if group.spans}
     body = []
     for i in rows:
-        cells = [f'<th class="name">{texts.escape_html(glance.rows[i])}</th>']
+        cells = [f'<th scope="row" class="name">{texts.escape_html(glance.rows[i])}</th>']
         for group in glance.groups:
             cells += [_html_cell(part, i) for part in _html_parts(group)]
             if group.spans:
@@ -465,9 +473,19 @@ def _html_table(glance: Glance) -> str:
     hidden = len(glance.rows) - len(rows)
     more = f'<p class="muted">{count(hidden, "more row")}</p>' if hidden else ""
     head = f"<tr>{''.join(first)}</tr><tr>{''.join(second)}</tr>"
-    table = f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    table = f"<table>{_HTML_CAPTION}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
     label = 'role="region" tabindex="0" aria-label="The result at a glance"'
     return f'<div class="scroll" {label}>{table}</div>{more}'
+
+
+def _full_name(name: str, full: str) -> str:
+    """Return the attribute of a head whose name is short."""
+    return f' title="{texts.escape_html(full)}"' if full != name else ""
+
+
+def _read_out(head: str) -> str:
+    """Return the head of a column that explains itself to the eye, for those who hear the page."""
+    return f'<span class="hidden">{head}</span>'
 
 
 def _html_parts(group: Group) -> list[Part]:

@@ -76,11 +76,22 @@ def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks() -> Non
     ):
         assert verdict == ("baseline" if run == "bm25" else verdict_words(row.verdict))
         np.testing.assert_equal(difference, row.difference)
-    groups = {
-        row.findtext("th"): row.find("td").get("data-value")
-        for row in root(page).xpath("//table[@class='group']/tbody/tr")
+    glance = root(page).xpath("//div[@class='irl-glance']//table")[0]
+    heads = [
+        (head.text_content(), int(head.get("colspan")))
+        for head in glance.iterfind("thead/tr[1]/th[@colspan]")
+    ]
+    assert heads[0][0] == "LR"
+    marks = {
+        row.findtext("th"): row.findall("td")[heads[0][1] - 1].text_content()
+        for row in glance.iterfind("tbody/tr")
     }
-    assert [run for run in expected["run"] if groups.get(run)] == standing.may_be_best
+    assert list(marks) == list(expected["run"])
+    assert [run for run, mark in marks.items() if mark] == standing.may_be_best
+    assert marks[standing.runs[0]] == "best mean"
+    assert {mark for run, mark in marks.items() if run in standing.may_be_best[1:]} == {
+        "may be the best"
+    }
 
 
 def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts() -> None:
