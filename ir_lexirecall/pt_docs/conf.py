@@ -38,13 +38,13 @@ nitpicky = True
 ELSEWHERE = [  # what other packages define: their documentation is not at hand where there is no network
     r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
     r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*",
-    r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike|LevelsLike|DepthLike)",
+    r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike|LevelsLike|DepthLike|RepeatsLike|ProvidersLike)",
 ]
 INTERNAL = [  # fields of results that are for the library itself; the options of a function, which its docstring lists
     r"\w*Options",
     r"ir_lexirecall\.(significance|preferences|data\.(judgments|qrels|reading|collection|alignment|pools|tie_rule))\.\w+(\.\w+)?",
-    r"ir_lexirecall\.(comparison\.\w+|io\.(frames|mteb_results|query_columns|source|value_\w+|texts|groups)|judging\.\w+)\.\w+|ir_lexirecall\.data\.aligned_run\.Ties",
-    r"(TextsLike|TextSources|JSONLike|Names|Contrasts|PairedTest|Criterion|ComparedRuns|PairTests|MissingJudgments)",  # names of types in annotations
+    r"ir_lexirecall\.(comparison\.\w+|io\.(frames|mteb_results|query_columns|repeated_values|source|value_\w+|texts|groups)|judging\.\w+)\.\w+|ir_lexirecall\.data\.aligned_run\.Ties",
+    r"(TextsLike|TextSources|JSONLike|Names|Repeats|Contrasts|PairedTest|Criterion|ComparedRuns|PairTests|MissingJudgments)",  # names of types in annotations
     r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
     r"pyterrier_lexirecall\.experiment\.SignTest",
 ]
