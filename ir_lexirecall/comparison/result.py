@@ -797,7 +797,8 @@ class Comparison:
         """
         return plots.picture(Comparison, kind)(self, *args, **options)
 
-    __str__ = summary
+    def __str__(self) -> str:
+        return self.summary()
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.runs)} runs by {', '.join(self.criteria)}; print() shows what it says>"
