@@ -139,7 +139,7 @@ GALLERY = [
 
 
 def test_the_site_is_short() -> None:
-    assert len(PAGES) <= 44
+    assert len(PAGES) <= 45
     words = {page: words_of(page) for page in PAGES}
     assert sum(words.values()) <= 80_000, sorted(words.items(), key=lambda item: -item[1])[:10]
 
@@ -166,7 +166,7 @@ def test_there_are_the_tutorials_and_the_papers() -> None:
         "recommenders",
         "systems",
     }
-    shared |= {"unanimity", "worst_cases"}
+    shared |= {"second_round", "section_6", "unanimity", "worst_cases"}
     for paper in {path.stem for path in ROOT.glob("examples/papers/*.py")} - shared:
         assert re.search(rf'<img alt="[^"]+" src="_images/{paper}', html)
         assert f"/{paper}.txt" in html
