@@ -20,6 +20,7 @@ import yaml
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
+from ir_lexirecall.benchmarks.result import Benchmark
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import parse_measures
 
@@ -282,7 +283,8 @@ def test_what_a_page_names_in_passing_is_there(text: str, results: dict[str, Any
         with files():
             assert main(shlex.split(text)[1:]) == 0
     elif option := re.fullmatch(r"(\w+)=(.*)", text):
-        doors = (irl.compare, irl.evaluate, irl.load, irl.SignificanceTest)
+        methods = (Benchmark.overall, Benchmark.replicated)
+        doors = (irl.compare, irl.evaluate, irl.load, irl.SignificanceTest, *methods)
         taken = {name for door in doors for name in inspect.signature(door).parameters}
         if option[1] not in taken:
             assert [m for m in REGISTRY.values() if option[1] in m.SUPPORTED_PARAMS]
