@@ -169,7 +169,7 @@ class Look:
                 _append(file, {"look": self.number, "data": self.data, **result})
 
     def __str__(self) -> str:
-        """Return the number, the level, and what is used of alpha."""
+        """Return the number of the look, its level, and the share of alpha used so far."""
         repeated = ", repeated on the same data" if self.again else ""
         used = f"{self.spent_in_all:.2g} of {self.alpha:g} used"
         if self.spent_in_all > self.alpha * (1 + _ROUNDING):

@@ -423,7 +423,7 @@ def _cells(table: pd.DataFrame, value: str, ends: str, places: int) -> list[str]
 
 
 def _notes_of_table(result: Benchmark, over: str) -> list[str]:
-    """Return what intervals, ranks and marks of the table are."""
+    """Return the legend of the table: its intervals, ranks and marks."""
     confidence = texts.confidence_words(result.provenance)
     notes = [
         f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."
