@@ -254,8 +254,9 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
 @pytest.mark.slow
 @given(small=small_collections())
 def test_bounds_are_points_where_all_is_judged(small: Small) -> None:
+    # A pooled document with a negative grade is open, too.
     qrels = {
-        q: {**dict.fromkeys(small.open_docs(q), 0), **grades} for q, grades in small.qrels.items()
+        q: {**grades, **dict.fromkeys(small.open_docs(q), 0)} for q, grades in small.qrels.items()
     }
     judged = replace(small, qrels=qrels)
     judgments = Judgments.from_qrels(judged.qrels)

@@ -272,22 +272,20 @@ def warned(work: Callable[[], Any]) -> list[str]:
 
 
 def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
-    run, other = (
-        spark.createDataFrame(SMALL_RUN.replace({"query_id": names}))
-        for names in ({}, {"q1": "r1", "q2": "r2"})
+    of_other_queries = SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}})
+    qrels, run, other = map(spark.createDataFrame, (SMALL_QRELS, SMALL_RUN, of_other_queries))
+    [local] = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, of_other_queries))
+    [ours] = warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other))
+    assert "do their query ids agree? The run's first is 'r1'" in local
+    # The driver has seen no row of the run: it names the first query of the qrels alone.
+    assert ours == local.partition(" The run's first")[0] + " The qrels' first is 'q1'"
+    runs = {"a": of_other_queries, "b": SMALL_RUN}
+    [local] = warned(lambda: irl.compare(SMALL_QRELS, runs, allow_empty=True))
+    [ours] = warned(
+        lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True)
     )
-    qrels = spark.createDataFrame(SMALL_QRELS)
-    wanted = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:0]))
-    assert len(wanted) == 1
-    assert warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other)) == wanted
-    of_two = warned(
-        lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}, allow_empty=True)
-    )
-    assert of_two[0].startswith("run 'a' retrieves nothing")
-    assert (
-        warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True))
-        == of_two
-    )
+    assert local.startswith("run 'a' retrieves nothing")
+    assert ours == local.partition(" The run's first")[0] + " The qrels' first is 'q1'"
     with pytest.raises(ValueError, match="compare: run 'a' retrieves nothing"):
         spark_lexirecall.compare(qrels, {"a": other, "b": run})
 
@@ -510,7 +508,8 @@ def test_compare_takes_what_the_local_one_takes() -> None:
     ours, local = (
         {n: p.default for n, p in inspect.signature(f).parameters.items()} for f in functions
     )
-    on_the_driver = {"values", "smaller_is_better", "predicted"}
+    of_values = {"values", "smaller_is_better", "query", "run", "where"}
+    on_the_driver = of_values | {"predicted", "repeats", "deterministic"}
     assert list(ours) == [*(name for name in local if name not in on_the_driver), "buckets"]
     options = [name for name in ours if name not in ("qrels", "runs", "by", "buckets")]
     assert [ours[name] for name in options] == [local[name] for name in options]
