@@ -1,4 +1,4 @@
-"""What the query browser of a page shows: rankings, judgments, texts, and what decided between two runs, packed."""
+"""Pack what the query browser of a report shows: rankings, judgments, texts and decisions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.collection import Collection, find_collection, is_data_set
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.texts import QUERIES, TextSources, texts_of
 from ir_lexirecall.present.text import printable, short_names
 
@@ -53,176 +55,291 @@ def browsers_of(
     details: int | None,
     progress: bool | None,
 ) -> list[dict[str, str]]:
-    """What the query browser shows, for each collection that has something to browse.
+    """Return the data of the query browser for each collection that has something to browse.
 
     Args:
+        result: what is reported.
         runs: by name, of many collections by collection: they know the documents without judgment,
             which results do not hold.
         texts: by default those that the result knows.
         details: how many pairs of runs at most, those of the best runs first; None: as many as fit.
+        progress: show a progress bar over the pairs; by default on a terminal only.
 
     Returns:
         ``packed``: JSON, compressed (deflate), in base64; ``scope``: what is in it, in words; the
         ``collection``'s name.
     """
     results = dict(result) if isinstance(result, Benchmark) else {"": result}
-    found = []
-    for name, one in results.items():
-        own = (
-            runs.get(name, {} if len(results) > 1 else runs)
-            if isinstance(result, Benchmark)
-            else runs
-        )
-        documents = one.compared.texts.texts if texts.texts is None else texts.texts
-        queries = one.compared.texts.queries if texts.queries is None else texts.queries
-        known = {str(run): source for run, source in own.items()}
+    browsers = []
+    for collection, comparison in results.items():
+        sources = runs
+        if isinstance(result, Benchmark):
+            sources = runs.get(collection, {} if len(results) > 1 else runs)
+        part = _part_shown(comparison, details, len(results))
+        if part is None:
+            continue
+        known_texts = comparison.compared.texts
         data = _browser_data(
-            one, known, TextSources(documents, queries), details, progress, len(results)
+            part,
+            {str(run): source for run, source in sources.items()},
+            TextSources(
+                known_texts.texts if texts.texts is None else texts.texts,
+                known_texts.queries if texts.queries is None else texts.queries,
+            ),
+            progress,
         )
-        found += [{**data, "collection": name}] if data else []
-    return found
+        scope = _scope_in_words(part, names_unjudged=bool(sources))
+        browsers.append({"packed": _packed_json(data), "scope": scope, "collection": collection})
+    return browsers
+
+
+# -- which part of a result fits on the page -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The part of a comparison that the page shows, and the room that it has there.
+
+    ``n_parts`` collections share the page; ``queries`` are indices into the result's queries, of
+    which ``n_counted`` count for a criterion; ``runs`` are named in the order of their rank.
+    """
+
+    result: Comparison
+    scored: ScoredRuns
+    n_parts: int
+    queries: Ints
+    n_counted: int
+    pairs: list[tuple[str, str]]
+    runs: list[str]
+    depth: int
+
+    @property
+    def query_ids(self) -> list[str]:
+        return [self.scored.judgments.query_ids[q] for q in self.queries.tolist()]
+
+
+def _part_shown(result: Comparison, details: int | None, n_parts: int) -> _Part | None:
+    """Return the part of a comparison that the page has room for; None if nothing is to browse."""
+    scored = result.compared.scored
+    if scored is None or len(result.runs) < 2 or details == 0:
+        return None
+    counted = _counted_queries(result)
+    if not len(counted):
+        return None
+    queries = _queries_that_differ_most(
+        result, counted, max(_FEWEST_QUERIES, _MOST_QUERIES // n_parts)
+    )
+    rank_of_run = {name: i for i, name in enumerate(result.ranking()["run"])}
+    pairs = _pairs_of_best_runs(
+        result, rank_of_run, _most_pairs(result, len(queries), details, n_parts)
+    )
+    runs = [name for name in rank_of_run if any(name in pair for pair in pairs)]
+    documents_per_ranking = _MOST_DOCUMENTS // n_parts // max(1, len(runs) * len(queries))
+    depth = int(np.clip(documents_per_ranking, _LEAST_DEPTH, _DEPTH))
+    return _Part(result, scored, n_parts, queries, len(counted), pairs, runs, depth)
+
+
+def _counted_queries(result: Comparison) -> Ints:
+    """Return the indices of the queries that count for some criterion."""
+    counted = {q for criterion in result.compared.by.values() for q in criterion.query_ids}
+    return np.flatnonzero([query_id in counted for query_id in result.query_ids])
+
+
+def _queries_that_differ_most(result: Comparison, queries: Ints, most: int) -> Ints:
+    """Return the queries on which the runs differ most by the first criterion, in order."""
+    if len(queries) <= most:
+        return queries
+    criterion = result.compared.criterion()
+    deviations = np.nan_to_num(criterion.standings.std(axis=0))
+    deviation_of_query = dict(zip(criterion.query_ids, deviations, strict=True))
+    deviation = np.array([deviation_of_query.get(result.query_ids[q], 0.0) for q in queries])
+    return np.sort(queries[np.argsort(-deviation, kind="stable")[:most]])
+
+
+def _most_pairs(result: Comparison, n_queries: int, details: int | None, n_parts: int) -> int:
+    """Return how many pairs of runs the page has room for, or how many are asked for if fewer."""
+    n_preferences = max(1, len(result.criteria) - len(result.compared.measures))
+    room = max(1, _MOST_DECISIONS // n_parts // (n_queries * n_preferences))
+    return room if details is None else min(room, details)
+
+
+def _pairs_of_best_runs(
+    result: Comparison, rank_of_run: Mapping[str, int], most: int
+) -> list[tuple[str, str]]:
+    """Return the pairs of the best runs: by the rank of the worse run, then of the better one."""
+
+    def ranks(pair: tuple[str, str]) -> list[int]:
+        return sorted((rank_of_run[name] for name in pair), reverse=True)
+
+    return sorted(result.pairs, key=ranks)[:most]
+
+
+def _scope_in_words(part: _Part, names_unjudged: bool) -> str:
+    """Return sentences on what the browser shows and what it leaves out."""
+    n_queries, n_pairs, n_all_pairs = len(part.queries), len(part.pairs), len(part.result.pairs)
+    sentences = []
+    if n_queries < part.n_counted:
+        sentences.append(
+            f"The {n_queries:,} of {part.n_counted:,} queries on which the runs differ most."
+        )
+    if n_pairs < n_all_pairs:
+        sentences.append(
+            f"{n_pairs:,} of {n_all_pairs:,} pairs, those of the runs that rank highest."
+        )
+    sentences.append(f"The first {part.depth} ranks, and relevant documents below them.")
+    if not names_unjudged:
+        sentences.append(
+            "Documents without judgment are counted; name the runs (runs=) to see them."
+        )
+    return " ".join(sentences)
+
+
+# -- what is packed --------------------------------------------------------------------------------
 
 
 def _browser_data(
-    result: Comparison,
-    runs: dict[str, Any],
-    texts: TextSources,
-    details: int | None,
-    progress: bool | None,
-    parts: int,
-) -> dict[str, str]:
-    """Empty where there is nothing to browse; ``parts``: among how many collections the room of the page is divided."""
-    some = {
-        query_id for criterion in result.compared.by.values() for query_id in criterion.query_ids
-    }
-    counted = np.flatnonzero(
-        [query_id in some for query_id in result.query_ids]
-    )  # for some criterion
-    scored = result.compared.scored
-    if scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
-        return {}
-    queries, most, criterion = (
-        counted,
-        max(_FEWEST_QUERIES, _MOST_QUERIES // parts),
-        result.compared.criterion(),
-    )
-    if len(counted) > most:  # those on which the runs differ most, in order
-        spread = dict(
-            zip(criterion.query_ids, np.nan_to_num(criterion.standings.std(axis=0)), strict=True)
-        )
-        apart = np.array([spread.get(result.query_ids[q], 0.0) for q in counted])
-        queries = np.sort(counted[np.argsort(-apart, kind="stable")[:most]])
-    # Pairs of the best runs first: by the place of the worse one, then of the better one.
-    ranked = {name: i for i, name in enumerate(result.ranking()["run"])}
-    fit = max(
-        1,
-        _MOST_DECISIONS
-        // parts
-        // (len(queries) * max(1, len(result.criteria) - len(result.compared.measures))),
-    )
-    pairs = sorted(
-        result.pairs, key=lambda pair: sorted((ranked[name] for name in pair), reverse=True)
-    )
-    pairs = pairs[: fit if details is None else min(fit, details)]
-    names = [name for name in ranked if any(name in pair for pair in pairs)]
-    depth = int(
-        np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH)
-    )
-    query_ids = [scored.judgments.query_ids[q] for q in queries.tolist()]
-    judgments = scored.judgments.restricted_to(query_ids)
-    rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
-    known = pd.DataFrame(
+    part: _Part, sources: dict[str, Any], texts: TextSources, progress: bool | None
+) -> dict[str, Any]:
+    """Return what the page's script reads; lists of documents and grades have an item per query.
+
+    Args:
+        part: of the result that is shown.
+        sources: the runs by name; without them, unjudged documents have no names.
+        texts: of documents and queries.
+        progress: show a progress bar over the pairs.
+    """
+    result, query_ids = part.result, part.query_ids
+    judgments = part.scored.judgments.restricted_to(query_ids)
+    rel = _least_relevant_grade(result, judgments)
+    judged = pd.DataFrame(
         {"query": judgments.query, "doc_id": judgments.doc_ids, "grade": judgments.grade}
     )[judgments.is_judged]
+    rankings = _rankings_shown(part, judgments, judged, sources, rel)
+    documents = _numbered_documents(judged, rankings, rel)
+    collection = _texts_of_documents(result, texts)
+    most_texts = _MOST_TEXT // part.n_parts
+    return {
+        "runs": list(map(printable, part.runs)),
+        "rel": rel,
+        "depth": part.depth,
+        "queries": _queries(judgments, rel, _texts_of_queries(texts, collection, query_ids)),
+        "docs": [
+            list(map(printable, doc_ids))
+            for doc_ids in _by_query(documents, "doc_id", len(query_ids))
+        ],
+        "grades": _by_query(documents, "grade", len(query_ids)),
+        "texts": _beginnings(collection, _highest_first(rankings, documents, rel), most_texts),
+        "rankings": [
+            {
+                **_packed_ranking(rows, documents, len(query_ids)),
+                "depth": part.scored.runs[name].depth[part.queries].tolist(),
+            }
+            for name, rows in zip(part.runs, rankings, strict=True)
+        ],
+        "criteria": [_criterion(result, name, part.runs, query_ids) for name in result.criteria],
+        "pairs": [[part.runs.index(a), part.runs.index(b)] for a, b in part.pairs],
+        "decided": _decisions(part, progress),
+        "open": _open_by_criterion(part),
+        "unjudged": bool(sources),
+    }
+
+
+def _packed_json(data: dict[str, Any]) -> str:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return packed_text(text)
+
+
+def _least_relevant_grade(result: Comparison, judgments: Judgments) -> float:
+    """Return the grade from which documents are relevant for the first criterion that has one."""
+    grades = [*(result.provenance["rel"] or {}).values(), judgments.threshold]
+    return float(grades[0])
+
+
+def _rankings_shown(
+    part: _Part, judgments: Judgments, judged: pd.DataFrame, sources: dict[str, Any], rel: float
+) -> list[pd.DataFrame]:
+    """Return the documents of each run that are shown, with grades, by query and rank."""
     rankings = []
-    for name in names:
-        source = None if judgments.judged_only else runs.get(name)
-        rows = (
-            _judged_documents(scored.runs[name], queries)
-            if source is None
-            else _all_documents(judgments, name, source, depth)
-        )
-        rows = rows.merge(known, on=_KEY, how="left")
-        is_shown = (rows["rank"] <= depth) | (rows["grade"] >= rel)
+    for name in part.runs:
+        # A condensed ranking has no unjudged documents, so its source has nothing to add.
+        if judgments.judged_only or sources.get(name) is None:
+            rows = _judged_documents(part.scored.runs[name], part.queries)
+        else:
+            rows = _all_documents(judgments, name, sources[name], part.depth)
+        rows = rows.merge(judged, on=_KEY, how="left")
+        is_shown = (rows["rank"] <= part.depth) | (rows["grade"] >= rel)
         rankings.append(rows[is_shown].sort_values(["query", "rank"]))
-    every = _numbered_documents(known, rankings, rel)
-    packed_rankings = [
-        {
-            **_packed_ranking(rows, every, len(queries)),
-            "depth": scored.runs[name].depth[queries].tolist(),
-        }
-        for name, rows in zip(names, rankings, strict=True)
+    return rankings
+
+
+def _texts_of_documents(result: Comparison, texts: TextSources) -> Any:
+    """Return the source of the documents' texts, or the data set that was evaluated, if local."""
+    if texts.texts is not None or not is_data_set(result.compared.source):
+        return texts.texts
+    collection = find_collection(result.compared.source)
+    return collection if collection.has_texts else None
+
+
+def _texts_of_queries(
+    texts: TextSources, documents: Any, query_ids: list[str]
+) -> Mapping[str, Any]:
+    text_of_query = texts_of(texts.queries, query_ids, QUERIES)
+    if not text_of_query and isinstance(documents, Collection):
+        return documents.query_texts
+    return text_of_query
+
+
+def _queries(
+    judgments: Judgments, rel: float, text_of_query: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the id, the text and the number of relevant documents of each query."""
+    return [
+        {"id": printable(query_id), "text": _shown(str(text_of_query.get(query_id, ""))), "m": m}
+        for query_id, m in zip(judgments.query_ids, judgments.m(rel).tolist(), strict=True)
     ]
-    documents = texts.texts
-    if (
-        documents is None
-        and is_data_set(result.compared.source)
-        and (collection := find_collection(result.compared.source)).has_texts
-    ):
-        documents = collection  # on this machine already
-    # Beginnings of the texts of documents, of the first ones as far as there is room.
-    room, beginnings = _MOST_TEXT // parts, []
-    wanted = _highest_first(rankings, every, rel)[: room // 20]
-    found = texts_of(documents, wanted)
-    for doc_id in (doc_id for doc_id in wanted if found.get(doc_id) is not None):
-        title, _, rest = str(found[doc_id]).strip().partition("\n")
-        short = _shown(f"{title} — {rest}" if rest.strip() else title)
-        short = short if len(short) <= _TEXT else short[:_TEXT].rstrip() + "…"
-        room -= len(short)
+
+
+def _beginnings(documents: Any, doc_ids: list[str], room: int) -> list[list[str]]:
+    """Return the beginnings of documents' texts, of the first ones until the room is used up."""
+    wanted = doc_ids[: room // 20]
+    text_of_doc = texts_of(documents, wanted)
+    beginnings = []
+    for doc_id in wanted:
+        if text_of_doc.get(doc_id) is None:
+            continue
+        beginning = _beginning(str(text_of_doc[doc_id]))
+        room -= len(beginning)
         if room < 0:
             break
-        beginnings.append([printable(doc_id), short])
-    of_queries = texts_of(texts.queries, query_ids, QUERIES)
-    if not of_queries and isinstance(documents, Collection):
-        of_queries = documents.query_texts
-    place = {pair: i for i, pair in enumerate(result.pairs)}
-    with progress_bar(progress, pairs, desc="pairs") as bar:
-        decided = [
-            [_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar
+        beginnings.append([printable(doc_id), beginning])
+    return beginnings
+
+
+def _beginning(text: str) -> str:
+    """Return the first characters of a text, its first line set off as a title."""
+    title, _, rest = text.strip().partition("\n")
+    shown = _shown(f"{title} — {rest}" if rest.strip() else title)
+    return shown if len(shown) <= _TEXT else shown[:_TEXT].rstrip() + "…"
+
+
+def _decisions(part: _Part, progress: bool | None) -> list[list[dict[str, Any]]]:
+    """Return what decided between the runs of each pair, by each criterion."""
+    with progress_bar(progress, part.pairs, desc="pairs") as bar:
+        return [
+            [_decided(part.result, a, b, name, part.query_ids) for name in part.result.criteria]
+            for a, b in bar
         ]
-    data = {
-        "runs": list(map(printable, names)),
-        "rel": rel,
-        "depth": depth,
-        "queries": [
-            {"id": printable(query_id), "text": _shown(str(of_queries.get(query_id, ""))), "m": m}
-            for query_id, m in zip(query_ids, judgments.m(rel).tolist(), strict=True)
-        ],
-        "docs": [
-            list(map(printable, documents))
-            for documents in _by_query(every, "doc_id", len(queries))
-        ],
-        "grades": _by_query(every, "grade", len(queries)),
-        "texts": beginnings,
-        "rankings": packed_rankings,
-        "criteria": [_criterion(result, name, names, query_ids) for name in result.criteria],
-        "pairs": [[names.index(a), names.index(b)] for a, b in pairs],
-        "decided": decided,
-        "open": [
-            _open_queries(result, name, [place[pair] for pair in pairs], query_ids)
-            for name in result.criteria
-        ],
-        "unjudged": bool(runs),
-    }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    packed = packed_text(text)
-    said = []
-    if len(queries) < len(counted):
-        said.append(
-            f"The {len(queries):,} of {len(counted):,} queries on which the runs differ most."
-        )
-    if len(pairs) < len(result.pairs):
-        said.append(
-            f"{len(pairs):,} of {len(result.pairs):,} pairs, those of the runs that rank highest."
-        )
-    said.append(f"The first {depth} ranks, and relevant documents below them.")
-    if not runs:
-        said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
-    return {"packed": packed, "scope": " ".join(said)}
+
+
+def _open_by_criterion(part: _Part) -> list[dict[str, Any] | None]:
+    """Return for each criterion which queries of the pairs unjudged documents could decide."""
+    index_of_pair = {pair: i for i, pair in enumerate(part.result.pairs)}
+    rows = [index_of_pair[pair] for pair in part.pairs]
+    return [_open_queries(part.result, name, rows, part.query_ids) for name in part.result.criteria]
 
 
 def _judged_documents(run: AlignedRun, queries: Ints) -> pd.DataFrame:
-    """Return the judged documents of a run for some queries, which are numbered anew."""
+    """Return the judged documents that a run retrieves for `queries`, numbered by their order."""
     number = np.full(len(run.depth), -1)
     number[queries] = np.arange(len(queries))
     rows = pd.DataFrame(
@@ -248,34 +365,33 @@ def _all_documents(judgments: Judgments, name: str, source: Any, depth: int) -> 
 
 
 def _numbered_documents(
-    known: pd.DataFrame, rankings: list[pd.DataFrame], rel: float
+    judged: pd.DataFrame, rankings: list[pd.DataFrame], rel: float
 ) -> pd.DataFrame:
     """Return the documents that rankings show and the relevant ones, numbered query by query.
 
     Judged ones come first, then the others in the order in which rankings have them. Most judged
     documents are neither relevant nor in a ranking: they are left out.
     """
-    relevant = known[known["grade"] >= rel]
+    relevant = judged[judged["grade"] >= rel]
     shown = pd.concat([relevant, *(rows[[*_KEY, "grade"]] for rows in rankings)])
     shown = shown.drop_duplicates(_KEY)
-    judged = known.merge(shown[_KEY], on=_KEY)
-    every = pd.concat([judged, shown]).drop_duplicates(_KEY)
-    return every.assign(number=every.groupby("query").cumcount())
+    judged_first = pd.concat([judged.merge(shown[_KEY], on=_KEY), shown]).drop_duplicates(_KEY)
+    return judged_first.assign(number=judged_first.groupby("query").cumcount())
 
 
-def _packed_ranking(rows: pd.DataFrame, every: pd.DataFrame, n_queries: int) -> dict[str, Any]:
+def _packed_ranking(rows: pd.DataFrame, documents: pd.DataFrame, n_queries: int) -> dict[str, Any]:
     """Return the documents of a ranking by their numbers, and steps from one rank to the next."""
-    rows = rows.merge(every[[*_KEY, "number"]], on=_KEY, how="left")
+    rows = rows.merge(documents[[*_KEY, "number"]], on=_KEY, how="left")
     step = rows.groupby("query")["rank"].diff().fillna(rows["rank"]).astype(np.int64)
     rows = rows.assign(step=step)
     return {"doc": _by_query(rows, "number", n_queries), "step": _by_query(rows, "step", n_queries)}
 
 
-def _highest_first(rankings: list[pd.DataFrame], every: pd.DataFrame, rel: float) -> list[str]:
+def _highest_first(rankings: list[pd.DataFrame], documents: pd.DataFrame, rel: float) -> list[str]:
     """Return the ids of documents by their best rank, then of relevant ones in no ranking."""
     best = pd.concat(rankings).groupby("doc_id", sort=False)["rank"].min()
     best = best.sort_values(kind="stable")
-    relevant = every.loc[every["grade"] >= rel, "doc_id"]
+    relevant = documents.loc[documents["grade"] >= rel, "doc_id"]
     return list(dict.fromkeys([*best.index, *relevant]))
 
 
@@ -301,60 +417,95 @@ def _by_query(rows: pd.DataFrame, column: str, n_queries: int) -> list[list[Any]
 def _criterion(
     result: Comparison, name: str, runs: list[str], query_ids: list[str]
 ) -> dict[str, Any]:
-    """A criterion: of a measure all its values, those of a query that differ by rounding only made equal."""
+    """Return a criterion's names and direction; of a measure the values of each run, too.
+
+    Values of a query that differ by rounding only are equal, as they are in the comparison.
+    """
     criterion, values = result.compared.by[name], None
     if isinstance(criterion, MeasureCriterion):
-        column = {query_id: place for place, query_id in enumerate(criterion.query_ids)}
-        array = criterion.levelled[[result.runs.index(run) for run in runs]]
-        values = [
-            [_finite(row[column[q]]) if q in column else None for q in query_ids]
-            for row in array.tolist()
-        ]
-    names = {
+        values = _values(criterion, [result.runs.index(run) for run in runs], query_ids)
+    return {
         "name": printable(name),
         "short": printable(short_names(result.criteria).get(name, name)),
+        "smaller": criterion.smaller_is_better,
+        "values": values,
     }
-    return names | {"smaller": criterion.smaller_is_better, "values": values}
+
+
+def _values(
+    criterion: MeasureCriterion, runs: list[int], query_ids: list[str]
+) -> list[list[float | None]]:
+    """Return the values of each run by query; None for queries that the measure leaves out."""
+    values = pd.DataFrame(criterion.levelled[runs], columns=list(criterion.query_ids))
+    return [
+        list(map(_finite, row)) for row in values.reindex(columns=query_ids).to_numpy().tolist()
+    ]
 
 
 def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) -> dict[str, Any]:
-    """Columns of what decided between two runs by a preference; nothing by measures, whose values say it."""
+    """Return what decided between two runs by a preference; for measures, {}: values tell it."""
     if result.compared.by[by].is_measure:
         return {}
     table = result.explain(a, b, by).set_index("query_id").reindex(query_ids)
-    decided: dict[str, Any] = {
+    columns = {
         short: list(map(_finite, table[column].to_numpy(dtype=float, na_value=np.nan).tolist()))
         for column, short in _DECIDED.items()
         if column in table
     }
-    return decided | {
-        "kind": "ahead" if "levels_a" in table else "level" if "level" in table else ""
-    }
+    return columns | {"kind": _kind_of_explanation(table)}
+
+
+def _kind_of_explanation(table: pd.DataFrame) -> str:
+    """Return how the page words a preference: by levels won, by the deciding level, or plainly."""
+    if "levels_a" in table:
+        return "ahead"
+    return "level" if "level" in table else ""
 
 
 def _open_queries(
-    result: Comparison, name: str, rows: list[int], query_ids: list[str]
+    result: Comparison, name: str, pairs: list[int], query_ids: list[str]
 ) -> dict[str, Any] | None:
-    """For some pairs, by their places in the result, the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
+    """Return the queries whose winner unjudged documents could change, for each of some pairs.
+
+    Args:
+        result: the comparison.
+        name: of the criterion.
+        pairs: their indices in the result.
+        query_ids: the queries that are shown.
+
+    Returns:
+        ``queries``: a string per pair with 1 for those queries and 0 for the others; ``depth``,
+        ``cutoff`` and ``shared``, which say what documents could do so. None without bounds.
+    """
     left = result.missing.undecided(name)
     if left is None:
         return None
-    place = {query_id: q for q, query_id in enumerate(left.query_ids)}
-    shown = np.array([place.get(query_id, -1) for query_id in query_ids])
-    of_pairs = left.is_open[rows][:, shown] & (shown >= 0)
-    bits = ["".join("01"[is_open] for is_open in line) for line in of_pairs.tolist()]
-    criterion = result.compared.by[name]
-    cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
-    if result.compared.scored is not None and name in result.compared.scored.measures:
-        cutoff = result.compared.scored.measures[name].params.get("cutoff")
-    return {"depth": left.depth, "cutoff": cutoff, "shared": left.is_shared, "queries": bits}
+    index_of_query = {query_id: q for q, query_id in enumerate(left.query_ids)}
+    shown = np.array([index_of_query.get(query_id, -1) for query_id in query_ids])
+    is_open = left.is_open[pairs][:, shown] & (shown >= 0)
+    return {
+        "depth": left.depth,
+        "cutoff": _cutoff(result, name),
+        "shared": left.is_shared,
+        "queries": ["".join("01"[flag] for flag in row) for row in is_open.tolist()],
+    }
+
+
+def _cutoff(result: Comparison, name: str) -> int | None:
+    """Return the rank at which a criterion stops, if it does."""
+    scored, criterion = result.compared.scored, result.compared.by[name]
+    if scored is not None and name in scored.measures:
+        return scored.measures[name].params.get("cutoff")
+    return None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
 
 
 def _finite(value: float) -> float | None:
-    """A number as JSON holds it: None for what is missing, whole numbers without a point."""
-    return None if not np.isfinite(value) else int(value) if value == int(value) else value
+    """Return a number as JSON holds it: None for what is missing, integers without a point."""
+    if not np.isfinite(value):
+        return None
+    return int(value) if value == int(value) else value
 
 
 def _shown(text: str) -> str:
-    """A text in one line, without marks of direction."""
+    """Return a text in one line, without marks of direction."""
     return printable(" ".join(_DIRECTION.sub("", text).split()))

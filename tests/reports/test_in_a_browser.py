@@ -353,6 +353,66 @@ def test_filters_by_size_and_by_relevant_documents(
     assert browser.js("document.getElementById('view').hidden")
 
 
+@pytest.mark.parametrize(
+    ("by", "against", "a", "b"),
+    [
+        ("nDCG@10", "lexirecall", "bm25", "ql"),
+        ("lexirecall", "AP", "ql", "bm25"),
+        ("LR", "rpp", "bm25", "overlap"),
+        ("rpp", "nDCG@10", "overlap", "ql"),
+    ],
+)
+def test_a_second_criterion_lists_the_queries_on_which_it_prefers_the_other_run(
+    browser: Browser, file: Path, result: Comparison, by: str, against: str, a: str, b: str
+) -> None:
+    table = result.disagreements(by, against, a, b)
+    counts = table.attrs["counts"]
+    open_page(browser, file)
+    choose(browser, "run-a", a)
+    choose(browser, "run-b", b)
+    choose(browser, "by", by)
+    choose(browser, "against", against)
+    shown = browser.js(OPTIONS)
+    strength = table.set_index("query_id")["strength"]
+    assert sorted(shown) == sorted(table["query_id"])
+    np.testing.assert_allclose(strength[shown], strength)  # ties may stand in another order
+    assert browser.js("document.getElementById('tally').textContent").startswith(
+        f"{by} and {against} prefer different runs on {counts['disagree']} of {counts['queries']} "
+        f"queries: on {counts[f'{by} prefers {a}, {against} {b}']} {by} prefers {a} and {against} "
+        f"{b}, on {counts[f'{by} prefers {b}, {against} {a}']} the reverse. They prefer the same "
+        f"run on {counts['agree']}."
+    )
+    assert browser.js("document.getElementById('view').hidden") == (not shown)
+    if shown:
+        winners = table.set_index("query_id").loc[shown[0]]
+        verdict = browser.js("document.getElementById('verdict').textContent")
+        assert verdict.startswith(f"By {by}, {winners[f'{by} winner']} wins: ")
+        assert f"By {against}, {winners[f'{against} winner']} wins: " in verdict
+    browser.js("document.getElementById('against').value = '';")
+    browser.js("document.getElementById('against').dispatchEvent(new Event('change'))")
+    assert len(browser.js(OPTIONS)) == 16
+    browser.nothing_went_wrong()
+
+
+def test_disagreements_can_be_filtered_by_winner_and_end_with_another_first_criterion(
+    browser: Browser, file: Path, result: Comparison
+) -> None:
+    table = result.disagreements("AP", "lexirecall", "bm25", "overlap")
+    open_page(browser, file)
+    choose(browser, "run-a", "bm25")
+    choose(browser, "run-b", "overlap")
+    choose(browser, "by", "AP")
+    choose(browser, "against", "lexirecall")
+    choose(browser, "winner", "overlap")
+    won = table[table["AP winner"] == "overlap"]
+    assert sorted(browser.js(OPTIONS)) == sorted(won["query_id"])
+    choose(browser, "winner", "any")
+    choose(browser, "by", "LR")
+    assert browser.js("document.getElementById('against').value") == ""
+    assert len(browser.js(OPTIONS)) == 16
+    browser.nothing_went_wrong()
+
+
 def ranked(run: Any) -> Any:
     """A run with ranks."""
     run = run.sort_values(["query_id", "score", "doc_id"], ascending=[True, False, False])

@@ -103,36 +103,38 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
 
   // -- what differs ------------------------------------------------------------------------------
 
-  // Decision of a query for run A: sign, size (how far apart), height of its bar, words.
-  const decision = (q) => {
-    const { a, b, kind } = now;
+  // Decision of a query by a criterion for run A: sign, size (how far apart), height of its bar,
+  // amount (the difference of values, or the preference), words.
+  const decision = (q, kind = now.kind) => {
+    const { a, b } = now;
     const [A, B] = [data.runs[a], data.runs[b]];
     if (kind.values) {
       const [x, y] = [kind.values[a][q], kind.values[b][q]];
       if (x === null || y === null) return null; // a query that does not count
       const sign = Math.sign(x - y) * (kind.smaller ? -1 : 1);
-      const height = sign * Math.abs(x - y);
+      const size = Math.abs(x - y);
       const [left, right] = apart(x, y);
-      return { sign, size: Math.abs(x - y), height, words: `${kind.short} is ${left} for ${A}, ${right} for ${B}` };
+      return { sign, size, height: sign * size, amount: size, words: `${kind.short} is ${left} for ${A}, ${right} for ${B}` };
     }
     const straight = pairs.get(`${a} ${b}`);
     const turned = straight === undefined;
     const at = straight ?? pairs.get(`${b} ${a}`);
-    if (at === undefined) return { sign: 0, size: 0, height: 0, words: "this pair was not compared, or is not in this file" };
+    if (at === undefined) return { sign: 0, size: 0, height: 0, amount: 0, words: "this pair was not compared, or is not in this file" };
     const column = data.decided[at][kind.place];
     const value = column.v[q];
     if (value === null && !data.queries[q].m) return null;
-    if (value === null) return { sign: 0, size: 0, height: 0, words: "not comparable" };
+    if (value === null) return { sign: 0, size: 0, height: 0, amount: 0, words: "not comparable" };
     const v = turned ? -value : value;
+    const amount = Math.abs(v);
     const sign = Math.sign(v);
     const [who, other] = sign > 0 ? [A, B] : [B, A];
     if (column.kind === "ahead") {
       const [x, y] = turned ? [column.b[q], column.a[q]] : [column.a[q], column.b[q]];
-      return { sign, size: Math.abs(v), height: v, words: `${A} is ahead at ${x} recall levels, ${B} at ${y} (preference ${round(v)})` };
+      return { sign, size: amount, height: v, amount, words: `${A} is ahead at ${x} recall levels, ${B} at ${y} (preference ${round(v)})` };
     }
     if (column.kind === "level") {
       const m = data.queries[q].m;
-      if (!sign) return { sign, size: 1, height: 0, words: "both reach every recall level at the same rank" };
+      if (!sign) return { sign, size: 1, height: 0, amount, words: "both reach every recall level at the same rank" };
       const [x, y] = turned ? [column.b[q], column.a[q]] : [column.a[q], column.b[q]];
       const [first, last] = sign > 0 ? [x, y] : [y, x];
       const size = first === null ? 1 : last === null ? Infinity : Math.max(last / first, first / last);
@@ -141,10 +143,13 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
       const reach = `${who} has its ${ordinal(level)} relevant document (of ${m}) at rank ${first ?? "–"}, `;
       const lost = last === null ? `${other} does not retrieve that many` : `${other} at rank ${last}`;
       const tied = column.tied[q] ? `; the ${column.tied[q]} level${column.tied[q] > 1 ? "s" : ""} compared before tie${column.tied[q] > 1 ? "" : "s"}` : "";
-      return { sign, size, height, ranks: [x, y], words: reach + lost + tied };
+      return { sign, size, height, amount, ranks: [x, y], words: reach + lost + tied };
     }
-    return { sign, size: Math.abs(v), height: v, words: sign ? `${who} is preferred` : "neither is preferred" };
+    return { sign, size: amount, height: v, amount, words: sign ? `${who} is preferred` : "neither is preferred" };
   };
+  // Decision of a query by the second criterion; null if none is chosen, or the query does not count for it.
+  const second = (q) => (now.against === null ? null : decision(q, now.against));
+  const disagree = (one, two) => Boolean(two && one.sign * two.sign < 0);
   // What unjudged documents could change: the depth and what counts, where the winner of a query can be another one.
   const leftOpen = (q) => {
     const known = data.open[now.kind.place];
@@ -262,15 +267,16 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
   const show = (q) => {
     now.query = q;
     const query = data.queries[q];
-    const decided = decision(q);
+    const [decided, rival] = [decision(q), second(q)];
     $("query-text").textContent = query.text ? `${query.id}: ${query.text}` : `Query ${query.id}`;
     const open = leftOpen(q);
     const could = open ? ` Unjudged documents of the top ${open.depth} could change the winner.` : "";
-    $("verdict").textContent = `${words(q, decided)} ${query.m} relevant document${query.m === 1 ? "" : "s"}.${could}`;
+    const both = rival ? `By ${now.kind.short}, ${words(q, decided)} By ${now.against.short}, ${words(q, rival)}` : words(q, decided);
+    $("verdict").textContent = `${both} ${query.m} relevant document${query.m === 1 ? "" : "s"}.${could}`;
     $("query").value = q;
     $("name-a").textContent = data.runs[now.a];
     $("name-b").textContent = data.runs[now.b];
-    const [x, y] = decided.ranks ?? [];
+    const [x, y] = decided.ranks ?? rival?.ranks ?? [];
     list($("list-a"), now.a, now.b, data.runs[now.b], q, x);
     list($("list-b"), now.b, now.a, data.runs[now.a], q, y);
     profile(q);
@@ -304,8 +310,9 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     const label = (x, y, anchor, text) => parts.push(svg("text", { x, y, "text-anchor": anchor }, text));
     const cut = (name) => (name.length > 40 ? name.slice(0, 39) + "…" : name);
     if (now.shown.length) {
-      label(0, 11, "start", `▲ ${cut(data.runs[now.a])} wins`);
-      label(width, height - 4, "end", `▼ ${cut(data.runs[now.b])} wins`);
+      const by = now.against ? ` by ${now.kind.short}` : "";
+      label(0, 11, "start", `▲ ${cut(data.runs[now.a])} wins${by}`);
+      label(width, height - 4, "end", `▼ ${cut(data.runs[now.b])} wins${by}`);
       const [first, last] = [now.shown[0], now.shown[now.shown.length - 1]];
       if (first.sign > 0) label(0, middle + 14, "start", data.queries[first.q].id.slice(0, 24));
       if (last.sign < 0 && last !== first) label(width, middle - 5, "end", data.queries[last.q].id.slice(0, 24));
@@ -313,6 +320,37 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     bars.setAttribute("viewBox", `0 0 ${width} ${height}`);
     bars.setAttribute("aria-valuemax", Math.max(1, now.shown.length));
     bars.replaceChildren(...parts);
+  };
+
+  const byWinner = (one, two) => two.sign - one.sign || (two.height === one.height ? one.q - two.q : two.height - one.height);
+  const byStrength = (one, two) => two.strength - one.strength || one.q - two.q;
+  // Queries on which the two criteria prefer different runs; their bars show how strongly.
+  const disagreements = (queries) => queries.flatMap((query) => {
+    const rival = second(query.q);
+    if (!disagree(query, rival)) return [];
+    const strength = query.amount * rival.amount;
+    return [{ ...query, strength, height: query.sign * strength }];
+  });
+  const count = (queries, sign) => queries.filter((query) => query.sign === sign).length;
+  const tally = (all) => {
+    const ties = count(all, 0);
+    return `${data.runs[now.a]} wins ${count(all, 1)}, ${data.runs[now.b]} wins ${count(all, -1)}, ${ties} ${ties === 1 ? "tie" : "ties"}.`;
+  };
+  const tallyOfBoth = (all, opposed) => {
+    const [one, two] = [now.kind.short, now.against.short];
+    const [A, B] = [data.runs[now.a], data.runs[now.b]];
+    const either = data.queries.filter((_, q) => decision(q) !== null || second(q) !== null).length;
+    const same = all.filter((query) => query.sign !== 0 && query.sign === second(query.q)?.sign).length;
+    return `${one} and ${two} prefer different runs on ${opposed.length} of ${either} queries: `
+      + `on ${count(opposed, 1)} ${one} prefers ${A} and ${two} ${B}, on ${count(opposed, -1)} the reverse. `
+      + `They prefer the same run on ${same}. Strongest disagreement first.`;
+  };
+  const chooseCriterion = (place) => {
+    now.kind = data.criteria[place];
+    now.against = null;
+    const others = data.criteria.filter((criterion) => criterion !== now.kind);
+    fill($("against"), [["", "–"], ...others.map((criterion) => [criterion.place, criterion.short])]);
+    $("against").disabled = !others.length;
   };
 
   const update = (keep = true) => {
@@ -323,13 +361,12 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     const winner = $("winner").value;
     const all = data.queries.map((query, q) => ({ q, m: query.m, decided: decision(q) }))
       .filter(({ decided }) => decided !== null).map(({ q, m, decided }) => ({ q, m, ...decided }));
-    now.shown = all
+    const listed = now.against ? disagreements(all) : all;
+    now.shown = listed
       .filter(({ sign, size, m }) => (winner === "any" || sign === { a: 1, b: -1, tie: 0 }[winner]) && size >= least && m >= enough)
-      .sort((one, two) => two.sign - one.sign || (two.height === one.height ? one.q - two.q : two.height - one.height));
-    const won = [1, -1, 0].map((sign) => all.filter((each) => each.sign === sign).length);
-    const [A, B] = [data.runs[now.a], data.runs[now.b]];
-    const part = now.shown.length < all.length ? ` ${now.shown.length} of ${all.length} queries match the filter.` : "";
-    $("tally").textContent = `${A} wins ${won[0]}, ${B} wins ${won[1]}, ${won[2]} ${won[2] === 1 ? "tie" : "ties"}.${part}`;
+      .sort(now.against ? byStrength : byWinner);
+    const part = now.shown.length < listed.length ? ` ${now.shown.length} of ${listed.length} queries match the filter.` : "";
+    $("tally").textContent = (now.against ? tallyOfBoth(all, listed) : tally(all)) + part;
     fill($("query"), now.shown.map(({ q, sign }) => {
       const text = data.queries[q].text;
       return [q, `${sign > 0 ? "▲" : sign < 0 ? "▼" : "="} ${data.queries[q].id}${text ? ": " + text.slice(0, 70) : ""}`];
@@ -363,7 +400,8 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     texts = new Map(data.texts); // documents may be called like properties of objects
     data.criteria.forEach((criterion, place) => (criterion.place = place));
     pairs = new Map(data.pairs.map(([a, b], i) => [`${a} ${b}`, i]));
-    now = { a: data.pairs[0][0], b: data.pairs[0][1], kind: data.criteria[0], query: null, shown: [] };
+    now = { a: data.pairs[0][0], b: data.pairs[0][1], query: null, shown: [] };
+    chooseCriterion(0);
     $("scope").textContent = collections[place].dataset.scope;
     fill($("run-a"), data.runs.map((name, i) => [i, name]));
     fill($("run-b"), data.runs.map((name, i) => [i, name]));
@@ -384,9 +422,13 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     });
   }
   $("by").addEventListener("change", () => {
-    now.kind = data.criteria[+$("by").value];
+    chooseCriterion(+$("by").value);
     $("least").value = 0;
     update();
+  });
+  $("against").addEventListener("change", () => {
+    now.against = data.criteria[$("against").value] ?? null;
+    update(false);
   });
   for (const id of ["winner", "least", "relevant"]) $(id).addEventListener("input", () => update());
   $("query").addEventListener("change", () => show(+$("query").value));
