@@ -1,11 +1,12 @@
-"""What ``pt.lexirecall.Experiment`` gives back: tables of ``pt.Experiment`` with the numbers of a ``Comparison``."""
+"""Put the numbers of a `Comparison` into the tables of `pt.Experiment`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,16 +23,19 @@ Measures = Mapping[str, IRMeasure | None]
 """The measures by the names of their columns, in order; None for the time."""
 
 Against = Mapping[str, tuple[Comparison | None, Callable[[], pd.DataFrame]]]
-"""By how columns about a baseline end: the comparison with it, and a function that gives the averages of ``pt.Experiment`` with it."""
+"""The comparison with each baseline, by the ending of its columns.
+
+Each comes with a function that returns the averages of `pt.Experiment` with this baseline.
+"""
 
 Places = int | Mapping[str, int] | None
-"""To how many decimal places numbers are rounded: all, or those of some columns."""
+"""Decimal places of all numbers, or of those of some columns."""
 
 NOTHING = NumQ
-"""Stands in where nothing but preferences is asked for: ``pt.Experiment`` needs a measure."""
+"""Stands in if there are only preferences: `pt.Experiment` needs a measure."""
 
 TIME = "mrt"
-"""What ``pt.Experiment`` measures itself: the mean time that a topic takes."""
+"""What `pt.Experiment` measures itself: the mean time that a topic takes."""
 
 KINDS = {
     "+": "wins",
@@ -40,7 +44,7 @@ KINDS = {
     "reject": "verdict",
     "p-value corrected": "p_corrected",
 }
-"""What ``pt.Experiment`` says of a difference to the baseline, and the columns of ``Comparison.table()`` with it."""
+"""Statistics of `pt.Experiment` against a baseline, and the columns of `Comparison.table()`."""
 
 WITH_MARGIN = {
     "verdict (corrected)": "verdict",
@@ -49,22 +53,29 @@ WITH_MARGIN = {
     "within p-value (one-sided, corrected)": "within_p",
     "not worse p-value (one-sided, corrected)": "not_worse_p",
 }
-"""What a margin adds to these; ``pt.Experiment``'s own p-value beside them is two-sided and uncorrected."""
+"""Further statistics with a margin; the `p-value` stays two-sided and uncorrected."""
+
+_OF_CORRECTION = ("reject", "p-value corrected")
+_BLANK = {"reject": False, "verdict (corrected)": None}  # instead of unknown statistics; else NaN
+_LARGER, _SMALLER = "+", "-"  # values that are better
 
 
 def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasure], Measures]:
-    """Metrics as ``pt.Experiment`` takes them, and the measures by what it calls their columns.
+    """Read metrics by the names of trec_eval and of this library.
 
-    Of texts, it knows trec_eval's names only; others are read here.
+    `pt.Experiment` itself knows the names of trec_eval only.
+
+    Returns:
+        The metrics as `pt.Experiment` takes them, and the measures by the names of their columns.
+
+    Raises:
+        ValueError: an unknown measure.
 
     >>> from ir_lexirecall import LR
     >>> read_metrics(["map", "LR@10", "mrt", "P_5"])[0]
     ['map', LexiRecall@10, 'mrt', 'P_5']
     >>> read_metrics(["map", LR @ 10, "mrt", "P_5"])[1]
     {'map': AP, 'LexiRecall@10': LexiRecall@10, 'mrt': None, 'P_5': P@5}
-
-    Raises:
-        ValueError: an unknown measure.
     """
     taken: list[str | IRMeasure] = []
     measures: list[str | IRMeasure] = []
@@ -85,6 +96,9 @@ def read_metrics(metrics: Iterable[str | IRMeasure]) -> tuple[list[str | IRMeasu
     return taken if any(columns.values()) else [*taken, NOTHING], columns
 
 
+# -- averages ------------------------------------------------------------------------------------
+
+
 def averages(
     result: Any,
     names: Sequence[Any],
@@ -97,95 +111,188 @@ def averages(
     own_p: bool,
     highlight: str | None,
 ) -> Any:
-    """The averages of ``pt.Experiment``, a frame or a dict, with the comparison's numbers, further baselines and preferences.
+    """Return the averages of `pt.Experiment` with the numbers of a comparison.
+
+    A frame gets statistics against each baseline, and the preferences. A dict gets the means of the
+    preferences only.
 
     Args:
-        result: the averages.
-        names: of the systems, as they were given.
+        result: the averages, a frame or a dict.
+        names: names of the systems, as they were given.
         measures: what is measured.
-        comparison: of the systems; None where there is none.
-        against: the same with each baseline.
+        comparison: the comparison of the systems; None if there is none.
+        places: decimal places of the numbers of a frame.
+        against: the comparison with each baseline.
         corrected: whether there are columns of corrected p-values.
-        own_p: whether p-values of measures are PyTerrier's, of a function that the user gave.
-        places, highlight: how numbers of a frame are rounded, and the best of them marked.
+        own_p: whether p-values of measures come from a test function of the user.
+        highlight: how the best numbers of a frame are marked.
     """
-    is_frame = isinstance(result, pd.DataFrame)
-    if not is_frame:
-        result, places = pd.DataFrame([result[name] for name in names]), None
-    columns: dict[str, Any] = {"name": list(names)}
-    better: dict[str, str] = {}  # larger or smaller values, where a column has best ones
-    shown = {name: measure for name, measure in measures.items() if name in result}
-    for name, measure in shown.items():
-        columns[name] = result[name]
-        if (
-            measure is not None
-            and comparison is not None
-            and name in comparison.compared.by
-            and not is_added_up(measure)
-        ):
-            columns[name] = _rounded(name, comparison.compared.by[name].means, places)
-        better[name] = "-" if measure is None or smaller_is_better(measure) else "+"
-    preferences, lacking = _known(comparison)
+    if not isinstance(result, pd.DataFrame):
+        plain = pd.DataFrame([result[name] for name in names])
+        table = _Averages(plain, measures, comparison, None, against, corrected, own_p)
+        columns = table.columns(with_statistics=False)
+        frame = pd.DataFrame({name: column.cells for name, column in columns.items()})
+        return dict(zip(names, frame.to_dict("records"), strict=True))
 
-    def known(over: Comparison | None, numbers: Any, nothing: Any = np.nan) -> Any:
-        """Numbers but of systems without judged documents, or of none where the baseline has none."""
-        if comparison is None or not lacking:
-            return numbers
-        nobody = over is not None and over.baseline in lacking
-        return np.where(
-            [nobody or system in lacking for system in comparison.runs], nothing, numbers
-        )
-
-    def add_statistics(name: str, end: str, title: str) -> None:
-        """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
-        over, plain = against[end]
-        found: dict[str, Any] = {}
-        if over is not None and name in over.compared.by:
-            without_margins = Comparison(replace(over.compared, margins=None))
-            rows = without_margins.table(name)
-            rows = rows.set_index("run_a").reindex(over.runs)
-            found = {kind: rows[column].to_numpy() for kind, column in KINDS.items()}
-            found["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
-            if over.compared.margins is not None:
-                rows = over.table(name).set_index("run_a").reindex(over.runs)
-                found |= {kind: rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
-        if name in measures and (own_p or not found):
-            table = plain()
-            kinds = [
-                kind for kind in KINDS if f"{name} {kind}" in table and not (found and kind in "+-")
-            ]
-            found |= {kind: table[f"{name} {kind}"] for kind in kinds}
-        for kind in (*KINDS, *WITH_MARGIN):
-            if kind in found and (corrected or kind not in ("reject", "p-value corrected")):
-                nothing = {"reject": False, "verdict (corrected)": None}.get(kind, np.nan)
-                columns[f"{title} {kind}{end}"] = known(over, found[kind], nothing)
-                better[f"{title} {kind}{end}"] = kind
-
-    for end, name in product(against if is_frame else (), shown):
-        add_statistics(name, end, name)
-    of_pyterrier = {
-        str(NOTHING),
-        *(f"{name} {kind}" for name in (*shown, NOTHING) for kind in KINDS),
-    }
-    for name in (
-        set(result) - of_pyterrier - set(columns)
-    ):  # whatever else PyTerrier may have to say
-        columns[name] = result[name]
-    for end, name in product(against or [""], preferences):
-        over = against[end][0] if against else comparison
-        if over is not None:
-            column = f"pref:{name}{end}"
-            means = (
-                over.matrix(name)[over.baseline] if against else over.compared.criterion(name).means
-            )
-            columns[column], better[column] = _rounded(column, known(over, means), places), "+"
-            if against and is_frame:
-                add_statistics(name, end, f"pref:{name}")
-    frame = pd.DataFrame(columns)
-    if not is_frame:
-        return dict(zip(names, frame.drop(columns="name").to_dict("records"), strict=True))
+    table = _Averages(result, measures, comparison, places, against, corrected, own_p)
+    columns = table.columns(with_statistics=True)
+    cells = {name: column.cells for name, column in columns.items()}
+    frame = pd.DataFrame({"name": list(names), **cells})
     frame.attrs["comparison"] = comparison
-    return highlighted(frame, highlight, better)
+    return highlighted(frame, highlight, {name: column.best for name, column in columns.items()})
+
+
+class _Column(NamedTuple):
+    """The cells of a column, one for each system.
+
+    `best` is "+" if larger numbers are better and "-" if smaller ones are. For all else, no number
+    is best.
+    """
+
+    cells: Any
+    best: str = ""
+
+
+@dataclass(frozen=True)
+class _Averages:
+    """The averages of `pt.Experiment`, and the comparisons that add to them.
+
+    Attributes:
+        plain: the averages, a row for each system.
+        measures, comparison, places, against, corrected, own_p: as in `averages`.
+    """
+
+    plain: pd.DataFrame
+    measures: Measures
+    comparison: Comparison | None
+    places: Places
+    against: Against
+    corrected: bool
+    own_p: bool
+
+    @cached_property
+    def shown(self) -> Measures:
+        """Measures with a column."""
+        return {name: m for name, m in self.measures.items() if name in self.plain}
+
+    @cached_property
+    def unjudged(self) -> Sequence[str]:
+        """Systems that retrieved no judged document, so that preferences on them are not known."""
+        return _without_judged_documents(self.comparison)
+
+    def columns(self, with_statistics: bool) -> dict[str, _Column]:
+        """Return all columns but the names of the systems, in order."""
+        columns = {name: self._means(name) for name in self.shown}
+        if with_statistics:
+            for ending, name in product(self.against, self.shown):
+                columns |= self._statistics(name, ending, name)
+        columns |= self._further_columns(columns)
+        for ending, name in product(self.against or [""], _preferences(self.comparison)):
+            columns |= self._preference(name, ending)
+            if with_statistics and self.against and self.against[ending][0] is not None:
+                columns |= self._statistics(name, ending, f"pref:{name}")
+        return columns
+
+    def _means(self, name: str) -> _Column:
+        """Return the means of a measure; those of `pt.Experiment` if the comparison lacks it."""
+        measure = self.measures[name]
+        if measure is None:
+            return _Column(self.plain[name], _SMALLER)  # the time
+        best = _SMALLER if smaller_is_better(measure) else _LARGER
+        if self.comparison is None or name not in self.comparison.compared.by:
+            return _Column(self.plain[name], best)
+        if is_added_up(measure):
+            return _Column(self.plain[name], best)
+        means = self.comparison.compared.by[name].means
+        return _Column(_rounded(name, means, self.places), best)
+
+    def _preference(self, name: str, ending: str) -> dict[str, _Column]:
+        """Return the mean preferences over a baseline; over all other systems without one."""
+        over = self.against[ending][0] if self.against else self.comparison
+        if over is None:
+            return {}
+        if self.against:
+            means = over.matrix(name)[over.baseline]
+        else:
+            means = over.compared.criterion(name).means
+        column = f"pref:{name}{ending}"
+        cells = _rounded(column, self._without_unknown(means, over), self.places)
+        return {column: _Column(cells, _LARGER)}
+
+    def _statistics(self, name: str, ending: str, title: str) -> dict[str, _Column]:
+        """Return how systems differ from a baseline by a measure or preference.
+
+        The numbers are those of the comparison, or of `pt.Experiment` if the comparison lacks a
+        measure. With a test function of the user, p-values of measures are its own.
+
+        Args:
+            name: name of the measure or preference.
+            ending: ending of the baseline's columns.
+            title: beginning of the columns.
+        """
+        over, plain_against = self.against[ending]
+        cells_of_kind = _statistics_of_comparison(over, name)
+        if name in self.measures and (self.own_p or not cells_of_kind):
+            counts_are_known = bool(cells_of_kind)
+            plain = plain_against()
+            for kind in KINDS:
+                if f"{name} {kind}" in plain and not (counts_are_known and kind in ("+", "-")):
+                    cells_of_kind[kind] = plain[f"{name} {kind}"]
+
+        columns = {}
+        for kind in (*KINDS, *WITH_MARGIN):
+            if kind in cells_of_kind and (self.corrected or kind not in _OF_CORRECTION):
+                cells = self._without_unknown(cells_of_kind[kind], over, _BLANK.get(kind, np.nan))
+                columns[f"{title} {kind}{ending}"] = _Column(cells, best=kind)
+        return columns
+
+    def _without_unknown(self, cells: Any, over: Comparison | None, blank: Any = np.nan) -> Any:
+        """Blank the cells of systems without judged documents; all if the baseline is one."""
+        if self.comparison is None or not self.unjudged:
+            return cells
+        if over is not None and over.baseline in self.unjudged:
+            is_unknown = [True] * len(self.comparison.runs)
+        else:
+            is_unknown = [system in self.unjudged for system in self.comparison.runs]
+        return np.where(is_unknown, blank, cells)
+
+    def _further_columns(self, columns: Mapping[str, _Column]) -> dict[str, _Column]:
+        """Return what else `pt.Experiment` may have in its table."""
+        statistics = {f"{name} {kind}" for name in (*self.shown, NOTHING) for kind in KINDS}
+        done = {"name", str(NOTHING), *statistics, *columns}
+        return {name: _Column(self.plain[name]) for name in self.plain if name not in done}
+
+
+def _statistics_of_comparison(over: Comparison | None, name: str) -> dict[str, Any]:
+    """Return how systems differ from the baseline of a comparison, by kind; nothing if unknown."""
+    if over is None or name not in over.compared.by:
+        return {}
+    without_margins = Comparison(replace(over.compared, margins=None))
+    rows = without_margins.table(name).set_index("run_a").reindex(over.runs)
+    cells_of_kind: dict[str, Any] = {kind: rows[c].to_numpy() for kind, c in KINDS.items()}
+    cells_of_kind["reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
+    if over.compared.margins is not None:
+        rows = over.table(name).set_index("run_a").reindex(over.runs)
+        cells_of_kind |= {kind: rows[c].to_numpy() for kind, c in WITH_MARGIN.items()}
+    return cells_of_kind
+
+
+def _preferences(comparison: Comparison | None) -> list[str]:
+    """Return the names of the preferences of a comparison of rankings."""
+    if comparison is None or comparison.compared.scored is None:
+        return []
+    criteria = comparison.compared.by.items()
+    return [name for name, criterion in criteria if not criterion.is_measure]
+
+
+def _without_judged_documents(comparison: Comparison | None) -> list[str]:
+    """Return the systems that retrieved no judged document."""
+    if comparison is None or comparison.compared.scored is None:
+        return []
+    return [name for name, run in comparison.compared.scored.runs.items() if not len(run.doc)]
+
+
+# -- values per query ----------------------------------------------------------------------------
 
 
 def per_query(
@@ -195,86 +302,111 @@ def per_query(
     comparison: Comparison | None,
     places: Places,
 ) -> Any:
-    """The values per query, a frame or a dict, with preferences: none of a query without relevant documents.
+    """Return the values per query of `pt.Experiment`, with preferences.
 
-    ``result`` of ``pt.Experiment``; the other arguments as of ``averages``.
+    Queries without relevant documents have no preferences.
+
+    Args:
+        result: the values, a frame or a dict.
+        names: names of the systems, as they were given.
+        measures: what is measured.
+        comparison: the comparison of the systems; None if there is none.
+        places: decimal places of the numbers of a frame.
     """
-    systems, preferred = list(names), dict[str, pd.DataFrame]()
+    preferred: dict[str, pd.DataFrame] = {}
+    systems: Sequence[Any] = list(names)
     if comparison is not None:
-        preferences, lacking = _known(comparison)
+        unjudged = _without_judged_documents(comparison)
         systems = comparison.runs
-        preferred = {
-            f"pref:{name}": comparison.per_query(name).drop(columns=lacking) for name in preferences
-        }
+        for name in _preferences(comparison):
+            preferred[f"pref:{name}"] = comparison.per_query(name).drop(columns=unjudged)
     order = [*measures, *preferred]
+
     if not isinstance(result, pd.DataFrame):
-        for column, table in preferred.items():
-            for system, numbers in table.items():
-                for query_id, number in numbers.items():
-                    result[systems.index(system)][query_id][column] = number
-        return {
-            system: {
-                query_id: {name: row[name] for name in order if name in row}
-                for query_id, row in rows.items()
-            }
-            for system, rows in result.items()
-        }
+        _add_to_dict(result, preferred, systems)
+        return _in_order(result, order)
+
     rows = result.sort_index()  # system by system, which tells systems of the same name apart
     parts = [rows[rows["measure"].isin(list(measures))]]
     for column, table in preferred.items():
         for name, system in zip(names, systems, strict=True):
             if system in table:
                 numbers = _rounded(column, table[system], places)
-                parts.append(
-                    pd.DataFrame(
-                        {"name": name, "qid": table.index, "measure": column, "value": numbers}
-                    )
-                )
-    rows = pd.concat(parts, ignore_index=True)
-    copy, place = (
-        rows.groupby(["name", "qid", "measure"], dropna=False).cumcount(),
-        rows["measure"].map(order.index),
-    )
-    rows = rows.assign(copy=copy, place=place).sort_values(
-        ["name", "qid", "copy", "place"], ignore_index=True
-    )
-    rows = rows.drop(columns=["copy", "place"])
-    rows.attrs["comparison"] = comparison
-    return rows
+                cells = {"name": name, "qid": table.index, "measure": column, "value": numbers}
+                parts.append(pd.DataFrame(cells))
+    frame = _sorted_rows(pd.concat(parts, ignore_index=True), order)
+    frame.attrs["comparison"] = comparison
+    return frame
 
 
-def _known(comparison: Comparison | None) -> tuple[list[str], list[str]]:
-    """Names of the preferences, and of the systems of which nothing is judged, so that nothing is known how they rank."""
-    if comparison is None or comparison.compared.scored is None:
-        return [], []
-    lacking = [name for name, run in comparison.compared.scored.runs.items() if not len(run.doc)]
-    return [
-        name for name, criterion in comparison.compared.by.items() if not criterion.is_measure
-    ], lacking
+def _add_to_dict(
+    result: Any, preferred: Mapping[str, pd.DataFrame], systems: Sequence[Any]
+) -> None:
+    """Add preferences to the values of systems, which are changed in place."""
+    for column, table in preferred.items():
+        for system, numbers in table.items():
+            values_of_query = result[systems.index(system)]
+            for query_id, number in numbers.items():
+                values_of_query[query_id][column] = number
+
+
+def _in_order(result: Mapping[Any, Any], order: Sequence[str]) -> dict[Any, Any]:
+    """Return the values of each system and query with the measures in order."""
+    ordered: dict[Any, Any] = {}
+    for system, values_of_query in result.items():
+        ordered[system] = {
+            query_id: {name: values[name] for name in order if name in values}
+            for query_id, values in values_of_query.items()
+        }
+    return ordered
+
+
+def _sorted_rows(rows: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Sort rows by system, query, and the order of the measures.
+
+    Systems of the same name follow each other: the n-th value by a measure is of the n-th of them.
+    """
+    copy = rows.groupby(["name", "qid", "measure"], dropna=False).cumcount()
+    rows = rows.assign(copy=copy, rank=rows["measure"].map(order.index))
+    rows = rows.sort_values(["name", "qid", "copy", "rank"], ignore_index=True)
+    return rows.drop(columns=["copy", "rank"])
+
+
+# -- layout --------------------------------------------------------------------------------------
 
 
 def _rounded(name: str, numbers: Any, places: Places) -> list[float]:
+    """Round the numbers of a column, if there are decimal places for it."""
     digits = places.get(name) if isinstance(places, Mapping) else places
-    return [number if digits is None else round(number, digits) for number in numbers.tolist()]
+    if digits is None:
+        return list(numbers.tolist())
+    return [round(number, digits) for number in numbers.tolist()]
 
 
-def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str]) -> Any:
-    """The table; where larger (``"+"``) or smaller is better, best cells are marked as ``pt.Experiment`` does."""
+def highlighted(table: pd.DataFrame, style: str | None, best: Mapping[str, str]) -> Any:
+    """Mark the best cells of a table, as `pt.Experiment` does.
+
+    Args:
+        table: the table.
+        style: how they are marked; None for not at all.
+        best: "+" for columns in which larger numbers are better, "-" if smaller ones are.
+    """
     colours = ("background-color: lightgreen", "background-color: antiquewhite")
-    known = {"bold": ("font-weight: bold",) * 2, "color": colours, "colour": colours}
-    if style not in known:
+    styles = {"bold": ("font-weight: bold",) * 2, "color": colours, "colour": colours}
+    if style not in styles:
         return table
-    last, tied = known[style]
+    last, tied = styles[style]
     required("jinja2", f"highlight={style!r}", "Jinja2", "report")
 
     def marks(column: pd.Series) -> list[str]:
         cells = [""] * len(column)
-        if better.get(str(column.name)) in ("+", "-"):
-            best = np.flatnonzero(
-                column == (column.max() if better[str(column.name)] == "+" else column.min())
-            )
-            for row in best:
-                cells[row] = last if row == best[-1] else tied
+        direction = best.get(str(column.name))
+        if direction not in (_LARGER, _SMALLER):
+            return cells
+        extreme = column.max() if direction == _LARGER else column.min()
+        rows = np.flatnonzero(column == extreme)
+        for row in rows:
+            cells[row] = last if row == rows[-1] else tied
         return cells
 
     return table.style.apply(marks, axis=0)
