@@ -20,6 +20,7 @@ from ir_lexirecall.significance.closed_form import skewness as skewness
 from ir_lexirecall.significance.deviations import best_set as best_set
 from ir_lexirecall.significance.deviations import rank_intervals as rank_intervals
 from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
+from ir_lexirecall.significance.effect_intervals import effect_interval as effect_interval
 from ir_lexirecall.significance.evidence import differing_queries as differing_queries
 from ir_lexirecall.significance.evidence import least_loss_ruled_out as least_loss_ruled_out
 from ir_lexirecall.significance.evidence import least_margin_p as least_margin_p
@@ -35,7 +36,6 @@ from ir_lexirecall.significance.outcomes import margin_verdicts as margin_verdic
 from ir_lexirecall.significance.over_collections import mean_interval as mean_interval
 from ir_lexirecall.significance.planning import Planned as Planned
 from ir_lexirecall.significance.planning import detectable_difference as detectable_difference
-from ir_lexirecall.significance.planning import effect_interval as effect_interval
 from ir_lexirecall.significance.planning import queries_for_difference as queries_for_difference
 from ir_lexirecall.significance.planning import queries_for_margin as queries_for_margin
 from ir_lexirecall.significance.repeats import RepeatedValues as RepeatedValues

@@ -305,9 +305,11 @@ def skewed_p(t: Floats, a: Floats, degrees: int) -> Floats:
     >>> skewed_p(np.array([2.0, 2.0]), np.array([0.0, -0.1]), 9).round(3)
     array([0.038, 0.078])
     """
+    p = special.stdtr(degrees, -t)
+    if not a.any():
+        return p
     turn = np.divide(-0.5, a, out=np.full(len(a), np.inf), where=a < 0)
     corrected = t + a * (t**2 + 0.5) + a**2 * (t**3 - np.minimum(t, turn) ** 3) / 3
-    p = special.stdtr(degrees, -t)
     return np.where(a == 0, p, np.maximum(p, special.stdtr(degrees, -corrected)))
 
 

@@ -1,4 +1,4 @@
-"""Planning by the paired t-test: queries that a difference needs, the difference that queries can show, effect sizes.
+"""Planning by the paired t-test: queries that a difference needs, and the difference that queries can show.
 
 A difference or a margin is named by the user, only its variance is estimated. The "power of the
 observed difference" is not
@@ -30,8 +30,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import special
-from ir_lexirecall._util.rounding import SUM, same
-from ir_lexirecall.significance.outcomes import Arrays, TestResult, agreeing, mean_and_deviation
+from ir_lexirecall.significance.outcomes import Arrays, mean_and_deviation
 
 MOST = 10**7  # queries beyond which nobody goes: inf
 _LARGE = 1e3  # t from which SciPy's distribution is less exact than 1e-12
@@ -115,80 +114,6 @@ def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) ->
     return Planned(*(high * s / np.sqrt(n) for s in deviations))
 
 
-def effect_interval(
-    effect: Floats, queries: int, alpha: float = 0.05, p: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Interval of Cohen's d_z = mean / standard deviation of differences: low and high ends, shape ``(P,)``.
-
-    t = d_z sqrt(Q) has a noncentral t distribution for normal differences; the ends are the
-    noncentralities at which it is as small, and as large, with probability alpha / 2, / sqrt(Q). 0
-    lies outside exactly where the t-test rejects. NaN where
-    d_z has no estimate: fewer than two queries, or no spread.
-
-    Args:
-        effect: d_z, shape ``(P,)``.
-        queries: Q.
-        alpha: 1 - confidence.
-        p: of the test beside which the interval is printed, shape ``(P,)``; by default that of the
-            t-test. The end next to 0 is moved to the side of it that p says (``t_test`` is exact
-            where differences have one magnitude).
-
-    Source: Goulet-Pelletier, Cousineau, A Review of Effect Sizes and Their Confidence Intervals,
-    The Quantitative Methods for Psychology 2018, doi 10.20982/tqmp.14.4.p242.
-
-    >>> low, high = effect_interval(np.array([0.5]), 50)
-    >>> low.round(3), high.round(3)
-    (array([0.203]), array([0.792]))
-    """
-    effect = np.asarray(effect, dtype=np.float64)
-    ends = np.full((2, *effect.shape), np.nan)
-    if queries < 2:
-        return ends[0], ends[1]
-    known = np.isfinite(effect)
-    t = np.abs(effect[known]) * np.sqrt(queries)
-    for end, level in zip(ends, (1 - alpha / 2, alpha / 2), strict=True):
-        end[known] = _noncentrality(t, queries - 1.0, level) / np.sqrt(queries)
-    low, high = np.where(effect < 0, -ends[::-1], ends)
-    if p is None:
-        p = 2 * special.stdtr(queries - 1, -np.abs(effect) * np.sqrt(queries))
-    agrees = agreeing(TestResult(effect, low, high, p, effect), alpha, None)
-    return agrees.low, agrees.high
-
-
-def _noncentrality(t: Floats, df: float, level: float) -> Floats:
-    """The noncentralities at which P(T <= t) is a level, for t of at least 0."""
-    # The normal quantile of the probability falls almost as a line; steps are of a secant, at first
-    # of that line, or halve what
-    # is left. Ends: P(T <= t) is at most P(Z <= -d), and P(T > t) at most P(Z > a) + P(chi /
-    # sqrt(df) < (d - a) / t).
-    target, slope = special.ndtri(level), np.sqrt(1 + t**2 / (2 * df))
-    tail = min(level, 1 - level) / 2
-    low, high = (
-        np.full(len(t), -target),
-        t * np.sqrt(special.chdtri(df, tail) / df) - special.ndtri(tail),
-    )
-    found = np.clip(t * (1 - 1 / (4 * df)) - target * slope, low, high)
-    error = special.ndtri(_cdf(t, df, found)) - target
-    rest = np.arange(len(t))
-    for _ in range(100):
-        low[rest] = np.where(error > 0, found[rest], low[rest])
-        high[rest] = np.where(error < 0, found[rest], high[rest])
-        step = error * slope
-        outside = ~((low[rest] <= found[rest] + step) & (found[rest] + step <= high[rest]))
-        step = np.where(outside, (low[rest] + high[rest]) / 2 - found[rest], step)
-        found[rest] += step
-        going = ~same(step, 0.0, 1 + t[rest], SUM / 10)
-        rest, step, before = rest[going], step[going], error[going]
-        if not len(rest):
-            break
-        error = special.ndtri(_cdf(t[rest], df, found[rest])) - target
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope = np.where(
-                error == before, 1.0, np.where(np.isinf(before), np.nan, step / (before - error))
-            )
-    return found
-
-
 def _needed(
     x: Floats, difference: float | Floats, power: float, alpha: float, sides: int
 ) -> Planned:
@@ -257,12 +182,16 @@ def t_power(noncentrality: Floats, degrees: Floats, alpha: float, sides: int = 2
         sides: 1 or 2.
     """
     critical = -special.stdtrit(degrees, alpha / sides)
-    above = 1 - _cdf(critical, degrees, noncentrality)
-    return above + _cdf(-critical, degrees, noncentrality) if sides == 2 else above
+    above = 1 - noncentral_t_cdf(critical, degrees, noncentrality)
+    return above + noncentral_t_cdf(-critical, degrees, noncentrality) if sides == 2 else above
 
 
-def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
-    """P(T <= t) of the noncentral t; by its normal approximation where SciPy has no number, and by quadrature for t above 1,000."""
+def noncentral_t_cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
+    """Return P(T <= t) of the noncentral t distribution.
+
+    It is that of the normal approximation where SciPy has no number, and by quadrature for t above
+    1,000.
+    """
     large, positive = t > _LARGE, noncentrality >= 0
     p = special.nctdtr(
         df, np.abs(np.where(large, 0, noncentrality)), np.where(large, 0, np.where(positive, t, -t))
