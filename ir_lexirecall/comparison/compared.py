@@ -254,13 +254,14 @@ class ComparedRuns(Memoised):
     def test_of(self, by: str | None = None) -> SignificanceTest:
         """Return how the differences by a criterion are tested.
 
-        If no test was named: t for a measure, sign for a preference. With predicted judgments, and
-        with groups as units, t for both, as these are about means.
+        If no test was named: t for a measure, sign for a preference. With predicted judgments, with
+        seeds, and with groups as units, t for both, as these are about means.
         """
         criterion, test = self.criterion(by), self.test
+        is_of_means = criterion.is_measure or self.predicted is not None or self.has_seeds
         if self.groups is not None and test.cluster:
             test = replace(test, groups=self.labels_of(criterion))
-        return test.named(measure=criterion.is_measure or self.predicted is not None)
+        return test.named(measure=is_of_means)
 
     # -- queries and groups of them --------------------------------------------------------------
 
@@ -322,7 +323,9 @@ class ComparedRuns(Memoised):
             queries: indices of its queries among all queries of the qrels.
         """
         if isinstance(criterion, PreferenceCriterion):
-            return replace(criterion, preferences=replace(criterion.preferences, some=queries))
+            preferences = replace(criterion.preferences, some=queries)
+            repeated = criterion.repeated and criterion.repeated.only(queries)
+            return replace(criterion, preferences=preferences, repeated=repeated)
         labels = np.array(self.labels_of(criterion), dtype=object)
         counted = np.flatnonzero(labels == group)
         values = np.ascontiguousarray(criterion.values[:, counted])

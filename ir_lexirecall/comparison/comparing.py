@@ -16,6 +16,7 @@ from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
@@ -267,20 +268,12 @@ def compare_runs(
 def compare_repeated(
     qrels: QrelsLike, runs: Mapping[str, Any], by: Criteria, design: Design, repeats: Repeats
 ) -> Comparison:
-    """Compare systems with several runs each by measures, averaged over the runs of a system.
+    """Compare systems with several runs each, averaged over the runs of a system.
 
     Raises:
-        ValueError: a criterion is a preference, a system has too few runs, or bad input.
+        ValueError: a criterion is a partial order, a system has too few runs, or bad input.
     """
-    measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
-    for name in by:
-        if name not in measures:
-            raise ValueError(
-                f"repeats are compared by measures, not by the preference {name!r}; "
-                "name measures, such as 'LexiRecall'"
-            )
-    if design.predicted is not None or (design.groups is not None and design.test.cluster):
-        raise ValueError("repeats of runs cannot be combined with predicted or cluster=True")
+    _check_can_be_repeated(by, design)
     design.check_runs(runs)
     run_of_label, run_of = {}, {}
     for name, source in runs.items():
@@ -291,33 +284,84 @@ def compare_repeated(
     labels = RepeatLabels(run_of_label)
     repeats.check_numbers({name: len(found) for name, found in labels.labels_of_runs.items()})
     judgments = Judgments.from_qrels(qrels)
+    measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     options: dict[str, Any] = {"progress": design.test.progress, "allow_empty": design.allow_empty}
     scored = ScoredRuns.from_runs(measures, judgments, run_of, **options)
     scored.check_defined()
-    source = judgments.source or "qrels"
-    costs = frozenset(name for name, measure in measures.items() if is_cost(measure))
-    every = ValueTable(
-        list(run_of), list(judgments.query_ids), scored.values, source=source, costs=costs
-    )
+    groups = design.groups_of(judgments.query_ids, qrels)
+    return comparison_of_repeats(scored, by, replace(design, groups=groups), labels, repeats)
+
+
+def _check_can_be_repeated(by: Criteria, design: Design) -> None:
+    """Raise if repeats of runs cannot be averaged by a criterion, or tested as asked."""
+    for name, criterion in by.items():
+        if isinstance(criterion, Preference) and criterion.NAME == "dominance":
+            raise ValueError(
+                f"{name!r} is a partial order, which repeats cannot be averaged by; name another "
+                "preference, such as 'lexirecall'"
+            )
+    if design.predicted is not None or (design.groups is not None and design.test.cluster):
+        raise ValueError("repeats of runs cannot be combined with predicted or cluster=True")
+
+
+def comparison_of_repeats(
+    scored: ScoredRuns, by: Criteria, design: Design, labels: RepeatLabels, repeats: Repeats
+) -> Comparison:
+    """Compare systems of which each has several runs that are aligned and scored.
+
+    Args:
+        scored: all runs, with the measures among the criteria.
+        by: the criteria.
+        design: how they are compared.
+        labels: the system of each run.
+        repeats: what the runs of a system are.
+    """
+    query_ids = list(scored.judgments.query_ids)
+    source = scored.judgments.source or "qrels"
+    costs = frozenset(name for name, measure in scored.measures.items() if is_cost(measure))
+    every = ValueTable(scored.names, query_ids, scored.values, source=source, costs=costs)
     table = every.averaged(labels, repeats)
     criteria: dict[str, Criterion] = {}
-    for name, measure in measures.items():
-        means = [mean(measure, of_run) for of_run in table.values[name]]
+    for name, criterion in by.items():
+        if isinstance(criterion, Preference):
+            criteria[name] = _repeated_preference(name, criterion, scored, labels, repeats)
+            continue
         criteria[name] = MeasureCriterion(
             name,
             table.values[name],
             table.query_ids,
-            np.array(means),
-            is_cost(measure),
-            range=known_of(measure)[:2],
+            np.array([mean(criterion, of_run) for of_run in table.values[name]]),
+            is_cost(criterion),
+            range=known_of(criterion)[:2],
             repeated=RepeatedValues(repeats.kind, table.repeats[name]),
         )
     margins = design.margins(criteria, table.runs)
-    groups = design.groups_of(judgments.query_ids, qrels)
     compared = ComparedRuns(
-        table.runs, criteria, design.baseline, design.test, margins, given=table, groups=groups
+        table.runs,
+        criteria,
+        design.baseline,
+        design.test,
+        margins,
+        given=table,
+        groups=design.groups,
     )
     return Comparison(compared)
+
+
+def _repeated_preference(
+    name: str, preference: Preference, scored: ScoredRuns, labels: RepeatLabels, repeats: Repeats
+) -> PreferenceCriterion:
+    """Return a preference between systems, averaged over their runs."""
+    counts = PreferenceCounts(
+        scored.runs, preference.rel_in(scored.judgments), preference["cutoff"]
+    )
+    index = {label: i for i, label in enumerate(scored.names)}
+    systems = tuple(
+        np.array([index[label] for label in of_system])
+        for of_system in labels.labels_of_runs.values()
+    )
+    repeated = RepeatedPreferences(repeats.kind, preference.NAME, counts, systems)
+    return PreferenceCriterion(name, preference, counts, repeated)
 
 
 def several_rankings(source: Any) -> list[Any] | None:

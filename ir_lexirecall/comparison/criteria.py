@@ -17,8 +17,9 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.significance import RepeatedValues, difference_variance
-from ir_lexirecall.significance.repeats import DifferenceVariance
+from ir_lexirecall.significance.repeats import Components, DifferenceVariance
 
 PairIndices: TypeAlias = tuple[Ints, Ints]
 """Indices of the first and of the second run of P pairs among the runs, shape ``(P,)`` each."""
@@ -99,6 +100,18 @@ class MeasureCriterion:
         x = self.all_differences(pairs)
         return difference_variance(x, self.repeated.variance, pairs)
 
+    def variance_of_means(self) -> DifferenceVariance | None:
+        """Return the variance of the means of runs that have seeds, else None."""
+        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+            return None
+        runs = np.arange(len(self.values))
+        return difference_variance(self.values, self.repeated.variance, [runs])
+
+    def components(self, pairs: PairIndices) -> Components:
+        """Return the components of variance of pairs of runs that have repeats."""
+        assert self.repeated is not None
+        return self.repeated.components(self.all_differences(pairs), pairs)
+
     def all_differences(self, pairs: PairIndices) -> Floats:
         """Return the differences of pairs of runs on all queries, shape ``(P, Q)``."""
         return np.concatenate([np.zeros((0, len(self.query_ids))), *self.differences(*pairs)])
@@ -140,11 +153,18 @@ class MeasureCriterion:
 
 @dataclass(frozen=True, eq=False)
 class PreferenceCriterion:
-    """A preference: runs differ by which of two rankings is better, query by query."""
+    """A preference: runs differ by which of two rankings is better, query by query.
+
+    Attributes:
+        preferences: between all rankings; with repeats, each of which is a ranking of its own.
+        repeated: the rankings of each run, over which preferences are averaged; None without
+            repeats.
+    """
 
     name: str
     preference: Preference
     preferences: PreferenceCounts = field(repr=False)
+    repeated: RepeatedPreferences | None = field(default=None, repr=False)
 
     is_measure = False
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
@@ -152,7 +172,6 @@ class PreferenceCriterion:
     smaller_is_better = False
     direction = ""
     sign = 1
-    repeated = None
 
     def largest_loss(self, margin: float) -> float:
         """Return the largest loss on a query: preferences lie between -1 and 1."""
@@ -175,6 +194,8 @@ class PreferenceCriterion:
 
     @property
     def _counted(self) -> Counts:
+        if self.repeated is not None:
+            return self.repeated.counts
         return self.preferences.count(self.preference.NAME)
 
     @property
@@ -189,15 +210,33 @@ class PreferenceCriterion:
             self.standings.mean(axis=1) if self.query_ids else np.full(len(self.standings), np.nan)
         )
 
-    def variance_with_seeds(self, pairs: PairIndices) -> None:
-        """Return None: preferences have no seeds."""
+    def variance_with_seeds(self, pairs: PairIndices) -> DifferenceVariance | None:
+        """Return the variance of mean preferences of pairs of runs that have seeds, else None."""
+        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+            return None
+        return self.repeated.variance(pairs)
+
+    def variance_of_means(self) -> DifferenceVariance | None:
+        """Return the variance of the mean preferences of runs that have seeds, else None."""
+        if self.repeated is None or not self.repeated.is_of_seeds or len(self.query_ids) < 2:
+            return None
+        return self.repeated.variance_of_means()
+
+    def components(self, pairs: PairIndices) -> Components:
+        """Return the components of variance of pairs of runs that have repeats."""
+        assert self.repeated is not None
+        return self.repeated.components(pairs)
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Yield preferences of the first over the second run, a block of pairs at a time.
 
         They are 0 on queries on which the runs cannot be compared.
         """
-        return self.preferences.of_pairs(self.preference.NAME, a, b)
+        if self.repeated is None:
+            yield from self.preferences.of_pairs(self.preference.NAME, a, b)
+            return
+        for first, second in zip(a, b, strict=True):
+            yield self.repeated.average(int(first), int(second))[None]
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
@@ -213,6 +252,8 @@ class PreferenceCriterion:
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return the preference per query, and what decided it; see ``Comparison.explain``."""
+        if self.repeated is not None:  # many pairs of rankings, which differ in what decided
+            return self.repeated.average(a, b), {}
         ways = self.preferences.of_pair(self.preference.NAME, a, b)
         return ways, explain(self.preference.NAME, self.preferences, (a, b), ways)
 

@@ -35,7 +35,6 @@ from ir_lexirecall.significance import (
     Resampled,
     SignificanceTest,
     TestResult,
-    difference_variance,
     effect_interval,
     group_units,
     least_loss_ruled_out,
@@ -94,14 +93,9 @@ class PairTests(Memoised):
 
     def _with_seeds(self, criterion: Criterion, low: Floats, high: Floats) -> Interval:
         """Return intervals of means that also allow for the seeds, if there are any."""
-        if (
-            criterion.repeated is None
-            or not self.compared.has_seeds
-            or len(criterion.query_ids) < 2
-        ):
+        means = criterion.variance_of_means()
+        if means is None:
             return low, high
-        runs = np.arange(len(self.compared.runs))
-        means = difference_variance(criterion.values, criterion.repeated.variance, [runs])
         ends = means.interval(self.compared.test.alpha)
         return np.fmin(low, ends[0]), np.fmax(high, ends[1])
 
@@ -235,20 +229,19 @@ class PairTests(Memoised):
     def repeat_columns(self, by: str) -> Columns:
         """Return the repeats of each pair and its components of variance; none without repeats."""
         criterion = self.compared.by[by]
-        if not isinstance(criterion, MeasureCriterion) or criterion.repeated is None:
+        if criterion.repeated is None:
             return {}
         a, b = self.compared.pair_indices
         unknown = np.full(len(a), np.nan)
         sd = {"sd_queries": unknown, "sd_seeds": unknown, "sd_noise": unknown}
         if len(criterion.query_ids) > 1:
-            x = criterion.all_differences(self.compared.pair_indices)
-            parts = criterion.repeated.components(x, self.compared.pair_indices)
+            parts = criterion.components(self.compared.pair_indices)
             sd = {
                 "sd_queries": np.sqrt(parts.queries),
                 "sd_seeds": np.sqrt(parts.seeds),
                 "sd_noise": np.sqrt(parts.noise),
             }
-        n_repeats = criterion.repeated.variance.repeats
+        n_repeats = criterion.repeated.n_repeats
         labels = [
             f"{one}" if one == other else f"{one}/{other}"
             for one, other in zip(n_repeats[a], n_repeats[b], strict=True)

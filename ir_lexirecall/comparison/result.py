@@ -293,7 +293,7 @@ class Comparison:
         With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``,
         of the hypothesis that no run has a better mean, is above alpha. With few queries that does
         not hold for a run that wins rarely by much: where no such win is among the queries, nothing
-        tells of it (a run that gains .8 on a tenth of the queries is kept in 0.66 of simulations
+        tells of it (a run that gains 0.8 on a tenth of the queries is kept in 0.66 of simulations
         with 10 queries, in 0.93 with 25). By the studentised bootstrap of the largest difference to
         any other run; of more than 5,000 ``n_resamples`` it takes half, but at least 5,000.
         Predicted judgments do not sharpen it: it looks at people's queries alone.
@@ -354,7 +354,7 @@ class Comparison:
         if repeats is not None or repeated is not None:
             parts = self._components(by)
             if repeats is None and repeated is not None:
-                repeats = max(2, int(repeated.variance.repeats.min()))
+                repeats = max(2, int(repeated.n_repeats.min()))
             assert repeats is not None
             queries = queries_with_repeats(parts, difference, repeats, power, self.test.alpha)
             columns = {"difference": difference, "power": power, "queries": queries}
@@ -416,8 +416,7 @@ class Comparison:
             raise ValueError(f"{criterion.name}: there are no repeats; pass repeats= to compare")
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
-        x = criterion.all_differences(self.compared.pair_indices)
-        return criterion.repeated.components(x, self.compared.pair_indices)
+        return criterion.components(self.compared.pair_indices)
 
     def _check_no_seeds(self, by: str | None, way_out: str) -> None:
         """Raise if runs have seeds, of which a method knows nothing."""
@@ -694,7 +693,7 @@ class Comparison:
         that level), ``rank_a`` and ``rank_b`` (where each run reaches the level, missing where it
         does not), ``other_doc_id`` (the loser's document there); for recall-paired preferences
         ``levels_a`` and ``levels_b`` (levels at which each is ahead); for measures ``value_a`` and
-        ``value_b``.
+        ``value_b``. With repeats the preference is an average, without what decided.
         """
         return explained(self.compared, a, b, by)
 

@@ -96,6 +96,11 @@ class RepeatedValues:
         """Whether a repeat moves all queries at once."""
         return self.kind == "seeds"
 
+    @property
+    def n_repeats(self) -> Ints:
+        """Number of repeats of each system, shape ``(S,)``."""
+        return self.variance.repeats
+
     @cached_property
     def variance(self) -> SeedVariance:
         """How much the means vary with their seeds."""

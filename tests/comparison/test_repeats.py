@@ -174,7 +174,7 @@ def test_bad_options_of_values_are_refused(options, message):
     [
         ({}, "run 'model' is a list of 2 runs; say what they are"),
         ({"repeats": "seeds"}, "run 'bm25' has one seed"),
-        ({"repeats": "samples", "by": "rpp"}, "compared by measures, not by the preference 'rpp'"),
+        ({"repeats": "samples", "by": "dominance"}, "'dominance' is a partial order"),
     ],
 )
 def test_bad_options_of_runs_are_refused(options, message):
