@@ -15,9 +15,9 @@ from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.blocks import BLOCK
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import levelled
+from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts, explain
 from ir_lexirecall.preferences.naming import Preference
-from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.significance import RepeatedValues, difference_variance
 from ir_lexirecall.significance.repeats import Components, DifferenceVariance
 

@@ -403,7 +403,7 @@ def test_markdown_has_a_row_per_run_best_first_with_the_best_bold_and_letters_of
         beaten = "".join(
             letters[run]
             for run in RUNS
-            if compared.tests.tests.verdicts_by("AP").on(row[1], run) == "better"
+            if compared.tests.verdicts_by("AP").on(row[1], run) == "better"
         )
         assert re.findall("<sup>(.*?)</sup>", row[2]) == ([beaten] if beaten else [])
 
@@ -760,7 +760,7 @@ def test_arguments_that_are_said_elsewhere_name_the_place(options, where):
 def test_markdown_marks_what_differs_from_a_baseline():
     compared = irl.compare(QRELS, RUNS, "AP", baseline="fair")
     _, _, *rows = cells(compared.to_markdown())
-    verdicts = compared.tests.tests.verdicts_by()
+    verdicts = compared.tests.verdicts_by()
     for run, cell in rows:
         sign = {"better": "\\+", "worse": "-"}.get(verdicts.on(run, "fair") or "", "")
         assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(

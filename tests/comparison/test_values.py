@@ -286,7 +286,7 @@ COSTS += "|Character Error Rate|root_mean_square_error|ErrorRate|hallucination|M
 @pytest.mark.parametrize("measure", COSTS.split("|"))
 def test_well_known_costs_are_known_by_their_names(measure: str, tmp_path: Path) -> None:
     result = irl.compare(values=renamed(measure), by=measure)
-    assert result.tests.tests.verdicts_by(measure).on("good", "bad") == "better"
+    assert result.tests.verdicts_by(measure).on("good", "bad") == "better"
     assert result.provenance["direction"] == {measure: "smaller is better"}
     page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
     for said in (
@@ -299,7 +299,7 @@ def test_well_known_costs_are_known_by_their_names(measure: str, tmp_path: Path)
 
 def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: Path) -> None:
     result = irl.compare(values=renamed("zeal"))
-    assert result.tests.tests.verdicts_by("zeal").on("good", "bad") == "worse"
+    assert result.tests.verdicts_by("zeal").on("good", "bad") == "worse"
     assert result.means().attrs["direction"] == {"zeal": "larger is better (assumed)"}
     page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
     for said in (
@@ -321,7 +321,7 @@ def test_costs_are_named_by_the_user(name: str) -> None:
     by = {"mine": "zeal"}
     groups = {f"q{i:02}": "early" if i < 10 else "late" for i in range(20)}
     result = irl.compare(values=renamed("zeal"), by=by, smaller_is_better=name, groups=groups)
-    assert result.tests.tests.verdicts_by("mine").on("good", "bad") == "better"
+    assert result.tests.verdicts_by("mine").on("good", "bad") == "better"
     assert set(result.group_table()["verdict"]) == {"better"}
     several = irl.benchmark(
         values={"a": renamed("zeal"), "b": renamed("zeal")}, by=by, smaller_is_better=[name]

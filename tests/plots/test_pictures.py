@@ -240,7 +240,7 @@ def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
         rows[run, reference] if (run, reference) in rows else -rows[reference, run] for run in runs
     ]
     np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], expected)
-    verdicts = [compared.tests.tests.verdicts_by(by).on(run, reference) for run in runs]
+    verdicts = [compared.tests.verdicts_by(by).on(run, reference) for run in runs]
     colours = {"better": FIRST, "worse": SECOND, "undecided": "#ffffff"}
     assert faces(ax) == [colours[verdict].lower() for verdict in verdicts]
     assert "worse" in verdicts
@@ -249,7 +249,7 @@ def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
 
 @pytest.mark.parametrize("by", ["LR", "lexirecall", COST])
 def test_colours_of_heatmaps_are_the_verdicts(result: Comparison, by: str) -> None:
-    ax, verdicts = result.plot("heatmap", by), result.tests.tests.verdicts_by(by)
+    ax, verdicts = result.plot("heatmap", by), result.tests.verdicts_by(by)
     runs = list(result.ranking(by)["run"])
     colours = ax.images[0].get_array()
     for i, a in enumerate(runs):

@@ -412,7 +412,7 @@ def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int)
     sign = -1 if measure.startswith("SL3") else 1
     expected = []
     for run in others:
-        if result.tests.tests.verdicts_by().on(leader, run) != "undecided":
+        if result.tests.verdicts_by().on(leader, run) != "undecided":
             continue
         pairs = list(zip(values[leader], values[run], strict=True))
         wins, losses = (sum(way * (x - y) > 1e-12 for x, y in pairs) for way in (sign, -sign))

@@ -222,7 +222,7 @@ def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(
     assert len(heatmaps) == len(CRITERIA)
     colours = set()
     for name, heatmap in zip(CRITERIA, heatmaps, strict=True):
-        verdicts, matrix = result.tests.tests.verdicts_by(name), result.matrix(name)
+        verdicts, matrix = result.tests.verdicts_by(name), result.matrix(name)
         cells = heatmap.xpath(".//td[@data-a]")
         assert len(cells) == 6
         for cell in cells:
