@@ -137,7 +137,7 @@ class CollectedCounts(PreferenceCounts):
 class CollectedPreference(PreferenceCriterion):
     """A preference that asks the cluster what decided it."""
 
-    exchange: Exchange = field(repr=False)
+    exchange: Exchange = field(repr=False, kw_only=True)
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
@@ -235,7 +235,7 @@ def collected_runs(
         rel = preference.rel_in(judgments)
         judgments.cached(("m", rel), partial(np.asarray, of_preference))
         counts = CollectedCounts(runs, rel, preference["cutoff"], outcomes=outcomes[name])
-        by[name] = CollectedPreference(name, preference, counts, exchange)
+        by[name] = CollectedPreference(name, preference, counts, exchange=exchange)
     whole = {
         "highest_grade": float(found["top"].to_numpy().max(initial=0)),
         "has_fractions": bool(fractions.any()),
