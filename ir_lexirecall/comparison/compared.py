@@ -324,8 +324,8 @@ class ComparedRuns(Memoised):
         """
         if isinstance(criterion, PreferenceCriterion):
             preferences = replace(criterion.preferences, some=queries)
-            repeated = criterion.repeated and criterion.repeated.only(queries)
-            return replace(criterion, preferences=preferences, repeated=repeated)
+            of_rankings = criterion.repeated and criterion.repeated.only(queries)
+            return replace(criterion, preferences=preferences, repeated=of_rankings)
         labels = np.array(self.labels_of(criterion), dtype=object)
         counted = np.flatnonzero(labels == group)
         values = np.ascontiguousarray(criterion.values[:, counted])
