@@ -14,13 +14,19 @@ from ir_lexirecall._util.errors import check_choice, check_number, shown, shown_
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
-from ir_lexirecall.comparison.criteria import Criterion, PairIndices, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    MeasureCriterion,
+    PairIndices,
+    PreferenceCriterion,
+)
 from ir_lexirecall.comparison.shared_queries import SharedQueries, poorly_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.files import named_files
 from ir_lexirecall.io.frames import table_of_frame
 from ir_lexirecall.io.groups import QueryGroups, read_groups
+from ir_lexirecall.io.shared_values import SharedValues
 from ir_lexirecall.io.texts import TextSources
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging.predicted import LEAST, human_queries
@@ -156,6 +162,7 @@ class ComparedRuns(Memoised):
         given: the values, if something else computed them.
         texts: where reports look up texts of documents and queries by default.
         members: queries of the group that this is a part of; None for a whole collection.
+        selected_pairs: the pairs that this is a part with; None for all.
 
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries (in a group), a query that it lacks,
@@ -173,6 +180,7 @@ class ComparedRuns(Memoised):
     given: ValueTable | None = field(default=None, repr=False)
     texts: TextSources = field(default=TextSources(), repr=False)
     members: list[str] | None = field(default=None, repr=False)
+    selected_pairs: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.test.check_groups(self.groups)
@@ -345,7 +353,103 @@ class ComparedRuns(Memoised):
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs that are compared: all, in the order of the runs, or each run with the baseline."""
+        if self.selected_pairs is not None:
+            return list(self.selected_pairs)
         return all_pairs(self.runs, self.baseline)
+
+    @property
+    def has_uneven_pairs(self) -> bool:
+        """Whether each pair is compared on the values that both runs have, as runs lack some.
+
+        Groups, predicted judgments and tests of all runs at once need values of all runs.
+        """
+        if self.given is None or self.given.shared is None or self.selected_pairs is not None:
+            return False
+        if self.groups is not None or self.predicted is not None or self.members is not None:
+            return False
+        return not any(self.test_of(name).procedure.at_once for name in self.criteria)
+
+    @property
+    def _shared_values(self) -> SharedValues:
+        """What each pair of runs has values for, if there are uneven pairs."""
+        assert self.given is not None
+        assert self.given.shared is not None
+        return self.given.shared
+
+    @cached_property
+    def pair_parts(self) -> list[tuple[Ints, ComparedRuns]]:
+        """Parts in which all runs have the same values, each with the indices of its pairs.
+
+        Raises:
+            ValueError: the runs of a pair share no values.
+        """
+        if not self.has_uneven_pairs:
+            return [(np.arange(len(self.pairs)), self)]
+        return [
+            (np.array(indices), self._with_pairs([self.pairs[i] for i in indices], table))
+            for indices, table in self._shared_values.tables(self.pairs)
+        ]
+
+    def part_of_pair(self, a: str, b: str) -> ComparedRuns:
+        """Return the part in which two runs are compared.
+
+        Raises:
+            ValueError: the runs share no values.
+        """
+        if not self.has_uneven_pairs or a == b:
+            return self
+        ((_, table),) = self._shared_values.tables([(a, b)])
+        return self._with_pairs([(a, b)], table)
+
+    def _with_pairs(self, pairs: Sequence[tuple[str, str]], table: ValueTable) -> ComparedRuns:
+        """Return a part with some of the pairs.
+
+        Args:
+            pairs: names of the two runs of each.
+            table: the values of these runs.
+        """
+        by: dict[str, Criterion] = {}
+        for name, criterion in self.by.items():
+            assert isinstance(criterion, MeasureCriterion)
+            values = table.values[name]
+            means = values.mean(axis=1)
+            by[name] = replace(criterion, values=values, query_ids=table.query_ids, means=means)
+        baseline = self.baseline if self.baseline in table.runs else None
+        return replace(
+            self,
+            runs=table.runs,
+            by=by,
+            baseline=baseline,
+            given=table,
+            selected_pairs=tuple(pairs),
+        )
+
+    def joined(self, arrays: Sequence[Any]) -> Any:
+        """Return an array of all pairs, made of those of the parts."""
+        order = np.argsort(np.concatenate([indices for indices, _ in self.pair_parts]))
+        return np.concatenate(arrays)[order]
+
+    def pair_counts(self, by: str) -> tuple[Ints, Ints, Ints, Ints]:
+        """Count the queries of each pair: all, won, lost, and those that cannot be compared."""
+        counts = [part.by[by].counts(*part.pair_indices) for _, part in self.pair_parts]
+        wins, losses, incomparable = (self.joined(arrays) for arrays in zip(*counts, strict=True))
+        return self.n_queries_of_pairs(by), wins, losses, incomparable
+
+    def n_queries_of_pairs(self, by: str) -> Ints:
+        """Return on how many queries each pair is compared."""
+        return self.joined(
+            [np.full(len(indices), len(part.by[by].query_ids)) for indices, part in self.pair_parts]
+        )
+
+    def n_shared_cells(self, by: str) -> Ints | None:
+        """Return how many of MTEB's cells each pair shares; None of other values."""
+        return self._shared_values.n_cells(by, self.pairs)
+
+    def pair_differences(self, by: str) -> Floats:
+        """Return the mean difference of each pair."""
+        return self.joined(
+            [part.by[by].mean_differences(*part.pair_indices) for _, part in self.pair_parts]
+        )
 
     @cached_property
     def pair_indices(self) -> PairIndices:

@@ -596,6 +596,8 @@ def comparison_of_values(
             label, x, query_ids, means, bool(cost), cost is None, limits, repeated
         )
     margins, names = design.margins(criteria, table.runs), table.runs
+    if table.shared is not None:
+        table = replace(table, shared=table.shared.renamed(named))
     return Comparison(
         ComparedRuns(
             names, criteria, design.baseline, design.test, margins, given=table, groups=groups

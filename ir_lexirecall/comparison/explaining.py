@@ -20,8 +20,11 @@ LEGEND = {
 
 def explained(compared: ComparedRuns, a: str, b: str, by: str | None = None) -> pd.DataFrame:
     """Return what decided between two runs by one criterion; see `Comparison.explain`."""
-    criterion = compared.criterion(by)
-    first, second = (compared.runs.index(check_choice("run", run, compared.runs)) for run in (a, b))
+    name = compared.criterion(by).name
+    for run in (a, b):
+        check_choice("run", run, compared.runs)
+    part = compared.part_of_pair(a, b)
+    criterion, first, second = part.by[name], part.runs.index(a), part.runs.index(b)
     preference, decided = criterion.explained(first, second)
     run_of_sign = {1: a, -1: b}
     winner = [run_of_sign.get(sign) for sign in np.sign(preference).tolist()]
@@ -42,11 +45,14 @@ def explained_together(
     missing on queries that do not count for it.
     """
     parts = []
+    query_ids = compared.query_ids
+    if a in compared.runs and b in compared.runs:
+        query_ids = compared.part_of_pair(a, b).query_ids
     for name in names:
         part = explained(compared, a, b, name).set_index("query_id").add_prefix(f"{name} ")
         integers = part.select_dtypes("int64").columns
         parts.append(part.astype(dict.fromkeys(integers, "Int64")))  # which may be missing
-    counted = [q for q in compared.query_ids if any(q in part.index for part in parts)]
+    counted = [q for q in query_ids if any(q in part.index for part in parts)]
     index = pd.Index(counted, name="query_id")
     joined = pd.concat([part.reindex(index) for part in parts], axis=1).reset_index()
     joined.attrs.clear()

@@ -157,6 +157,8 @@ class PairTests(Memoised):
 
     def uncorrected(self, by: str, test: SignificanceTest) -> Columns:
         """Return the columns of `columns_of` without correction over groups, and without margins."""
+        if self.compared.has_uneven_pairs:
+            return self._uncorrected_by_part(by, test)
         compared, criterion = self.compared, self.compared.by[by]
         a, b = compared.pair_indices
         n_queries = len(criterion.query_ids)
@@ -196,6 +198,26 @@ class PairTests(Memoised):
             **self.repeat_columns(by),
             **extra,
         }
+
+    def _uncorrected_by_part(self, by: str, test: SignificanceTest) -> Columns:
+        """Return the columns of `uncorrected`, each pair on the values that both runs have.
+
+        Two more columns say how many queries that are and, of MTEB's results, how many cells.
+        """
+        compared = self.compared
+        parts = []
+        for indices, part in compared.pair_parts:
+            columns = PairTests(part).uncorrected(by, test)
+            columns["queries"] = np.full(len(indices), len(part.by[by].query_ids))
+            parts.append(columns)
+        joined = {
+            name: compared.joined([columns[name] for columns in parts])
+            for name in parts[0]
+            if name not in compared.pair_columns
+        }
+        n_cells = compared.n_shared_cells(by)
+        cells = {} if n_cells is None else {"cells": n_cells}
+        return {**compared.pair_columns, "queries": joined.pop("queries"), **cells, **joined}
 
     def _tested(self, criterion: Criterion, test: SignificanceTest) -> TestResult:
         """Return the test of every pair's differences by a criterion."""
@@ -314,6 +336,14 @@ class PairTests(Memoised):
             tested: the one-sided p, before any correction.
             columns: those of `uncorrected`.
         """
+        if self.compared.has_uneven_pairs:
+            of_parts = []
+            for indices, part in self.compared.pair_parts:
+                of_part = {name: np.asarray(x)[indices] for name, x in columns.items()}
+                tests = PairTests(part)
+                of_parts.append(tests.one_sided_bounds(by, test, tested[indices], of_part))
+            low, high = (self.compared.joined(arrays) for arrays in zip(*of_parts, strict=True))
+            return low, high
         criterion, margin = self.compared.by[by], (self.compared.margins or {})[by]
         if test.procedure.at_once:
             low, high = columns["ci_low"], columns["ci_high"]
@@ -362,6 +392,13 @@ class PairTests(Memoised):
 
     def one_sided_by(self, by: str, test: SignificanceTest, margin: float) -> MarginTest:
         """Return the one-sided tests of every pair's difference by a test that is named."""
+        if self.compared.has_uneven_pairs:
+            parts = [
+                PairTests(part).one_sided_by(by, test, margin)
+                for _, part in self.compared.pair_parts
+            ]
+            arrays = zip(*(one.arrays for one in parts), strict=True)
+            return MarginTest(*(self.compared.joined(of_parts) for of_parts in arrays))
         criterion = self.compared.by[by]
         sign, width = criterion.sign, criterion.largest_loss(margin)
         if self.compared.predicted is not None:

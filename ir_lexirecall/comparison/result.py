@@ -200,6 +200,11 @@ class Comparison:
             estimate = PairTests(every).powered(criterion.name).estimate
             first, second = every.pair_indices
             means[first, second], means[second, first] = estimate, -estimate
+        elif self.compared.has_uneven_pairs:
+            every = replace(self.compared, baseline=None, margins=None)
+            first, second = every.pair_indices
+            differences = every.pair_differences(criterion.name)
+            means[first, second], means[second, first] = differences, -differences
         return self.compared.frame(means, index=self.runs, columns=self.runs)
 
     @entry
@@ -239,7 +244,9 @@ class Comparison:
         ``within_p``, of a loss or a gain of at least the margin, and ``not_worse_p``, of a loss of
         at least the margin (one-sided), corrected over the pairs of the criterion, and the
         one-sided bounds of the estimate at 1 - alpha that agree with these p before correction,
-        ``bound_low`` and ``bound_high``; with predicted judgments ``rho``, their correlation with
+        ``bound_low`` and ``bound_high``; with values of which runs lack some ``queries``, those that
+        both runs have, on which the pair is compared (of MTEB's results also ``cells``, the splits
+        and subsets of tasks); with predicted judgments ``rho``, their correlation with
         the human ones over the differences, and ``n_effective``, the queries that, judged by people
         alone, would tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is
         better, differences are those of the values all the same, and wins and verdicts say who is
@@ -465,11 +472,13 @@ class Comparison:
         self.compared.check_defined(criterion.name)
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: the variance needs at least 2 queries")
-        parts = [
-            plan(x, *named.values(), power, self.test.alpha)
-            for x in criterion.differences(*self.compared.pair_indices)
-        ]
-        ends = zip((name, "ci_low", "ci_high"), Planned.concatenate(parts).arrays, strict=True)
+        planned = []
+        for _, part in self.compared.pair_parts:
+            blocks = part.by[criterion.name].differences(*part.pair_indices)
+            of_blocks = [plan(x, *named.values(), power, self.test.alpha) for x in blocks]
+            planned.append(Planned.concatenate(of_blocks).arrays)
+        arrays = [self.compared.joined(of_parts) for of_parts in zip(*planned, strict=True)]
+        ends = zip((name, "ci_low", "ci_high"), arrays, strict=True)
         return self.compared.frame(
             {**self.compared.pair_columns, **named, "power": power, **dict(ends)}
         )

@@ -2,7 +2,8 @@
 
 A cell is a task, a split and a subset. Models may have been run on different splits and subsets,
 so that means of whatever each has would compare different things. The value of a task is the mean
-over the cells that all models with this task have; `MissingCell` says which were left out.
+over the cells that all models with this task have; `MissingCell` says which were left out. For each
+pair of models the same is done with the results of these two (`shared_values`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +28,7 @@ _REVISION = re.compile(r"[0-9a-f]{7,40}|no_revision_available|external")
 
 
 class MissingCell(NamedTuple):
-    """A cell that some model lacks, and that its task is compared without."""
+    """A cell that some model lacks: comparisons with this model are made without it."""
 
     task: str
     split: str
@@ -197,8 +199,8 @@ def cells_of_results(
         missing: what to do about a score that is null: ``'error'``, or ``'skip'`` its cell.
 
     Raises:
-        ValueError: a task was run twice by a model, a score of a task is null, or the models
-            have no split and subset of a task in common.
+        ValueError: a task was run twice by a model, a score of a task is null, two models have no
+            split and subset of a task in common, or all models have none of any task.
     """
     _check_once(results)
     if missing == "error":
@@ -207,13 +209,23 @@ def cells_of_results(
     lacking: dict[MissingCell, None] = {}
     paths: list[str] = []
     for of_task in _by_task(results):
-        common = _common_cells(of_task, missing)
+        common = _common_cells(of_task)
+        if missing == "error":
+            _check_pairs(of_task)
         lacking |= dict.fromkeys(_missing_cells(of_task, common))
+        has_pairs = sum(bool(result.present) for result in of_task) > 2
+        if not common and missing == "error" and has_pairs:
+            continue  # each pair of models has cells in common, but not all have
         for result in of_task:
             scores = [result.scores[cell] for cell in sorted(common)]
             value = float(np.mean(scores)) if scores and result.present else np.nan
             rows.append((result.run, result.task, result.measure, value))
             paths.append(result.path)
+    if not rows:
+        raise ValueError(
+            f"{results[0].path}: of no task do all runs have a split and subset in common; "
+            "compare fewer runs at a time"
+        )
     return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(lacking)
 
 
@@ -251,25 +263,22 @@ def _by_task(results: Iterable[TaskResult]) -> list[list[TaskResult]]:
     return list(groups.values())
 
 
-def _common_cells(results: Sequence[TaskResult], missing: str) -> set[tuple[str, str]]:
-    """Return the splits and subsets of a task that all models with a score have.
+def _common_cells(results: Sequence[TaskResult]) -> set[tuple[str, str]]:
+    """Return the splits and subsets of a task that all models with a score have."""
+    scored = [result.present for result in results if result.present]
+    return set.intersection(*scored) if scored else set()
 
-    Raises:
-        ValueError: there are none, and `missing` is ``'error'``.
-    """
-    scored = [result for result in results if result.present]
-    if not scored:
-        return set()
-    common = set.intersection(*(result.present for result in scored))
-    if not common and missing == "error":
-        first = scored[0]
-        other = min(scored[1:], key=lambda result: len(result.present & first.present))
-        raise ValueError(
-            f"{other.path}: not all runs have a split and subset of {other.task!r} in common: "
-            f"{first.run} has {_shown(first.present)}, {other.run} has {_shown(other.present)}; "
-            "leave a run out, or give missing='skip' to leave out the task"
-        )
-    return common
+
+def _check_pairs(results: Sequence[TaskResult]) -> None:
+    """Raise if two models have no split and subset of a task in common."""
+    scored = {frozenset(result.present): result for result in results if result.present}
+    for (cells, first), (other_cells, other) in combinations(scored.items(), 2):
+        if not cells & other_cells:
+            raise ValueError(
+                f"{other.path}: not all runs have a split and subset of {other.task!r} in common: "
+                f"{first.run} has {_shown(cells)}, {other.run} has {_shown(other_cells)}; "
+                "leave a run out, or give missing='skip' to leave out the task"
+            )
 
 
 def _missing_cells(

@@ -47,6 +47,7 @@ from ir_lexirecall.io.repeated_values import (
     labelled,
     several_runs,
 )
+from ir_lexirecall.io.shared_values import SharedValues, keys_of_runs
 from ir_lexirecall.io.summary_rows import is_summary_name, summary_rows
 from ir_lexirecall.io.value_cells import Cells, cells_of_dicts
 from ir_lexirecall.io.value_files import content_of_file
@@ -81,6 +82,7 @@ class ValueTable:
         repeats: by measure, the values of each run before they were averaged over its repeats,
             shape ``(R, Q)``; empty without repeats.
         repeat_kind: ``'samples'`` or ``'seeds'``; None without repeats.
+        shared: what each pair of runs has values for, if that differs; else None.
     """
 
     runs: list[str]
@@ -99,6 +101,7 @@ class ValueTable:
     cut: tuple[str, ...] = ()
     repeats: Mapping[str, tuple[Floats, ...]] = field(default_factory=dict, repr=False)
     repeat_kind: str | None = None
+    shared: SharedValues | None = field(default=None, repr=False)
 
     @classmethod
     def from_cells(
@@ -193,7 +196,8 @@ class ValueTable:
         values = {name: self.values[their] for name, their in named.items()}
         costs = frozenset(name for name, their in named.items() if their in self.costs)
         repeats = {name: self.repeats[their] for name, their in named.items() if self.repeats}
-        return replace(self, values=values, costs=costs, repeats=repeats)
+        shared = self.shared and self.shared.renamed(named)
+        return replace(self, values=values, costs=costs, repeats=repeats, shared=shared)
 
     def with_costs(self, names: Names) -> ValueTable:
         """Return the same table, where the smaller value of some measures is better.
@@ -221,6 +225,7 @@ class ValueTable:
                     name: tuple(of_run[:, [q]] for of_run in x) for name, x in self.repeats.items()
                 },
                 doubtful=tuple({task} & set(self.doubtful)),
+                shared=None,
                 missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
             )
             for q, task in enumerate(self.query_ids)
@@ -391,7 +396,10 @@ def _no_complete_query(values: Floats, grid: Grid, source: str) -> str:
     first = [shown(grid.query_ids[int(row.argmax())]) for row in has_value if row.any()]
     other = next((query for query in first if query != first[0]), None)
     example = f" One has {first[0]}, another {other}" if other is not None else ""
-    return f"{source}: no query has all values; do all runs name the same queries?{example}"
+    way_out = "do all runs name the same queries?"
+    if len(has_value) > 2:
+        way_out += " If so, leave out the runs that lack most."
+    return f"{source}: no query has all values; {way_out}{example}"
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -467,10 +475,11 @@ def read_values(
               (lines), CSV, Parquet; where a file does not say which run it is of, that is its name
               without the ending;
             - a folder of such files, or of MTEB's results: the value of a task is the mean over
-              the splits and subsets that all models have.
+              the splits and subsets that all models have (``compare``: both models of a pair).
         measures: which measures to take, by default all; of a frame with a column per run, the
             name of its values.
-        missing: ``'error'`` where a value is missing, or ``'skip'`` the queries that lack one.
+        missing: ``'error'`` where a value is missing, or ``'skip'`` the queries that lack one;
+            ``compare`` then takes for each pair of runs the queries that both have.
         smaller_is_better: measures of which the smaller value is the better one. Those of this
             library, of ir_measures and of trec_eval are known, and so are well-known costs by
             their names (RMSE, MAE, loss, latency, cost, perplexity, WER, error rate, ...); of any
@@ -512,24 +521,95 @@ def read_values(
     repeated_runs = Repeats.from_argument(repeats, deterministic)
     columns = NamedColumns(query, run, dict(where or {}), repeated_runs)
     parts = parts_of(values, wanted, columns)
-    cells, missing_cells = cells_of_parts(parts, wanted, columns, missing)
-    source = source_name(values)
-    if runs is not None:
-        check_runs_there(runs, cells, source)
-        cells = [part.only_runs(runs) for part in cells]
-    if repeated_runs is None:
-        table = ValueTable.from_cells(cells, wanted, missing, source)
-    else:
-        cells, labels = labelled(cells, repeated_runs)
-        of_repeats = ValueTable.from_cells(cells, wanted, missing, source)
-        table = of_repeats.averaged(labels, repeated_runs)
-    table = replace(table, missing_cells=tuple(missing_cells))
-    return table.with_costs(smaller_is_better)
+    source = ValueSource.from_parts(parts, wanted, columns, missing, source_name(values))
+    return source.table(runs).with_costs(smaller_is_better)
 
 
-def check_runs_there(runs: Sequence[str], parts: Sequence[Cells], source: str) -> None:
+@dataclass(frozen=True)
+class ValueSource:
+    """Values as they were read, before the runs stand side by side.
+
+    Attributes:
+        cells: values of runs.
+        results: results of MTEB.
+        measures: the measures that are wanted; None for all.
+        missing: what to do about a missing value.
+        name: the label of the source in messages.
+        repeats: what several values of a run for one query are; None without repeats.
+    """
+
+    cells: list[Cells]
+    results: list[TaskResult]
+    measures: list[str] | None
+    missing: str
+    name: str
+    repeats: Repeats | None = None
+
+    @classmethod
+    def from_parts(
+        cls,
+        parts: Sequence[Part],
+        measures: list[str] | None,
+        columns: NamedColumns,
+        missing: str,
+        name: str,
+    ) -> Self:
+        """Return the values of the parts of a source.
+
+        Raises:
+            ValueError: as `cells_of_parts`.
+        """
+        cells, results = cells_of_parts(parts, measures, columns)
+        return cls(cells, results, measures, missing, name, columns.repeats)
+
+    def table(self, runs: Sequence[str] | None = None) -> ValueTable:
+        """Return the values of all runs, or of some, on what these have.
+
+        Raises:
+            ValueError: there is no such run, or a value is missing, given twice or out of range.
+        """
+        source = self if runs is None else self.only_runs(runs)
+        cells = source.cells
+        missing_cells: list[MissingCell] = []
+        if source.results:
+            of_results, missing_cells = cells_of_results(source.results, self.missing)
+            cells = [*cells, of_results]
+        options = self.measures, self.missing, self.name
+        if self.repeats is not None:
+            cells, labels = labelled(cells, self.repeats)
+            averaged = ValueTable.from_cells(cells, *options).averaged(labels, self.repeats)
+            return replace(averaged, missing_cells=tuple(missing_cells))
+        table = ValueTable.from_cells(cells, *options)
+        table = replace(table, missing_cells=tuple(missing_cells))
+        return replace(table, shared=source.shared_in(table))
+
+    def only_runs(self, runs: Sequence[str]) -> ValueSource:
+        """Return the values of some runs.
+
+        Raises:
+            ValueError: there is no such run.
+        """
+        of_results = [result.run for result in self.results]
+        check_runs_there(runs, [*(part.run for part in self.cells), of_results], self.name)
+        results = [result for result in self.results if result.run in runs]
+        return replace(self, cells=[part.only_runs(runs) for part in self.cells], results=results)
+
+    def shared_in(self, table: ValueTable) -> SharedValues | None:
+        """Return what each pair of runs has values for; None if all pairs have the same."""
+        if len(table.runs) < 3 or not (table.skipped or table.missing_cells):
+            return None
+        keys = keys_of_runs(self.cells, self.results)
+        if len(set(keys.values())) == 1:
+            return None
+        of_run = {run: keys.get(run, frozenset()) for run in table.runs}
+        return SharedValues(of_run, self.table, {name: name for name in table.values})
+
+
+def check_runs_there(
+    runs: Sequence[str], runs_of_parts: Iterable[Iterable[Any]], source: str
+) -> None:
     """Raise if a run that is wanted has no values."""
-    names = list(dict.fromkeys(name for part in parts for name in part.run))
+    names = list(dict.fromkeys(name for part in runs_of_parts for name in part))
     for run in runs:
         if run not in names:
             raise ValueError(
@@ -717,9 +797,9 @@ def is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
 
 
 def cells_of_parts(
-    parts: Sequence[Part], measures: Sequence[str] | None, columns: NamedColumns, missing: str
-) -> tuple[list[Cells], list[MissingCell]]:
-    """Return the values of parts, each with its run, and the cells of MTEB that a run lacks.
+    parts: Sequence[Part], measures: Sequence[str] | None, columns: NamedColumns
+) -> tuple[list[Cells], list[TaskResult]]:
+    """Return the values of parts, each with its run, and the results of MTEB in them.
 
     Raises:
         ValueError: two files have the same name, a run has no values, or a table cannot be read.
@@ -744,10 +824,7 @@ def cells_of_parts(
         raise ValueError(
             f"two files are called {twice!r}; rename one, or give them names: {{name: file}}"
         )
-    if not results:
-        return several, []
-    of_results, missing_cells = cells_of_results(results, missing)
-    return [*several, of_results], missing_cells
+    return several, results
 
 
 def with_cells_of_tables(

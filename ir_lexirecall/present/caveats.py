@@ -8,7 +8,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.io.mteb_results import MissingCell
 from ir_lexirecall.io.values import ValueTable
@@ -145,7 +145,8 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
         sample = "tests and intervals take these tasks as a sample of tasks"
         yield Note(f"A value per task: {sample}, and know nothing of the queries within.")
     if result.compared.given is not None:
-        yield from notes_on_rows(result.compared.given, result.compared.unit)
+        by_pair = result.compared.has_uneven_pairs
+        yield from notes_on_rows(result.compared.given, result.compared.unit, by_pair=by_pair)
     if (
         preferences is not None
         and preferences.query_ids
@@ -154,15 +155,15 @@ def caveats_on_data(result: Comparison) -> Iterator[Note]:
         most = f"{median:g} relevant {'document' if median == 1 else 'documents'}"
         yield Note(f"Half of the queries have at most {most}: few levels to compare.")
     criteria = defined(result) if len(result.runs) > 1 else {}
-    for name, criterion in criteria.items():  # pairs that are mostly ties, or mostly not comparable
-        queries = len(criterion.query_ids)
-        wins, losses, incomparable = criterion.counts(*result.compared.pair_indices)
+    for name in criteria:  # pairs that are mostly ties, or mostly not comparable
+        n_queries, wins, losses, incomparable = result.compared.pair_counts(name)
         for what, numbers in (
-            ("ties", queries - wins - losses - incomparable),
+            ("ties", n_queries - wins - losses - incomparable),
             ("not comparable", incomparable),
         ):
-            for place in np.flatnonzero(numbers > queries / 2).tolist():
-                (a, b), share = result.pairs[place], f"{numbers[place]} of {queries} queries"
+            for place in np.flatnonzero(numbers > n_queries / 2).tolist():
+                (a, b) = result.pairs[place]
+                share = f"{numbers[place]} of {n_queries[place]} queries"
                 sentence, kind = (
                     f"{name}, {a} and {b}: {share} are {what}.",
                     f"Mostly {what} by {name}",
@@ -219,12 +220,13 @@ def _on_repeats(result: Comparison) -> Iterator[Note]:
         )
 
 
-def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
+def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Iterator[Note]:
     """Yield notes on rows of values that were left out, or that may be no queries.
 
     Args:
         table: the values.
         unit: what its rows are: ``"query"`` or ``"task"``.
+        by_pair: whether each pair of runs is compared on the values that both have.
     """
     if table.skipped:
         n, n_all = len(table.skipped), len(table.query_ids) + len(table.skipped)
@@ -234,7 +236,12 @@ def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
             f"{run} {n_missing} of {n_all}, {table.missing_share(run):.1%}"
             for run, n_missing in table.missing_of_run.items()
         ]
-        yield Note(f"{lack}: left out{f' ({listed(shares, 5)})' if shares else ''}.", DOUBTFUL)
+        in_brackets = f" ({listed(shares, 5)})" if shares else ""
+        done = "left out of the means" if by_pair else "left out"
+        yield Note(f"{lack}: {done}{in_brackets}.", DOUBTFUL)
+    if by_pair:
+        both = f"Each pair of runs is compared on the {count(2, unit)[2:]} that both have"
+        yield Note(f"{both}, means and best runs are of those that all have.", ASIDE)
     for sentence in table.cut:
         yield Note(sentence, DOUBTFUL)
     for sentence in table.notes:
@@ -246,11 +253,11 @@ def notes_on_rows(table: ValueTable, unit: str) -> Iterator[Note]:
     for name in table.doubtful[:3]:
         yield Note(f"{name!r} counts as a {unit}: its values are not the means of the others.")
     if table.missing_cells:
-        yield Note(_note_on_cells(table.missing_cells), DOUBTFUL)
+        yield Note(_note_on_cells(table.missing_cells, by_pair), DOUBTFUL)
 
 
-def _note_on_cells(cells: Sequence[MissingCell]) -> str:
-    """Return the sentence on cells of MTEB's tasks that some run lacks."""
+def _note_on_cells(cells: Sequence[MissingCell], by_pair: bool) -> str:
+    """Return the sentences on cells of MTEB's tasks that some run lacks."""
     shown = [
         f"{cell.task} {cell.split} {cell.subset}, not of {listed(list(cell.runs), 2)}"
         for cell in cells[:_MOST_CELLS]
@@ -258,8 +265,14 @@ def _note_on_cells(cells: Sequence[MissingCell]) -> str:
     more = f"; and {len(cells) - _MOST_CELLS} more" if len(cells) > _MOST_CELLS else ""
     n = len(cells)
     lack = f"{n} {'cell' if n == 1 else 'cells'} (task, split, subset) that some run lacks"
+    left_out = f"{lack} {'is' if n == 1 else 'are'} left out"
+    if by_pair:
+        return (
+            f"{left_out} of the means: {'; '.join(shown)}{more}. The value of a task is the mean "
+            "over the cells that all runs have, or in comparisons both runs of the pair."
+        )
     return (
-        f"{lack} {'is' if n == 1 else 'are'} left out: {'; '.join(shown)}{more}. "
+        f"{left_out}: {'; '.join(shown)}{more}. "
         "The value of a task is the mean over the cells that all runs have."
     )
 
@@ -347,7 +360,8 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     tests: dict[tuple[str, int], SignificanceTest] = {}
     for standing in tested:
         test = result.compared.test_of(standing.name)
-        tests.setdefault((str(test.name), len(standing.criterion.query_ids)), test)
+        most_queries = int(result.compared.n_queries_of_pairs(standing.name).max(initial=0))
+        tests.setdefault((str(test.name), most_queries), test)
     for (_, queries), test in tests.items():
         least, shown = smallest_p(test, queries), count(queries, result.compared.unit)
         every, _ = corrected(np.full(len(result.pairs), least), test.counted_correction, test.alpha)
@@ -372,14 +386,15 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
             standing.criterion,
             result.compared.test_of(standing.name),
         )
-        x = criterion.sign * np.concatenate([*criterion.differences(*result.compared.pair_indices)])
-        verdicts = [str(standing.verdicts.on(a, b)) for a, b in result.pairs]
-        units, unit = (
-            (x, result.compared.unit)
-            if test.groups is None
-            else (group_units(x, test.groups), "group")
-        )
-        yield from skewness_notes(name, test, result.pairs, {"": (units, verdicts)}, unit)
+        for _, part in result.compared.pair_parts:
+            x = criterion.sign * np.concatenate([*part.by[name].differences(*part.pair_indices)])
+            verdicts = [str(standing.verdicts.on(a, b)) for a, b in part.pairs]
+            units, unit = (
+                (x, result.compared.unit)
+                if test.groups is None
+                else (group_units(x, test.groups), "group")
+            )
+            yield from skewness_notes(name, test, part.pairs, {"": (units, verdicts)}, unit)
         if result.compared.grouped:
             labels = np.array(result.compared.labels_of(criterion))
             of_groups = result.group_table(name).groupby("group", sort=False)["verdict"]
@@ -399,18 +414,14 @@ def _on_families(result: Comparison, tested: Sequence[Standing]) -> Iterator[Not
     if result.baseline is not None or len(result.pairs) < _MANY_PAIRS:
         return
     for standing in tested:
-        name, criterion, test = (
-            standing.name,
-            standing.criterion,
-            result.compared.test_of(standing.name),
-        )
-        queries = len(criterion.query_ids)
+        name, test = standing.name, result.compared.test_of(standing.name)
+        queries = int(result.compared.n_queries_of_pairs(name).min())
         if test.procedure.of != "mean" or queries >= _FEW_FOR_SKEWED_PAIRS:
             continue
         size = f"{len(result.pairs):,} pairs on {count(queries, result.compared.unit)}"
         if queries < _FEW_FOR_PAIRS:
             rates = "something false is said of real runs in 0.07 to 0.27 of cases for 0.05"
-        elif _are_mostly_skewed(result, criterion):
+        elif _are_mostly_skewed(result, name):
             rates = "as skewed as these differences are, something false is said in 0.09 to 0.15"
         else:
             continue
@@ -418,11 +429,13 @@ def _on_families(result: Comparison, tested: Sequence[Standing]) -> Iterator[Not
         yield Note(f"{sentence}.", WEAK, "All pairs of many runs on few queries", name)
 
 
-def _are_mostly_skewed(result: Comparison, criterion: Criterion) -> bool:
+def _are_mostly_skewed(result: Comparison, name: str) -> bool:
     """Return whether half of the pairs that differ have clearly skewed differences."""
-    x = np.concatenate([*criterion.differences(*result.compared.pair_indices)])
-    sizes = np.abs(skewness(x[np.any(x != 0, axis=1)]))
-    return bool(len(sizes) and np.median(sizes) > _MOSTLY_SKEWED)
+    sizes = []
+    for _, part in result.compared.pair_parts:
+        x = np.concatenate([*part.by[name].differences(*part.pair_indices)])
+        sizes += np.abs(skewness(x[np.any(x != 0, axis=1)])).tolist()
+    return bool(sizes and np.median(sizes) > _MOSTLY_SKEWED)
 
 
 def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
@@ -431,9 +444,9 @@ def _on_few_differences(result: Comparison, tested: Sequence[Standing]) -> Itera
         name, test = standing.name, result.compared.test_of(standing.name)
         if test.procedure.at_once or test.groups is not None:
             continue
-        if smallest_p(test, len(standing.criterion.query_ids)) > test.alpha:
+        queries, wins, losses, _ = result.compared.pair_counts(name)
+        if smallest_p(test, int(queries.max(initial=0))) > test.alpha:
             continue  # which another note says, of all pairs
-        wins, losses, _ = standing.criterion.counts(*result.compared.pair_indices)
         differing = wins + losses
         least = least_two_sided_p(differing)
         for i in np.flatnonzero((differing > 0) & (least > test.alpha)).tolist():
@@ -456,8 +469,7 @@ def _on_zeros(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
         name, test = standing.name, result.compared.test_of(standing.name)
         if test.name != "wilcoxon":
             continue
-        wins, losses, _ = standing.criterion.counts(*result.compared.pair_indices)
-        queries = len(standing.criterion.query_ids)
+        queries, wins, losses, _ = result.compared.pair_counts(name)
         differing = wins + losses
         estimate = f"estimate and interval are those of the differences by {name} that are not 0"
         for i in np.flatnonzero((differing > 0) & (differing < queries)).tolist():
@@ -467,7 +479,7 @@ def _on_zeros(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
             sentence = f"{name}, {a} and {b}: the estimate is {middle}"
             if smallest_p(test, number) > test.alpha:
                 sentence += f", and so few have no interval at alpha {format_level(test.alpha)}"
-            subject = f"{a} and {b} ({number} of {queries})"
+            subject = f"{a} and {b} ({number} of {queries[i]})"
             yield Note(f"{sentence}.", ASIDE, f"By Wilcoxon, {estimate}", subject, runs=(a, b))
 
 
@@ -477,7 +489,10 @@ def _on_unseen_queries(result: Comparison, tested: Sequence[Standing]) -> Iterat
         if not {NOT_WORSE, WITHIN} & {*standing.verdicts.pairs.values()}:
             continue
         name, criterion = standing.name, standing.criterion
-        margin, queries = (result.compared.margins or {})[name], len(criterion.query_ids)
+        margin = (result.compared.margins or {})[name]
+        queries = int(
+            result.compared.n_queries_of_pairs(name).min(initial=len(criterion.query_ids))
+        )
         if not may_miss(queries, margin, criterion.largest_loss(margin)):
             continue
         share = unseen_share(queries)

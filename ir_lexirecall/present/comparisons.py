@@ -367,6 +367,8 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
         yield f"to decide, if there is no loss: about {listed(facts)} (power {_POWER:g})"
         return
     n_queries = count(len(result.query_ids), result.compared.unit)
+    if result.compared.has_uneven_pairs:
+        n_queries = "as many as each pair has"
     yield f"with {n_queries} a t-test finds a difference of at least {listed(facts)} (power {_POWER:g})"
 
 
@@ -585,7 +587,7 @@ def _opposite_pairs(result: Comparison, first: Standing, second: Standing) -> It
     """Yield how many pairs two criteria order differently."""
     signs = []
     for standing in (first, second):
-        differences = standing.criterion.mean_differences(*result.compared.pair_indices)
+        differences = result.compared.pair_differences(standing.name)
         is_level = same(differences, 0.0, 1.0)
         signs.append(np.where(is_level, 0, standing.criterion.sign * np.sign(differences)))
     n_opposite = int(np.count_nonzero(signs[0] * signs[1] < 0))
