@@ -24,12 +24,17 @@ def check_not_cut(
     """Raise if the last number of a file without a last end of line may have lost its end.
 
     Args:
-        numbers: the texts of the last column, in the file's order.
+        numbers: the texts of the last column, in the file's order; numbers, or labels.
         cut: the rule of the column.
         location: what messages call the file or its last line.
         value: what messages call such a number.
     """
-    if not numbers or cut is Cut.NEVER or number_of_text(numbers[-1]) is None:
+    if not numbers or cut is Cut.NEVER:
+        return
+    if cut is Cut.IF_BEGINNING:
+        _check_not_beginning(numbers[-1], numbers[:-1], location, value)
+        return
+    if number_of_text(numbers[-1]) is None:
         return
     if cut is Cut.ALWAYS:
         raise ValueError(
@@ -42,6 +47,18 @@ def check_not_cut(
         raise ValueError(
             f"{location()}: the file ends with the {value} {last}, without an end of line: was it "
             f"cut? Others are {longer}; write it again, or end its last line"
+        )
+
+
+def _check_not_beginning(
+    last: str, others: Iterable[str], location: Callable[[], str], value: str
+) -> None:
+    """Raise if the last label is the beginning of another one."""
+    longer = next((text for text in others if text != last and text.startswith(last)), None)
+    if longer is not None:
+        raise ValueError(
+            f"{location()}: the file ends with the {value} {last!r}, without an end of line: was "
+            f"it cut? Another one is {longer!r}; write it again, or end its last line"
         )
 
 

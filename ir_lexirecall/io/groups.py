@@ -14,10 +14,12 @@ from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall.io import files
 from ir_lexirecall.io.cells import number_or_text
+from ir_lexirecall.io.checks import check_not_cut
 from ir_lexirecall.io.frames import Table, table_of_frame
 from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.lines import csv_rows
 from ir_lexirecall.io.query_columns import QUERY_NAMES, TASK_NAMES
+from ir_lexirecall.io.schemas import GROUPS
 from ir_lexirecall.io.value_cells import id_text, texts
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
@@ -196,6 +198,10 @@ def _table_of_file(file: files.File) -> Table:
     rows = _rows_of_text(file)
     if not rows:
         raise ValueError(f"{file.path}: there are no groups in it")
+    if not file.text().endswith("\n"):
+        line, last_row = rows[-1]
+        column = [row[-1] for _, row in rows if len(row) == len(last_row)]
+        check_not_cut(column, GROUPS.cut, lambda: file.line_name(line), "group")
     if {*rows[0][1]}.isdisjoint(QUERY_NAMES):
         rows = [(0, ["query_id", "group"]), *rows]
     return Table.from_rows(rows, file.path)

@@ -9,10 +9,11 @@ from ir_lexirecall.io.names import ASPECT_COLUMNS, QREL_COLUMNS, RUN_COLUMNS
 
 
 class Cut(Enum):
-    """When a file is refused that may have lost the end of its last number."""
+    """When a file is refused that may have lost the end of its last number or label."""
 
     NEVER = "never"
     IF_LONGER = "if the file has a longer number that begins with the last one"
+    IF_BEGINNING = "if another label of the file begins with the last one"
     ALWAYS = "if it ends with a number"
     IF_SHORTER = "if the last number is written shorter than all others, or could be a longer one of the file"
 
@@ -72,4 +73,6 @@ POOL = Schema(
 RANKS_AND_SCORES = Schema("run", ("query_id", "rank", "score"), frozenset(("score",)))
 PAIRS = Schema("pairs", ("query_id", "doc_id"), frozenset())
 VALUES = Schema("values", (), frozenset(), further=True, cut=Cut.ALWAYS)
-"""Of values and of groups: every column."""
+"""Of values: every column."""
+GROUPS = Schema("groups", (), frozenset(), further=True, cut=Cut.IF_BEGINNING)
+"""Of groups: every column."""

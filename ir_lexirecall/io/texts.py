@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from ir_lexirecall._util.errors import shown, warn
 from ir_lexirecall._util.lazy import pandas as pd
@@ -24,6 +24,7 @@ TextsLike: TypeAlias = "Mapping[str, str] | str | os.PathLike[str] | Any"
 set or ``docs_store`` of it, a ``Collection``, or PyTerrier's data set or ``text_loader``."""
 
 IdAndText: TypeAlias = "tuple[str, str]"
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +260,7 @@ def _has_json_lines(file: File) -> bool:
 
 def _of_json_lines(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in a file with a JSON object on each line."""
-    for n, line in _lines(file):
+    for n, line, _ in _lines(file):
         record = files.parsed_json(line, file.path, n)
         yield from _of_record(record, what, file.line_name(n))
 
@@ -275,32 +276,63 @@ def _of_json(content: Any, what: str, path: str) -> Iterator[IdAndText]:
 
 def _of_csv(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in a CSV file, which has a header."""
-    rows = csv_rows(file.text(), file.line_name, separator_of(file.first_line))
+    content = file.text()
+    rows = csv_rows(content, file.line_name, separator_of(file.first_line))
     header = next(rows, None)
     if header is None:
         return
     columns = _TextColumns.of_header(header[1], what, file.path)
-    for n, fields in rows:
+    is_ended = content.endswith(("\n", '"'))  # nothing is cut after a closing quotation mark
+    for (n, fields), is_last in _with_last(rows):
         if len(fields) != columns.width:
             raise columns.wrong_number_of_fields(n, len(fields))
+        if is_last and not is_ended and columns.ends_with_text:
+            _check_end(fields[-1], file.line_name(n), what)
         yield columns.id_and_text(n, fields)
+
+
+def _with_last(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
+    """Yield rows, each with whether it is the last one."""
+    previous: list[Row] = []
+    for row in rows:
+        if previous:
+            yield previous.pop(), False
+        previous.append(row)
+    for row in previous:
+        yield row, True
 
 
 def _of_lines(file: File, what: str) -> Iterator[IdAndText]:
     """Yield the ids and texts in lines, separated by a tab, else by blanks."""
-    rows = ((n, line.rstrip("\r").split("\t")) for n, line in _lines(file))
-    first = next(rows, None)
-    if first is None:
-        return
-    n, fields = first
-    if n == 1 and _is_header(fields, what):
-        columns = _TextColumns.of_header(fields, what, file.path)
-        yield from (columns.id_and_text(n, fields) for n, fields in rows)
-        return
-    for _, fields in chain([first], rows):
-        if len(fields) == 1:
-            fields = fields[0].split(None, 1)
-        yield fields[0], _joined(fields[1:])
+    columns = None
+    for n, line, is_ended in _lines(file):
+        fields = line.rstrip("\r").split("\t")
+        if n == 1 and _is_header(fields, what):
+            columns = _TextColumns.of_header(fields, what, file.path)
+            continue
+        if columns is not None:
+            one_id, text = columns.id_and_text(n, fields)
+        else:
+            if len(fields) == 1:
+                fields = fields[0].split(None, 1)
+            one_id, text = fields[0], _joined(fields[1:])
+        if not is_ended and (columns is None or columns.ends_with_text):
+            _check_end(text, file.line_name(n), what)
+        yield one_id, text
+
+
+def _check_end(text: str, location: str, what: str) -> None:
+    """Check the last line of a file, which has no end of line.
+
+    Raises:
+        ValueError: there is no text, so that the line was cut; else warns that the text may be.
+    """
+    no_end = f"{location}: the file ends without an end of line"
+    if not text.strip():
+        raise ValueError(
+            f"{no_end}, and its last line has no text: was it cut? Write it again, or end the line"
+        )
+    warn(f"{no_end}; the last text of {what} may be cut")
 
 
 def _is_header(fields: list[str], what: str) -> bool:
@@ -325,6 +357,11 @@ class _TextColumns:
     id_index: int
     text_indexes: tuple[int, ...]
 
+    @property
+    def ends_with_text(self) -> bool:
+        """Whether the last column is part of the text."""
+        return self.width - 1 in self.text_indexes
+
     @classmethod
     def of_header(cls, header: list[str], what: str, path: str) -> _TextColumns:
         """Return the columns that a header names."""
@@ -345,9 +382,13 @@ class _TextColumns:
         )
 
 
-def _lines(file: File) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that are not empty, with their numbers."""
-    lines = chain.from_iterable(block.removesuffix(b"\n").split(b"\n") for block in file.blocks())
-    for n, line in enumerate(lines, start=1):
-        if line.strip():
-            yield n, line.decode("utf-8", "replace")
+def _lines(file: File) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines of a file that are not empty: their numbers, and whether they are ended."""
+    n = 0
+    for block in file.blocks():
+        lines = block.removesuffix(b"\n").split(b"\n")
+        n_before, n = n, n + len(lines)
+        for number, line in enumerate(lines, start=n_before + 1):
+            if line.strip():
+                is_ended = number < n or block.endswith(b"\n")
+                yield number, line.decode("utf-8", "replace"), is_ended

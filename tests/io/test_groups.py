@@ -154,3 +154,48 @@ def test_damaged_files_are_named(text: str, message: str, tmp_path: Path) -> Non
     path.write_text(text)
     with pytest.raises(ValueError, match=f"read_groups: {path}.*{message}"):
         read_groups(path, ["q1", "q2"])
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", " "])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize(
+    "groups", [("who", "how many", "how"), ("1", "2", "12"), ("a", "b", "bb"), ("x", "y", "yes")]
+)
+def test_no_cut_file_gives_other_groups(
+    separator: str, header: bool, groups: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Cut anywhere in its last line, a file has the groups of the whole file, or is refused."""
+    if separator == " ":
+        groups = tuple(group.replace(" ", "_") for group in groups)
+    rows = [f"q{i}{separator}{groups[i % 2]}" for i in range(9)]
+    rows += [f"q9{separator}{groups[2]}", f"q10{separator}{max(groups, key=len)}"]
+    if header:
+        rows.insert(0, f"query_id{separator}group")
+    if separator == " " and header:
+        return
+    query_ids = [f"q{i}" for i in range(11)]
+    path = tmp_path / "groups.txt"
+    path.write_text("\n".join(rows) + "\n")
+    whole = read_groups(path, query_ids).labels.tolist()
+    for n_lost in range(1, len(rows[-1]) + 1):
+        path.write_text(("\n".join(rows) + "\n")[: -n_lost or None])
+        try:
+            labels = read_groups(path, query_ids).labels.tolist()
+        except ValueError as error:
+            messages = [str(error)]
+        else:
+            messages = [] if labels == whole else [f"{labels}"]
+        assert all(message.startswith(f"read_groups: {path}") for message in messages)
+
+
+def test_a_group_that_begins_another_one_may_be_cut(tmp_path: Path) -> None:
+    path = tmp_path / "groups.csv"
+    path.write_text("query_id,group\nq1,whom\nq2,whom\nq3,who")
+    message = (
+        r"^read_groups: .*groups.csv, line 4: the file ends with the group 'who', without an end "
+        r"of line: was it cut\? Another one is 'whom'; write it again, or end its last line$"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_groups(path, ["q1", "q2", "q3"])
+    path.write_text("query_id,group\nq1,whom\nq2,whom\nq3,who\n")
+    assert read_groups(path, ["q1", "q2", "q3"]).names == ["who", "whom"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -219,3 +220,38 @@ def test_rows_of_texts_with_too_many_fields_and_semicolons(tmp_path: Path) -> No
     path.write_text("docid;text\nd1;one; two\n")
     with pytest.raises(ValueError, match="line 2: 3 fields, where the header has 2"):
         texts_of(path, ["d1"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("texts.tsv", "q1\tone text\nq12\tanother text\n"),
+        ("texts.tsv", "qid\tquery\nq1\tone text\nq12\tanother text\n"),
+        ("texts.csv", "qid,query\nq1,one text\nq12,another text\n"),
+        ("texts.csv", 'qid,query\nq1,one text\nq12,"another text"\n'),
+        ("texts.txt", "q1 one text\nq12 another text\n"),
+        ("texts.jsonl", '{"qid": "q1", "query": "one text"}\n{"qid": "q12", "query": "two"}\n'),
+    ],
+)
+def test_no_cut_file_gives_other_texts_without_a_word(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    ids = ["q1", "q12"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole = texts_of(path, ids, QUERIES)
+    assert set(whole) == set(ids)
+    start_of_last_line = content.rstrip("\n").rindex("\n") + 1
+    for end in range(start_of_last_line + 1, len(content)):
+        path.write_text(content[:end])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                cut = texts_of(path, ids, QUERIES)
+            except (ValueError, UserWarning) as error:
+                messages = [str(error)]
+            else:
+                messages = [] if cut == whole else [f"{cut}"]
+        assert all(name in message for message in messages)
