@@ -49,12 +49,25 @@ def unpack_member(archive: zipfile.ZipFile, name: str, target: Path) -> None:
 def _check_size(archive: zipfile.ZipFile, name: str, most: int) -> None:
     """Raise if a file in an archive, of which no more is read than it says, is too large."""
     member = archive.getinfo(name)
-    if member.file_size > most:
-        raise ValueError(f"{name} is too large ({member.file_size:,} bytes)")
-    if member.file_size > max(_HARMLESS, _MOST_PACKED * member.compress_size):
+    check_unpacked_size(name, member.compress_size, member.file_size, most)
+
+
+def check_unpacked_size(name: str, packed: int, unpacked: int, most: int) -> None:
+    """Raise if what is packed in a file is too large, or packed too well to be data.
+
+    Args:
+        name: what messages call it.
+        packed: its size in the file, in bytes.
+        unpacked: its size, in bytes.
+        most: the limit, in bytes.
+    """
+    if unpacked > most:
         raise ValueError(
-            f"{name}: {member.compress_size:,} bytes hold {member.file_size:,}; this looks like an "
-            "attack, not data"
+            f"{name} is too large ({unpacked:,} bytes, where {most:,} are read at most)"
+        )
+    if unpacked > max(_HARMLESS, _MOST_PACKED * packed):
+        raise ValueError(
+            f"{name}: {packed:,} bytes hold {unpacked:,}; this looks like an attack, not data"
         )
 
 

@@ -7,10 +7,10 @@ import importlib
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 from ir_lexirecall._util.errors import needs
+from ir_lexirecall.io.archives import check_unpacked_size
 from ir_lexirecall.io.files import File, parsed_json
 
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -63,56 +63,76 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
     path, content, module = file.path, file.content, _zip_module()
     if not zipfile.is_zipfile(content):
         with open(content, "rb") as stream:
-            return dict(_whole_members(stream.read(), path))
+            return _whole_members(stream.read(), path)
     try:
         with module.ZipFile(content) as archive:
             members = {member.filename: member for member in archive.infolist()}
             names = [name for name in members if name in _HEADERS]
             if "summaries.json" not in names:
                 names += [name for name in members if name.startswith("samples/")]
+            n_packed = sum(members[name].compress_size for name in names)
             n_bytes = sum(members[name].file_size for name in names)
-            if n_bytes > _LARGEST:
-                raise ValueError(f"{path}: its samples have {n_bytes:,} bytes, too many to read")
+            check_unpacked_size(f"{path}: its content", n_packed, n_bytes, _LARGEST)
             return {name: archive.read(name) for name in names}
-    except (zipfile.BadZipFile, module.BadZipFile, zlib.error, EOFError) as error:
+    except RuntimeError as error:  # NotImplementedError is one, too
+        if isinstance(error, NotImplementedError):
+            raise
+        raise ValueError(f"{path}: {error}") from None  # encrypted
+    except (module.BadZipFile, *_faults()) as error:
         raise ValueError(f"{path}: the archive is damaged: {error}") from None
 
 
-def _whole_members(data: bytes, path: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of an archive without a table of contents, up to where it was cut off.
+def _whole_members(data: bytes, path: str) -> dict[str, bytes]:
+    """Return the files of an archive without a table of contents, up to where it was cut off.
 
     Raises:
-        ValueError: nothing is whole.
+        ValueError: nothing is whole, a file is damaged, or they are too large.
     """
-    start = end = 0
+    members: dict[str, bytes] = {}
+    start = n_bytes = 0
     while data[start : start + 4] == _SIGNATURE and len(data) >= start + _LOCAL_HEADER.size:
         fields = _LOCAL_HEADER.unpack_from(data, start)
         name_at = start + _LOCAL_HEADER.size
         begin = name_at + fields[9] + fields[10]
-        packed_size, name = fields[7], data[name_at : name_at + fields[9]].decode()
-        if not packed_size or begin + packed_size > len(data):
-            break
+        packed_size, size = fields[7], fields[8]
         end = begin + packed_size
-        yield name, _unpacked(data[begin:end], method=fields[3], size=fields[8])
+        if not packed_size or end > len(data):
+            break
+        n_bytes += size
+        check_unpacked_size(f"{path}: its content", end, n_bytes, _LARGEST)
+        name = data[name_at : name_at + fields[9]].decode("utf-8", "replace")
+        try:
+            members[name] = _unpacked(data[begin:end], method=fields[3], size=size)
+        except _faults() as error:
+            raise ValueError(f"{path}: {name} in the archive is damaged: {error}") from None
         start = end
-    if not end:
+    if not members:
         raise ValueError(f"{path}: the archive is cut off, and nothing in it is whole")
+    return members
 
 
 def _unpacked(data: bytes, method: int, size: int) -> bytes:
-    """Return the content of a file in an archive.
+    """Return the content of a file in an archive, of which no more is unpacked than it says.
 
     Raises:
         NotImplementedError: its compression is not known.
     """
-    if size > _LARGEST:
-        raise NotImplementedError
+    if method == zipfile.ZIP_STORED:
+        return data
     if method == zipfile.ZIP_DEFLATED:
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
     if method == _ZSTD:
-        content: bytes = _zstd_module().decompress(data)
+        content: bytes = _zstd_module().ZstdDecompressor().decompress(data, size)
         return content
-    return data
+    raise NotImplementedError
+
+
+def _faults() -> tuple[type[Exception], ...]:
+    """Return the errors of damaged archives."""
+    faults: list[type[Exception]] = [zipfile.BadZipFile, zlib.error, EOFError]
+    with contextlib.suppress(NotImplementedError):
+        faults.append(_zstd_module().ZstdError)
+    return tuple(faults)
 
 
 def _zip_module() -> Any:

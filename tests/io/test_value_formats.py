@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -195,6 +196,72 @@ def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
     data[60] ^= 255
     path.write_bytes(bytes(data))
     with pytest.raises(ValueError, match=r"log\.eval: the archive is damaged"):
+        read_values(path)
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93, 14])
+def test_an_archive_that_says_it_is_too_large_is_named(
+    method: int, is_cut: bool, tmp_path: Path
+) -> None:
+    """What its own tables of contents say, whatever it is packed with."""
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log()))
+        archive.writestr("samples/1.json", json.dumps(sample(1, "C")))
+    data = bytearray(path.read_bytes())
+    contents = data.index(b"PK\x01\x02")
+    for start, method_at, size_at in ((0, 8, 22), (contents, 10, 24)):
+        struct.pack_into("<H", data, start + method_at, method)
+        struct.pack_into("<I", data, start + size_at, 2**32 - 2)
+    path.write_bytes(bytes(data[:contents] if is_cut else data))
+    with pytest.raises(
+        ValueError,
+        match=r"^read_values: .*log\.eval: its content is too large \(4,294,967,... bytes, "
+        r"where 2,147,483,648 are read at most\)$",
+    ):
+        read_values(path)
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_what_is_packed_too_well_is_refused(is_cut: bool, tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(log()))
+        archive.writestr("samples/1.json", json.dumps(sample(1, "C")))
+    data = bytearray(path.read_bytes())
+    contents = data.index(b"PK\x01\x02")
+    struct.pack_into("<I", data, 22, 2**29)
+    struct.pack_into("<I", data, contents + 24, 2**29)
+    path.write_bytes(bytes(data[:contents] if is_cut else data))
+    with pytest.raises(ValueError, match=r"log\.eval: its content: .* looks like an attack"):
+        read_values(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, 93])
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_damaged_members_are_named(method: int, is_cut: bool, tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log()))
+    data = bytearray(path.read_bytes())
+    contents = data.index(b"PK\x01\x02")
+    struct.pack_into("<H", data, 8, method)
+    struct.pack_into("<H", data, contents + 10, method)
+    path.write_bytes(bytes(data[:contents] if is_cut else data))
+    with pytest.raises(ValueError, match=r"^read_values: .*log\.eval: .*(damaged|backports)"):
+        read_values(path)
+
+
+def test_an_encrypted_archive_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log()))
+    data = bytearray(path.read_bytes())
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(ValueError, match=r"^read_values: .*log\.eval: .*encrypted"):
         read_values(path)
 
 
