@@ -22,7 +22,7 @@ from ir_lexirecall.io.value_cells import id_text, is_missing, texts, value_of
 
 _INTEGER = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # "007" is a text
 _LEADING_ZERO = re.compile(r"-?0\d")
-_FLAGS = {"true": 1.0, "false": 0.0}
+_FLAGS = ("true", "false")
 
 
 class Kind(Enum):
@@ -125,14 +125,16 @@ class Table:
         if values.dtype.kind in "fiub":
             return True
         present = [value for value in values if value is not None]
-        if _are_flags(present):
+        if present and all(value_of(value) is not None for value in present):
             return True
         if self.is_typed and all(isinstance(value, str) for value in present):
-            return bool(present) and all(as_float(value) is not None for value in present)
-        return any(value_of(value) is not None for value in present)
+            return False
+        return any(value_of(value) is not None for value in present if not _is_flag(value))
 
     def floats(self, column: str) -> Floats:
         """Return a column as floats, with 1 and 0 for True and False, and NaN for what is missing.
+
+        True and False may stand among numbers.
 
         Raises:
             ValueError: a value is not a number.
@@ -140,8 +142,6 @@ class Table:
         values = self.columns[column]
         if values.dtype.kind in "fiub":
             return np.asarray(values, dtype=np.float64)
-        if _are_flags([value for value in values if value is not None]):
-            values = texts(_FLAGS.get(str(value).lower(), value) for value in values)
         floats = [np.nan if is_missing(value) else value_of(value) for value in values]
         faults = [row for row, number in enumerate(floats) if number is None]
         if faults:
@@ -163,7 +163,7 @@ def kind_of(values: NDArray[Any]) -> Kind:
     present = [value for value in values if not is_missing(value)]
     if not present:
         return Kind.EMPTY
-    if _are_flags(present):
+    if all(map(_is_flag, present)):
         return Kind.FLAG
     for kind, belongs in (
         (Kind.INTEGER, _is_integer),
@@ -175,12 +175,11 @@ def kind_of(values: NDArray[Any]) -> Kind:
     return Kind.OTHER
 
 
-def _are_flags(values: Sequence[Any]) -> bool:
-    """Return whether all values are True or False, or their names."""
-    return bool(values) and all(
-        isinstance(value, (bool, np.bool_)) or (isinstance(value, str) and value.lower() in _FLAGS)
-        for value in values
-    )
+def _is_flag(value: Any) -> bool:
+    """Return whether a value is True or False, or the name of one."""
+    if isinstance(value, str):
+        return value.lower() in _FLAGS
+    return isinstance(value, (bool, np.bool_))
 
 
 def _is_integer(value: Any) -> bool:
@@ -190,6 +189,9 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or True or False among numbers."""
+    if _is_flag(value):
+        return True
     if isinstance(value, str):
         return as_float(value) is not None and _LEADING_ZERO.match(value) is None
     return is_number(value)

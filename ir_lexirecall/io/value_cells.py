@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, is_integer, shown
+from ir_lexirecall.io.cells import grade_of_text
 from ir_lexirecall.io.cells import number_or_text as as_float
 from ir_lexirecall.io.measure_names import equivalent
 
@@ -161,10 +162,12 @@ def is_missing(value: Any) -> bool:
 def value_of(value: Any) -> float | None:
     """Return a value as a float, 1 and 0 for True and False; None if it is not a number.
 
-    >>> value_of("0.5"), value_of(True), value_of("high")
-    (0.5, 1.0, None)
+    >>> value_of("0.5"), value_of(True), value_of("FALSE"), value_of("high")
+    (0.5, 1.0, 0.0, None)
     """
-    return float(value) if isinstance(value, (bool, np.bool_)) else as_float(value)
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    return grade_of_text(value) if isinstance(value, str) else as_float(value)
 
 
 def is_text_measure(name: str) -> bool:

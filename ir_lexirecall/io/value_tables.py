@@ -126,11 +126,13 @@ def value_columns(table: Table, roles: Roles, measures: Sequence[str] | None) ->
 def _no_values(table: Table, columns: Sequence[str]) -> str:
     """Return the message on a table without numbers."""
     for name in columns:
+        labels = {str(value) for value in table.columns[name] if not is_missing(value)}
+        way_out = "write 0 and 1" if len(labels) <= 2 else "write numbers as 0.5"
         for row, value in enumerate(table.columns[name]):
             if not is_missing(value):
                 return (
                     f"{table.name}: no column holds numbers: {name!r} has {shown(value)} "
-                    f"({table.location(row)}); write numbers as 0.5, or as 0 and 1"
+                    f"({table.location(row)}); {way_out}"
                 )
     return f"{table.name}: there are no values in it: it has {shown_names(list(table.columns))}"
 

@@ -147,9 +147,13 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
     queries = int(counted.sum())
     for name, run in scored.runs.items() if queries else ():
         depth, found = run.depth[counted], run.found(judgments.threshold)[counted]
-        missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
-        if (shallow := int(missed.sum())) > queries / 2:
-            some, median = f"{shallow} of {queries}", f"median depth {np.median(depth):g}"
+        is_ranked = depth > 0
+        missed = is_ranked & (found < m[counted]) & (depth < np.maximum(100, m[counted]))
+        absent = int((~is_ranked).sum())
+        rankings = queries - absent
+        if (shallow := int(missed.sum())) > rankings / 2:
+            median = f"median depth {np.median(depth[is_ranked]):g}"
+            some = f"{shallow} of {rankings}"
             sentence = (
                 f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
             )
@@ -157,9 +161,10 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
             notes.append(
                 Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,))
             )
-        if absent := int((depth == 0).sum()):
+        if absent:
             some, kind = f"{absent} of {queries} queries", "No documents at all"
-            sentence = f"{name} returns nothing for {some}."
+            verb = "has no ranking" if absent > queries / 2 else "returns nothing"
+            sentence = f"{name} {verb} for {some}."
             notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
     for name, source in scored.sources.items():
         if isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source)):

@@ -416,7 +416,9 @@ def test_true_and_false_in_dicts_and_lower_case(tmp_path: Path) -> None:
     path.write_text("query_id,run,correct\nx,a,true\ny,a,FALSE\n")
     assert read_values(path).values["correct"].tolist() == [[1.0, 0.0]]
     path.write_text("query_id,run,correct\nx,a,yes\ny,a,no\n")
-    with pytest.raises(ValueError, match=r"no column holds numbers: 'correct' has 'yes' .*0 and 1"):
+    with pytest.raises(
+        ValueError, match=r"no column holds numbers: 'correct' has 'yes' .*; write 0 and 1$"
+    ):
         read_values(path)
 
 
@@ -444,7 +446,7 @@ def test_mixed_measures_are_refused() -> None:
         ('run,query_id,AP\na,"q,0.5\n', "line 2: a quotation mark is not closed"),
         (
             "run,query_id,text\na,q,good\n",
-            r"no column holds numbers: 'text' has 'good' .*line 2.; write numbers as 0.5, or as 0",
+            r"no column holds numbers: 'text' has 'good' .*line 2.; write 0 and 1$",
         ),
         ("a,b,c\n1,2,3\n", "line 1: expected a header with query_id"),
         ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', cannot be told"),
@@ -651,3 +653,42 @@ def test_runs_and_qrels_are_not_values(
     assert capsys.readouterr().err.endswith(
         f"{name}: this looks like {looks}; omit --values and give qrels and runs\n"
     )
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "frame"])
+@pytest.mark.parametrize("form", ["column per run", "row per value", "column per measure"])
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([True, 0.5, False, 1], [1.0, 0.5, 0.0, 1.0]),
+        (["true", "0.5", "false", "0"], [1.0, 0.5, 0.0, 0.0]),
+        (["TRUE", "FALSE", "0.25", "1e-1"], [1.0, 0.0, 0.25, 0.1]),
+        (["True", "0", "1", "False"], [1.0, 0.0, 1.0, 0.0]),
+    ],
+)
+def test_true_and_false_may_stand_among_numbers(
+    flags: list[Any], expected: list[float], form: str, ending: str, tmp_path: Path
+) -> None:
+    if ending == "parquet":  # whose columns have a type
+        flags = [str(flag) for flag in flags]
+    items = list("wxyz")
+    if form == "column per run":
+        frame = pd.DataFrame({"item": items, "a": flags, "b": flags}, dtype=object)
+    else:
+        rows = {"item": items * 2, "run": ["a"] * 4 + ["b"] * 4, "acc": flags * 2}
+        frame = pd.DataFrame(rows, dtype=object)
+    if form == "row per value":
+        frame = frame.rename(columns={"acc": "value"}).assign(measure="acc")
+    source: Any = frame
+    if ending != "frame":
+        source = tmp_path / f"values.{ending}"
+    if ending in ("csv", "tsv"):
+        frame.to_csv(source, index=False, sep="," if ending == "csv" else "\t")
+    elif ending == "jsonl":
+        frame.to_json(source, orient="records", lines=True)
+    elif ending == "parquet":
+        frame.to_parquet(source)
+    table = read_values(source)
+    (values,) = table.values.values()
+    assert values.tolist() == [expected, expected]
+    assert (table.runs, table.query_ids) == (["a", "b"], items)

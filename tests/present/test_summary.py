@@ -552,3 +552,15 @@ def test_captions_say_what_a_column_of_preferences_is() -> None:
     assert means["lexirecall", "overlap"] == pytest.approx(
         (sign * (against["wins"] - against["losses"]) / queries).mean()
     )
+
+
+@pytest.mark.parametrize(("n_ranked", "verb"), [(3, "has no ranking"), (7, "returns nothing")])
+def test_missing_rankings_are_not_called_shallow(n_ranked: int, verb: str) -> None:
+    """Depths, and shares of shallow rankings, are those of the rankings that exist."""
+    qrels = {f"q{i}": {"r1": 1, "r2": 1} for i in range(10)}
+    whole = {query: {"r1": 2.0, "r2": 1.0} for query in qrels}
+    part = {f"q{i}": {"r1": 2.0} for i in range(n_ranked)}
+    summary = irl.compare(qrels, {"whole": whole, "part": part}, "AP").summary(full=True)
+    assert f"part {verb} for {10 - n_ranked} of 10 queries." in summary
+    assert f"part: {n_ranked} of {n_ranked} rankings are shallow (median depth 1) and" in summary
+    assert "median depth 0" not in summary
