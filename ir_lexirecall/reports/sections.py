@@ -1,13 +1,10 @@
-"""The sections of a page: how runs stand by each criterion, over collections, in groups of queries, and against each other.
-
-What templates read are dicts; the scales of the small pictures beside the rows of tables are
-objects.
-"""
+"""Prepare the sections of a page: rankings, differences on collections and in groups, heatmaps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,9 +13,12 @@ from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
-from ir_lexirecall.descriptions import describe
+from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.plots.marks import (
+    LEADS,
+    MAY,
+    REST,
     Mark,
     collection_marks,
     difference_marks,
@@ -39,7 +39,8 @@ from ir_lexirecall.reports.report_tables import can_be_summed_up, minus
 
 FOREST = {"width": 200, "height": 20}  # of the picture of a row
 _MARGIN = 8
-LEADS, MAY_BE_BEST = "leads", "may be the best"
+MAY_BE_BEST = "may be the best"
+_KIND_OF_GROUP = {LEADS: LEADS, MAY_BE_BEST: MAY, "": REST}
 _WITH_MARGIN = {BETTER: "better_p", WORSE: "worse_p", WITHIN: "within_p", NOT_WORSE: "not_worse_p"}
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
@@ -55,7 +56,7 @@ class Scale:
 
     @classmethod
     def around(cls, numbers: Iterable[float], include: Sequence[float] = ()) -> Scale:
-        """The scale that shows all numbers (those that are finite), and some more.
+        """Return a scale that shows all finite numbers.
 
         >>> Scale.around([0.21, 0.68]).ticks
         [0.4, 0.6]
@@ -76,191 +77,353 @@ class Scale:
 
     @classmethod
     def of(cls, marks: Iterable[Mark], include: Sequence[float] = ()) -> Scale:
-        """The scale that shows all marks."""
+        """Return a scale that shows all marks with their intervals."""
         return cls.around(
             (end for mark in marks for end in (mark.value, mark.low, mark.high)), include
         )
 
     def x(self, number: float) -> float | None:
-        """Where a number stands, from the margin on the left to that on the right; None for what is not finite."""
+        """Return the horizontal position of a number in a picture; None if it is not finite."""
         if not np.isfinite(number):
             return None
         share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
         return round(_MARGIN + share * (FOREST["width"] - 2 * _MARGIN), 1)
 
     def labels(self) -> list[tuple[float | None, str]]:
-        """The round numbers with their places."""
+        """Return the round numbers with their positions."""
         return [(self.x(tick), minus(f"{tick:g}")) for tick in self.ticks]
 
 
-def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[dict[str, Any]]:
-    """What the page says by each criterion; nothing over collections where nothing can be said (the finding says why).
+@dataclass(frozen=True)
+class Row:
+    """A run in a ranking.
 
-    Returns:
-        By criterion: ``standing``; ``rows``, of the runs, best first; whether they are ``compared``
-            with the baseline or the leader, and with a margin; scales; the names of the ``others``;
-            what is ``said`` of the criterion; ``forest``: marks by run, of all groups of queries,
-            or against the baseline of all collections; ``heatmap``, of the runs of a comparison.
+    Attributes:
+        mark: the mean with its interval.
+        group: whether the run leads or may be the best; empty for all other runs.
+        notes: caveats on the run.
+        difference: the difference to the baseline or to the leader; None if there is none.
+        p: the p-value that the verdict rests on; NaN if a margin leaves it undecided.
+        others: the means by the other criteria, and whether the run leads by them.
+        rank: the interval of the rank over collections, in words and as a mark.
     """
-    standings: Sequence[Standing | MacroStanding]
-    if isinstance(result, Benchmark):
-        one, names = (
-            next(iter(result.values())),
-            result.quantities if can_be_summed_up(result) else [],
+
+    mark: Mark
+    group: str
+    notes: list[str]
+    difference: Mark | None
+    p: float
+    others: list[tuple[float, bool]]
+    rank: tuple[str, Mark] | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a page shows for one criterion.
+
+    Attributes:
+        standing: how the runs stand by the criterion.
+        rows: the runs, best first.
+        compared: whether the runs are compared with the baseline or the leader.
+        has_margin: whether they are compared with a margin.
+        scale, difference_scale, rank_scale: the scales of the pictures of rows; there are no ranks
+            on a single collection.
+        others: the names of the other criteria.
+        description: what the criterion measures; None if that is not known.
+        forest: differences by run, in all groups of queries or, against the baseline, on all
+            collections.
+        forest_scale: the scale of `forest`.
+        estimate: what the test of differences estimates.
+        heatmap: every run against every other, on a single collection.
+    """
+
+    standing: Standing | MacroStanding
+    rows: list[Row]
+    compared: bool
+    has_margin: bool
+    scale: Scale
+    difference_scale: Scale
+    rank_scale: Scale | None
+    others: list[str]
+    description: Description | None
+    forest: dict[str, list[Mark]]
+    forest_scale: Scale
+    estimate: str
+    heatmap: dict[str, Any] | None
+
+
+Means = dict[str, dict[str, tuple[float, bool]]]
+"""By criterion and run, the mean, and whether the run leads by it."""
+
+
+def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Ranking]:
+    """Return how the runs stand by each criterion.
+
+    Collections that cannot be summed up have no rankings; the finding says why.
+
+    Args:
+        result: what the page is about.
+        notes: the caveats of the page, of which each run gets its own.
+    """
+    standings = _standings(result)
+    means = {standing.name: _means(standing) for standing in standings}
+    notes_of = {run: notes_of_run(run, notes) for run in result.runs}
+    return [_ranking(result, standing, means, notes_of) for standing in standings]
+
+
+def _standings(result: Comparison | Benchmark) -> Sequence[Standing | MacroStanding]:
+    """Return how the runs stand by each criterion, on one collection or over all."""
+    if not isinstance(result, Benchmark):
+        return standings_of(result)
+    if not can_be_summed_up(result):
+        return []
+    return [MacroStanding(result, name) for name in result.quantities]
+
+
+def _means(standing: Standing | MacroStanding) -> dict[str, tuple[float, bool]]:
+    """Return the mean of each run, and whether the run leads."""
+    leaders = [] if standing.all_alike else standing.leaders
+    means = zip(standing.runs, standing.ranking["mean"].tolist(), strict=True)
+    return {run: (mean, run in leaders) for run, mean in means}
+
+
+def _ranking(
+    result: Comparison | Benchmark,
+    standing: Standing | MacroStanding,
+    means: Means,
+    notes_of: Mapping[str, list[str]],
+) -> Ranking:
+    """Return what the page shows for one criterion."""
+    several = len(standing.runs) > 1
+    compared = several and bool(standing.reference)
+    has_margin = compared and "better_p" in standing.against
+    differences: list[Mark] = []
+    if compared:
+        differences = difference_marks(standing.against.itertuples(), outer=standing.outer)
+    rows = _rows(standing, means, notes_of, differences, has_margin, result.baseline is not None)
+
+    over_all = "rank_low" in standing.ranking
+    forest = _forest(result, standing, compared)
+    heatmap = _heatmap(standing) if isinstance(standing, Standing) and several else None
+    comparison = next(iter(result.values())) if isinstance(result, Benchmark) else result
+    return Ranking(
+        standing=standing,
+        rows=rows,
+        compared=compared,
+        has_margin=has_margin,
+        scale=Scale.of(row.mark for row in rows),
+        difference_scale=Scale.of(differences, include=[0]),
+        rank_scale=Scale.around([1, len(rows)]) if over_all else None,
+        others=[name for name in means if name != standing.name],
+        description=_description(comparison, standing),
+        forest=forest,
+        forest_scale=Scale.of(chain.from_iterable(forest.values()), include=[0]),
+        estimate=comparison.compared.test_of(standing.name).procedure.estimate,
+        heatmap=heatmap,
+    )
+
+
+def _rows(
+    standing: Standing | MacroStanding,
+    means: Means,
+    notes_of: Mapping[str, list[str]],
+    differences: Sequence[Mark],
+    has_margin: bool,
+    has_baseline: bool,
+) -> list[Row]:
+    """Return a row for each run, best first."""
+    difference_of = {mark.name: mark for mark in differences}
+    over_all = "rank_low" in standing.ranking
+    rows = []
+    marks = zip(mean_marks(standing), standing.ranking.itertuples(), strict=True)
+    for rank, (mark, cells) in enumerate(marks, start=1):
+        run = mark.name
+        difference = difference_of.get(run)
+        group = _group(standing, run, leads=means[standing.name][run][1])
+        kind = _KIND_OF_GROUP[group]
+        if has_baseline:
+            kind = "" if difference is None else difference.kind
+        row = Row(
+            mark=mark._replace(kind=kind),
+            group=group,
+            notes=notes_of.get(run, []),
+            difference=difference,
+            p=_p_of_verdict(difference, has_margin),
+            others=[of_run[run] for name, of_run in means.items() if name != standing.name],
+            rank=_interval_of_rank(rank, cells) if over_all else None,
         )
-        standings = [MacroStanding(result, name) for name in names]
+        rows.append(row)
+    return rows
+
+
+def _group(standing: Standing | MacroStanding, run: str, leads: bool) -> str:
+    """Return whether a run leads or may be the best; an empty text for all other runs."""
+    if len(standing.runs) < 2:
+        return ""
+    if leads:
+        return LEADS
+    return MAY_BE_BEST if run in standing.may_be_best else ""
+
+
+def _p_of_verdict(difference: Mark | None, has_margin: bool) -> float:
+    """Return the p-value that a verdict rests on; NaN if a margin leaves it undecided."""
+    if difference is None:
+        return np.nan
+    verdict = difference.row.verdict
+    columns = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
+    return float(getattr(difference.row, columns.get(verdict, ""), np.nan))
+
+
+def _interval_of_rank(rank: int, row: Any) -> tuple[str, Mark]:
+    """Return the interval of the rank of a run over collections, in words and as a mark."""
+    resampled = row.rank_from, row.rank_to
+    mark = Mark(row.run, rank, row.rank_low, row.rank_high, inner=resampled)
+    return f"{mark.low} to {mark.high}", mark
+
+
+def _description(comparison: Comparison, standing: Standing | MacroStanding) -> Description | None:
+    """Return what a criterion measures; None if that is not known."""
+    if comparison.compared.scored is None:
+        measure = known_measure(standing.name)
     else:
-        one, standings = result, standings_of(result)
-    by_run = {run: notes_of_run(run, notes) for run in result.runs}
-    means: dict[str, dict[str, tuple[float, bool]]] = {}  # of each run, and whether it leads
-    for standing in standings:
-        leaders = [] if standing.all_alike else standing.leaders
-        numbers = zip(standing.runs, standing.ranking["mean"].tolist(), strict=True)
-        means[standing.name] = {run: (mean, run in leaders) for run, mean in numbers}
-    rankings = []
-    for standing in standings:
-        name, table, several = standing.name, standing.ranking, len(standing.runs) > 1
-        over_all = "rank_low" in table
-        compared = several and bool(standing.reference)
-        drawn = (
-            difference_marks(standing.against.itertuples(), outer=standing.outer)
-            if compared
-            else []
-        )
-        differences = {mark.name: mark for mark in drawn}
-        has_margin = compared and "better_p" in standing.against
-        p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
-        others = [other.name for other in standings if other is not standing]
-        rows: list[dict[str, Any]] = []
-        for place, (mark, row) in enumerate(
-            zip(mean_marks(standing), table.itertuples(), strict=True), 1
-        ):
-            run, difference = str(row.run), differences.get(str(row.run))
-            leads = several and means[name][run][1]
-            group = (
-                LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
-            )
-            kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
-            if result.baseline is not None:
-                kind = "" if difference is None else difference.kind
-            shown: dict[str, Any] = {
-                "mark": mark._replace(kind=kind),
-                "group": group,
-                "notes": by_run.get(run, []),
-            }
-            shown |= {"difference": difference, "others": [means[other][run] for other in others]}
-            if over_all:  # the interval of the rank in words, and its mark
-                rank = Mark(
-                    run, place, row.rank_low, row.rank_high, inner=(row.rank_from, row.rank_to)
-                )
-                shown["rank"] = (f"{rank.low} to {rank.high}", rank)
-            if (
-                difference is not None
-            ):  # the p that its verdict rests on, none where a margin leaves it undecided
-                shown["p"] = float(
-                    getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan)
-                )
-            rows.append(shown)
-        measure = (
-            known_measure(name)
-            if one.compared.scored is None
-            else one.compared.scored.measures.get(name)
-        )
-        what = measure or getattr(standing.criterion, "preference", None)
-        forest: dict[str, list[Mark]] = {}
-        if isinstance(result, Benchmark) and compared and result.baseline is not None:
-            forest = collection_marks(result, name)
-        elif isinstance(standing, Standing) and several and standing.result.compared.grouped:
-            forest = group_marks(standing)
-        ranking = {
-            "standing": standing,
-            "compared": compared,
-            "has_margin": has_margin,
-            "scale": Scale.of(row["mark"] for row in rows),
-            "difference_scale": Scale.of(drawn, include=[0]),
-            "rank_scale": Scale.around([1, len(table)]) if over_all else None,
-            "rows": rows,
-            "others": others,
-            "said": describe(what) if what else None,
-            "forest": forest,
-            "forest_scale": Scale.of(
-                (mark for some in forest.values() for mark in some), include=[0]
-            ),
-            "estimate": one.compared.test_of(name).procedure.estimate,
-            "heatmap": _heatmap(standing) if isinstance(standing, Standing) and several else None,
-        }
-        rankings.append(ranking)
-    return rankings
+        measure = comparison.compared.scored.measures.get(standing.name)
+    described = measure or getattr(standing.criterion, "preference", None)
+    return describe(described) if described else None
+
+
+def _forest(
+    result: Comparison | Benchmark, standing: Standing | MacroStanding, compared: bool
+) -> dict[str, list[Mark]]:
+    """Return the differences on all collections, or in all groups of queries, by run."""
+    if isinstance(result, Benchmark):
+        if compared and result.baseline is not None:
+            return collection_marks(result, standing.name)
+        return {}
+    if isinstance(standing, Standing) and len(standing.runs) > 1 and result.compared.grouped:
+        return group_marks(standing)
+    return {}
+
+
+# -- run against run -----------------------------------------------------------------------------
 
 
 def _heatmap(standing: Standing) -> dict[str, Any]:
-    """Every run against every other, best first: coloured where the verdict is better or worse, the deeper the larger the difference.
+    """Return the differences of all pairs of runs, as a table with colours.
+
+    Significant differences are coloured, larger ones deeper.
 
     Returns:
-        What the ``quantity`` is, what is ``said`` of all, and ``rows`` of cells, None on the
-        diagonal; empty where there are too many runs.
+        `quantity`: what the numbers are; `note`: how many pairs differ; `rows`: cells, best runs
+        first, and None on the diagonal. There are no rows if there are too many runs.
     """
-    result, criterion, unsure = standing.result, standing.criterion, standing.unsure or []
-    what = "Mean preference of the row's run over the column's, from −1 to 1"
-    if criterion.is_measure:
-        powered = "" if result.compared.predicted is None else ", prediction-powered"
-        cost = ", of which the smaller is better" if criterion.smaller_is_better else ""
-        what = f"Difference of the means of the row's run and the column's{powered}{cost}"
+    result, criterion = standing.result, standing.criterion
     matrix = result.matrix(standing.name).loc[standing.runs, standing.runs].to_numpy()
     largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
-    widest = largest if criterion.is_measure else 1.0
-    facts = {}
-    for row in result.table(standing.name).itertuples():
-        rest = f"{row.ties} tied; {p_words(float(row.p_corrected))}"
-        facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {rest}"
-        facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {rest}"
-    rows = []
-    for a, line in (
-        zip(standing.runs, matrix.tolist(), strict=True) if len(standing.runs) <= _MOST_RUNS else ()
-    ):
-        cells: list[dict[str, Any] | None] = []
-        for b, difference in zip(standing.runs, line, strict=True):
-            verdict, is_unsure = standing.verdicts.on(a, b), {a, b} in unsure
-            decided = verdict in (BETTER, WORSE)
-            shade = (
-                f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
-            )
-            text = _short(difference, largest) + "*" * decided + DAGGER * is_unsure
-            undone = "unjudged documents might undo it" if is_unsure else None
-            words = verdict_words(verdict, has_margin=result.compared.margins is not None)
-            said = "; ".join(filter(None, [words, facts.get((a, b)), undone]))
-            cell = {
-                "value": difference,
-                "text": text,
-                "shade": "none" if verdict is None else shade,
-            }
-            cells.append(
-                None
-                if a == b
-                else {**cell, "words": f"{a} beside {b}: {said}", "run_a": a, "run_b": b}
-            )
-        rows.append(cells)
-    differ = (
-        f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
+    cells = _HeatmapCells(
+        standing,
+        largest,
+        deepest=largest if criterion.is_measure else 1.0,
+        facts=_facts_of_pairs(standing),
+        has_margin=result.compared.margins is not None,
     )
-    note = f"{differ} ({standing.how})."
-    if any(cell is not None and DAGGER in cell["text"] for row in rows for cell in row):
-        left = result.missing.undecided(standing.name)
-        note += f" {dagger_note({} if left is None else {standing.name: left.depth})}"
+    rows: list[list[dict[str, Any] | None]] = []
+    if len(standing.runs) <= _MOST_RUNS:
+        for a, line in zip(standing.runs, matrix.tolist(), strict=True):
+            row = zip(standing.runs, line, strict=True)
+            rows.append([None if a == b else cells.cell(a, b, x) for b, x in row])
     return {
-        "quantity": what,
-        "said": note,
+        "quantity": _quantity_of_heatmap(standing),
+        "note": _note_on_pairs(standing, rows),
         "rows": rows,
     }
 
 
+def _quantity_of_heatmap(standing: Standing) -> str:
+    """Return what the numbers of a heatmap are."""
+    if not standing.criterion.is_measure:
+        return "Mean preference of the row's run over the column's, from −1 to 1"
+    powered = "" if standing.result.compared.predicted is None else ", prediction-powered"
+    cost = ", of which the smaller is better" if standing.criterion.smaller_is_better else ""
+    return f"Difference of the means of the row's run and the column's{powered}{cost}"
+
+
+def _facts_of_pairs(standing: Standing) -> dict[tuple[str, str], str]:
+    """Return the wins, losses, ties and p-value of all pairs of runs, in both orders."""
+    facts = {}
+    for row in standing.result.table(standing.name).itertuples():
+        shared = f"{row.ties} tied; {p_words(float(row.p_corrected))}"
+        facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {shared}"
+        facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {shared}"
+    return facts
+
+
+@dataclass(frozen=True)
+class _HeatmapCells:
+    """Makes the cells of a heatmap.
+
+    Attributes:
+        standing: how the runs stand.
+        largest: the largest difference, which decides how many digits are shown.
+        deepest: the difference that has the deepest colour.
+        facts: what each cell says of its pair of runs.
+        has_margin: whether the runs are compared with a margin.
+    """
+
+    standing: Standing
+    largest: float
+    deepest: float
+    facts: Mapping[tuple[str, str], str]
+    has_margin: bool
+
+    def cell(self, a: str, b: str, difference: float) -> dict[str, Any]:
+        """Return the cell of run `a` against run `b`."""
+        verdict = self.standing.verdicts.on(a, b)
+        is_decided = verdict in (BETTER, WORSE)
+        is_unsure = {a, b} in (self.standing.unsure or [])
+        undone = "unjudged documents might undo it" if is_unsure else None
+        words = [verdict_words(verdict, has_margin=self.has_margin), self.facts.get((a, b)), undone]
+        return {
+            "value": difference,
+            "text": _short(difference, self.largest) + "*" * is_decided + DAGGER * is_unsure,
+            "shade": self._shade(verdict, difference),
+            "words": f"{a} beside {b}: {'; '.join(filter(None, words))}",
+            "run_a": a,
+            "run_b": b,
+        }
+
+    def _shade(self, verdict: str | None, difference: float) -> str:
+        """Return the CSS classes of a verdict; no colour if nothing is decided."""
+        if verdict is None:
+            return "none"
+        if verdict not in (BETTER, WORSE):
+            return ""
+        depth = max(1, round(abs(difference) / self.deepest * _SHADES))
+        return f"{verdict} d{depth}"
+
+
+def _note_on_pairs(standing: Standing, rows: Sequence[Sequence[dict[str, Any] | None]]) -> str:
+    """Return how many pairs of runs differ, and what the daggers of cells mean."""
+    pairs = count(len(standing.result.pairs), "pair")
+    note = f"{standing.verdicts.decided:,} of {pairs} differ significantly ({standing.how})."
+    if any(cell is not None and DAGGER in cell["text"] for cell in chain.from_iterable(rows)):
+        undecided = standing.result.missing.undecided(standing.name)
+        depth_of = {} if undecided is None else {standing.name: undecided.depth}
+        note += f" {dagger_note(depth_of)}"
+    return note
+
+
 def _short(difference: float, largest: float) -> str:
-    """A difference with as few places as tell it from 0, by the size of the largest.
+    """Return a difference with few decimal places: fewer if the largest one is large.
 
     >>> _short(-0.25, 0.5), _short(0.012, 0.03), _short(-42207.6, 50000.0)
     ('−.25', '+.012', '−42208')
     """
     if largest >= 10:
         return minus(f"{difference:+.0f}")
-    places = 2 if largest >= 0.1 else 3 if largest >= 0.01 else 4
+    if largest >= 0.1:
+        places = 2
+    elif largest >= 0.01:
+        places = 3
+    else:
+        places = 4
     return minus(f"{difference:+.{places}f}".replace("+0.", "+.").replace("-0.", "-."))
