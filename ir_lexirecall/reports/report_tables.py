@@ -1,4 +1,4 @@
-"""The tables of a page: what a result has, as far as there is room, with all digits of numbers and what columns mean."""
+"""Prepare the tables of a page, with all digits of numbers and the meanings of columns."""
 
 from __future__ import annotations
 
@@ -47,13 +47,21 @@ _MEANINGS = {
 """What columns mean, where that needs words."""
 
 
+Table = tuple[str, "pd.DataFrame", int]
+"""The title of a table, the table, and how many of its columns name a row."""
+
+
 def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
-    """A data frame as a table of the page; its first columns, ``keys`` of them, name a row.
+    """Return a data frame as a table of the page.
+
+    Args:
+        frame: the data frame.
+        keys: how many of its columns, from the first on, name a row.
 
     Returns:
-        ``columns``: the name of each, whether it names a row, whether it holds numbers; ``rows`` of
-        cells: the column, a text, all digits of a number (else None); ``meanings`` of columns, as
-        far as that needs words.
+        `columns`: the name of each, whether it names a row, and whether it holds numbers; `rows` of
+        cells: the column, a text, and all digits of a number (else None); `meanings` of columns
+        that need explaining.
 
     >>> import pandas as pd
     >>> rows = table_of(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]}))["rows"]
@@ -61,10 +69,10 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
     [('a-b', None), ('0.3333', '0.3333333333333333'), ('< 0.0001', '1e-07'), ('2', '2')]
     """
     columns, cells = [], []
-    for place, name in enumerate(map(str, frame.columns)):
-        values = frame.iloc[:, place]
+    for index, name in enumerate(map(str, frame.columns)):
+        values = frame.iloc[:, index]
         is_number = getattr(values.dtype, "kind", "O") in "iuf"
-        column = {"name": name, "is_key": place < keys, "is_number": is_number}
+        column = {"name": name, "is_key": index < keys, "is_number": is_number}
         columns.append(column)
         exact = [plain(value) for value in values.tolist()]
         texts = zip(cells_of(name, values, PLACES), exact, strict=True)
@@ -75,77 +83,103 @@ def table_of(frame: pd.DataFrame, keys: int = 1) -> dict[str, Any]:
     return {"columns": columns, "rows": list(zip(*cells, strict=True)), "meanings": meanings}
 
 
-def fitting(
-    tables: Iterable[tuple[str, pd.DataFrame, int]], room: int
-) -> tuple[dict[str, Any], str]:
-    """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
+def fitting(tables: Iterable[Table], room: int) -> tuple[dict[str, Any], str]:
+    """Return the tables that fit on a page, by title, and a sentence about all others.
 
-    ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is
-    the cells of all together.
+    Args:
+        tables: the tables, in order.
+        room: how many cells the page may have in all of them.
     """
-    shown, left_out = {}, []
-    for name, table, keys in tables:
+    shown: dict[str, Any] = {}
+    left_out: list[str] = []
+    for title, table, keys in tables:
         room -= table.size
         if room >= 0:
-            shown[name] = table_of(table, keys)
+            shown[title] = table_of(table, keys)
         else:
-            left_out.append(f"{name} ({table.size:,} cells)")
-    return shown, f"Left out, as too large for one page: {'; '.join(left_out)}." if left_out else ""
+            left_out.append(f"{title} ({table.size:,} cells)")
+    if not left_out:
+        return shown, ""
+    return shown, f"Left out, as too large for one page: {'; '.join(left_out)}."
 
 
 # -- which tables there are ------------------------------------------------------------------------
 
 
-def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
-    """The tables of a result by their titles, and how many of their columns name a row; what is most asked for first."""
-    tables, keys = [], 3 if isinstance(result, Benchmark) else 2
+def tables_of(result: Comparison | Benchmark) -> list[Table]:
+    """Return all tables of a result, those that readers need most often first."""
     if isinstance(result, Benchmark):
-        for over in OVER if can_be_summed_up(result) else ():
-            if over == "queries" and result.per_task:
-                continue
-            what = _RESAMPLED[over].replace(
-                "queries", "groups of queries" if result.cluster else "queries"
-            )
-            tables.append((f"Over collections, {what}", result.overall(over), 2))
-        tables.append(("Means on each collection", result.means(), 3))
-        for name, comparison in result.items():
-            pairs = [comparison.table(by) for by in _defined(comparison)]
-            tables += (
-                [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)]
-                if pairs
-                else []
-            )
-        all_defined = all(
-            _defined(comparison) == comparison.criteria for comparison in result.values()
-        )
-    else:
-        names = _defined(result)
-        tables.append(("Means, a row per criterion and run", result.means(), 2))
-        if names:
-            best = pd.concat([result.best_set(by).assign(criterion=by) for by in names])
-            tables.append(
-                ("Best sets", best[["criterion", "run", "p_not_beaten", "may_be_best"]], 2)
-            )
-        for by in names:
-            said_once = [
-                "criterion",
-                *([] if result.compared.by[by].is_measure else ["mean_a", "mean_b"]),
-            ]
-            table = result.table(by).drop(columns=said_once)
-            if result.missing.undecided(by) is not None:
-                table["holds"] = result.verdicts(by, holds=True)["holds"]
-            tables.append((f"Differences by {by}, a row per pair of runs", table, 2))
-        all_defined = names == result.criteria
-    grouped = result.grouped if isinstance(result, Benchmark) else result.compared.grouped
-    if grouped:
-        tables.append(("Means in groups of queries", result.group_means(), keys))
-        if all_defined:
-            tables.append(("Differences in groups of queries", result.group_table(), keys))
+        return _tables_of_benchmark(result)
+    return _tables_of_comparison(result)
+
+
+def _tables_of_benchmark(result: Benchmark) -> list[Table]:
+    """Return the tables over all collections, then those on each collection."""
+    tables = [
+        (f"Over collections, {_resampled(over, result)}", result.overall(over), 2)
+        for over in _ways_of_resampling(result)
+    ]
+    tables.append(("Means on each collection", result.means(), 3))
+    for name, comparison in result.items():
+        tables_of_pairs = [comparison.table(by) for by in _defined(comparison)]
+        if tables_of_pairs:
+            differences = pd.concat(tables_of_pairs, ignore_index=True)
+            tables.append((f"Differences on {name}", differences, 3))
+    if result.grouped:
+        all_defined = all(_defined(one) == one.criteria for one in result.values())
+        tables += _tables_of_groups(result, 3, all_defined)
+    return tables
+
+
+def _ways_of_resampling(result: Benchmark) -> list[str]:
+    """Return what can be resampled over collections; nothing if they cannot be summed up."""
+    if not can_be_summed_up(result):
+        return []
+    return [over for over in OVER if not (over == "queries" and result.per_task)]
+
+
+def _resampled(over: str, result: Benchmark) -> str:
+    """Return in words what is resampled."""
+    words = _RESAMPLED[over]
+    return words.replace("queries", "groups of queries") if result.cluster else words
+
+
+def _tables_of_comparison(result: Comparison) -> list[Table]:
+    """Return the means, the best sets, and the differences by each criterion."""
+    names = _defined(result)
+    tables: list[Table] = [("Means, a row per criterion and run", result.means(), 2)]
+    if names:
+        best = pd.concat([result.best_set(by).assign(criterion=by) for by in names])
+        columns = ["criterion", "run", "p_not_beaten", "may_be_best"]
+        tables.append(("Best sets", best[columns], 2))
+    for by in names:
+        title = f"Differences by {by}, a row per pair of runs"
+        tables.append((title, _differences(result, by), 2))
+    if result.compared.grouped:
+        tables += _tables_of_groups(result, 2, names == result.criteria)
+    return tables
+
+
+def _differences(result: Comparison, by: str) -> pd.DataFrame:
+    """Return the differences by a criterion, without the columns that are alike in all rows."""
+    table = result.table(by).drop(columns="criterion")
+    if not result.compared.by[by].is_measure:
+        table = table.drop(columns=["mean_a", "mean_b"])
+    if result.missing.undecided(by) is not None:
+        table["holds"] = result.verdicts(by, holds=True)["holds"]
+    return table
+
+
+def _tables_of_groups(result: Comparison | Benchmark, keys: int, all_defined: bool) -> list[Table]:
+    """Return means in groups of queries, and differences if all criteria are defined."""
+    tables: list[Table] = [("Means in groups of queries", result.group_means(), keys)]
+    if all_defined:
+        tables.append(("Differences in groups of queries", result.group_table(), keys))
     return tables
 
 
 def can_be_summed_up(result: Benchmark) -> bool:
-    """Whether something can be said over collections; if not, the finding says why."""
+    """Return whether there are results over all collections; if not, the finding says why."""
     try:
         result.overall()
     except ValueError:
@@ -154,7 +188,7 @@ def can_be_summed_up(result: Benchmark) -> bool:
 
 
 def _defined(result: Comparison) -> list[str]:
-    """The criteria by which there are pairs to compare."""
+    """Return the criteria by which runs can be compared."""
     return list(defined(result)) if len(result.runs) > 1 else []
 
 
@@ -162,7 +196,7 @@ def _defined(result: Comparison) -> list[str]:
 
 
 def number(value: float) -> str:
-    """A number with four decimal places; one that would read as 0 but is not keeps its magnitude.
+    """Return a number with four decimal places, or its magnitude if it would read as 0.
 
     >>> number(-0.5), number(0.00001), number(float("nan"))
     ('−0.5000', '1.0e−05', '–')
@@ -171,7 +205,7 @@ def number(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """A difference with its sign.
+    """Return a difference with its sign.
 
     >>> signed(0.5), signed(-0.0), signed(-0.00001), signed(float("nan"))
     ('+0.5000', '+0.0000', '−1.0e−05', '–')
@@ -181,7 +215,7 @@ def signed(value: float) -> str:
 
 
 def minus(text: str) -> str:
-    """The text of a number with the minus sign of typography; what is missing as a dash.
+    """Return the text of a number with a typographic minus sign; a dash if it is missing.
 
     >>> minus("-1.0e-05"), minus("-")
     ('−1.0e−05', '–')
