@@ -1,8 +1,10 @@
-"""``ir-lexirecall meta ...``: the studies of ``ir_lexirecall.meta``, made from their records."""
+"""Add and run the commands `ir-lexirecall meta ...`, which the records of studies describe."""
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,11 +13,11 @@ from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import ONE_CRITERION_TEST, Inputs, Options, Parser, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
-from ir_lexirecall.meta.records import RECORDS
+from ir_lexirecall.meta.records import RECORDS, Option, Record
 from ir_lexirecall.preferences import functions as preferences
 from ir_lexirecall.preferences.naming import with_parameters
 from ir_lexirecall.present.text import format_number
-from ir_lexirecall.significance import TESTS
+from ir_lexirecall.significance import TESTS, SignificanceTest
 
 STUDIES = {
     record.name.replace("_", "-"): record for _, record in sorted(RECORDS.items()) if record.example
@@ -23,52 +25,66 @@ STUDIES = {
 
 
 def add_meta(commands: Any) -> None:
+    """Add the command `meta`, with a command of its own for each study."""
     parser: Parser = commands.add_parser(
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
-        description="Study measures, on their own or on runs. Options are the parameters of the functions of "
-        "ir_lexirecall.meta, which has more of them.",
+        description="Study measures, on their own or on runs. Options are the parameters of the "
+        "functions of ir_lexirecall.meta, which has more of them.",
     )
-    known = parser.add_subparsers(required=True, metavar="STUDY", dest="name")
-    names = ", ".join(preferences.NAMES)
+    studies = parser.add_subparsers(required=True, metavar="STUDY", dest="name")
     for name, record in STUDIES.items():
-        study: Parser = known.add_parser(
+        study: Parser = studies.add_parser(
             name,
             help=record.title,
             description=record.title,
             example=f"meta {name} {record.example}",
         )
-        if record.runs:
-            study.add_runs()
-            study.add(*record.runs)
-        if record.measures:
-            also = f", or {names}" if record.runs else ""
-            words = f"measures, one or several (see `ir-lexirecall measures`){also}"
-            study.add("measures", required=True, help=words)
+        _add_inputs(study, record)
         if record.test is not None:
-            own = record.test.name and {
-                "help": f"significance test: {', '.join(TESTS)} (default: {record.test.name})"
-            }
-            study.add("test", **own or {})
-            study.add(*(name for name in ONE_CRITERION_TEST[1:] if name not in record.options))
-            study.set_defaults(test=record.test.name, correction=record.test.correction or "none")
+            _add_test(study, record, record.test)
         for option_name, option in record.options.items():
-            several = "+" if option.several else None
-            asked = {"metavar": option.shown, "required": option.required or None, "nargs": several}
-            how = _KINDS[option.kind] | {
-                key: value for key, value in asked.items() if value is not None
-            }
-            # What is not given is left to the function.
-            flag = f"--{option_name.replace('_', '-')}"
-            study.add_argument(flag, default=argparse.SUPPRESS, help=option.help, **how)
+            _add_option(study, option_name, option)
         study.add_argument("--plot", metavar="FILE", help="draw the study into a file")
         add_output(study)
 
 
+def _add_inputs(study: Parser, record: Record) -> None:
+    """Add the runs and measures that a study reads."""
+    if record.runs:
+        study.add_runs()
+        study.add(*record.runs)
+    if record.measures:
+        also = f", or {', '.join(preferences.NAMES)}" if record.runs else ""
+        help_text = f"measures, one or several (see `ir-lexirecall measures`){also}"
+        study.add("measures", required=True, help=help_text)
+
+
+def _add_test(study: Parser, record: Record, test: SignificanceTest) -> None:
+    """Add the options of a significance test, with the defaults of the study."""
+    help_text = f"significance test: {', '.join(TESTS)} (default: {test.name})"
+    study.add("test", **({"help": help_text} if test.name else {}))
+    study.add(*(name for name in ONE_CRITERION_TEST[1:] if name not in record.options))
+    study.set_defaults(test=test.name, correction=test.correction or "none")
+
+
+def _add_option(study: Parser, name: str, option: Option) -> None:
+    """Add an option of a study; the function of the study has its default."""
+    settings = dict(_KINDS[option.kind])
+    if option.shown is not None:
+        settings["metavar"] = option.shown
+    if option.required:
+        settings["required"] = True
+    if option.several:
+        settings["nargs"] = "+"
+    flag = f"--{name.replace('_', '-')}"
+    study.add_argument(flag, default=argparse.SUPPRESS, help=option.help, **settings)
+
+
 def _parted(mark: str, form: str, text: str) -> tuple[str, str]:
-    """Two names with a mark between them."""
-    first, found, second = text.partition(mark)
-    if not found:
+    """Part a text at a mark into two names."""
+    first, separator, second = text.partition(mark)
+    if not separator:
         raise argparse.ArgumentTypeError(f"{text!r} must look like {form}")
     return first, second
 
@@ -87,80 +103,113 @@ _KINDS: dict[Any, dict[str, Any]] = {
 
 
 def run_meta(options: Options) -> None:
+    """Make a study, and show its table."""
     record = STUDIES[options.name]
-    values = {name: getattr(options, name) for name in record.options if name in options}
-    if record.measures:
-        cutoff = getattr(options, "cutoff", None)
-        values["measures"] = with_parameters(split_measures(options.measures), cutoff=cutoff)
-    if groups := values.get("groups"):
-        values["groups"] = dict(groups)
-        if twice := next(
-            (run for run, _ in groups if [name for name, _ in groups].count(run) > 1), None
-        ):
-            raise ValueError(f"--groups: the run {twice} is named twice")
-    if record.test is not None:
-        known = {name: getattr(record.test, name) for name in ("n_resamples", "seed")} | vars(
-            options
-        )
-        if "n_resamples" in record.options:  # which are its own
-            known["n_resamples"] = record.test.n_resamples
-        values["test"] = Options(**known).significance_test()
-    if len(values.get("qrels_b", ())) == 1:
-        (values["qrels_b"],) = values["qrels_b"]
+    arguments = _arguments(options, record)
     study: Any = meta
     if record.runs:
-        inputs, kept = Inputs(options), options.allow_empty
-        rel = options.rel if "rel" in record.runs else 1
-        if rel is None:
-            rel = 1 if inputs.collection is None else inputs.collection.rel
-        study = meta.Study(
-            values.pop("measures"), inputs.judgments, inputs.runs, rel=rel, allow_empty=kept
-        )
-    table = getattr(study, record.name)(**values)
+        study = _study_of_runs(options, record, arguments.pop("measures"))
+    table = getattr(study, record.name)(**arguments)
+
     page = Page(options)
     if options.name == "axioms" and page.for_people and terminal_width(options) is not None:
         _add_axioms(page, table)
     else:
-        shown = table.reset_index(drop=True)
-        if (
-            options.format not in EXACT
-        ):  # exact fractions, of dozens of digits, are for programs only
-            if "counterexample" in shown:
-                shown = shown[
-                    ["measure", "property", "result", "counterexample", "source", "search"]
-                ]
-            exact = [
-                name
-                for name in shown.columns
-                if any(isinstance(value, Fraction) for value in shown[name])
-            ]
-            shown = shown.drop(columns=exact)
-        page.add_table(shown)
+        page.add_table(_shown(table, options))
     if page.for_people and "confusion" in table.attrs:
-        by_grade = table.attrs["confusion"]
-        kappa, alpha = (
-            format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha")
-        )
-        said = f"weighted kappa {kappa}, ordinal alpha {alpha}"
-        page.add_sentences("", f"Documents by the grades of QRELS (rows) and of --qrels-b: {said}")
-        columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
-        page.add_table({"grade": list(columns), **columns})
+        _add_confusion(page, table)
     if options.plot:
         save_picture(meta.plot(table), options.plot)
     page.finish()
 
 
-def _add_axioms(page: Page, table: pd.DataFrame) -> None:
-    """What measures satisfy, a column each, and their counterexamples below, whole: they would not fit beside it."""
-    results = table.assign(result=table["result"].replace("not applicable", "n/a"))
-    properties, measures = (list(table[name].drop_duplicates()) for name in ("property", "measure"))
-    page.add_table(
-        results.pivot(index="property", columns="measure", values="result")
-        .loc[properties, measures]
-        .reset_index()
+def _arguments(options: Options, record: Record) -> dict[str, Any]:
+    """Return the arguments of the function that makes a study.
+
+    Raises:
+        ValueError: a run is in two groups, or a measure is unknown.
+    """
+    arguments = {name: getattr(options, name) for name in record.options if name in options}
+    if record.measures:
+        cutoff = getattr(options, "cutoff", None)
+        arguments["measures"] = with_parameters(split_measures(options.measures), cutoff=cutoff)
+    if arguments.get("groups"):
+        arguments["groups"] = _group_of_each_run(arguments["groups"])
+    if record.test is not None:
+        arguments["test"] = _significance_test(options, record, record.test)
+    if len(arguments.get("qrels_b", ())) == 1:
+        (arguments["qrels_b"],) = arguments["qrels_b"]
+    return arguments
+
+
+def _group_of_each_run(groups: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return the group of each run; raise if a run has several."""
+    n_groups = Counter(run for run, _ in groups)
+    for run, n in n_groups.items():
+        if n > 1:
+            raise ValueError(f"--groups: the run {run} is named twice")
+    return dict(groups)
+
+
+def _significance_test(options: Options, record: Record, test: SignificanceTest) -> Any:
+    """Return the significance test of a study."""
+    settings = {"n_resamples": test.n_resamples, "seed": test.seed, **vars(options)}
+    if "n_resamples" in record.options:  # then it is an argument of the study, not of the test
+        settings["n_resamples"] = test.n_resamples
+    return Options(**settings).significance_test()
+
+
+def _study_of_runs(options: Options, record: Record, measures: Sequence[Any]) -> meta.Study:
+    """Read the judgments and runs of a study."""
+    inputs = Inputs(options)
+    rel = options.rel if "rel" in record.runs else 1
+    if rel is None:
+        rel = 1 if inputs.collection is None else inputs.collection.rel
+    return meta.Study(
+        measures, inputs.judgments, inputs.runs, rel=rel, allow_empty=options.allow_empty
     )
+
+
+def _shown(table: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the columns of a study that its format shows.
+
+    Exact fractions can have dozens of digits; only formats for programs have them.
+    """
+    shown = table.reset_index(drop=True)
+    if options.format in EXACT:
+        return shown
+    if "counterexample" in shown:
+        columns = ["measure", "property", "result", "counterexample", "source", "search"]
+        shown = shown[columns]
+    exact = [name for name in shown.columns if _has_fractions(shown[name])]
+    return shown.drop(columns=exact)
+
+
+def _has_fractions(column: pd.Series) -> bool:
+    """Return whether some value of a column is an exact fraction."""
+    return any(isinstance(value, Fraction) for value in column)
+
+
+def _add_confusion(page: Page, table: pd.DataFrame) -> None:
+    """Add how many documents got which grades by two judges, and how well the judges agree."""
+    kappa = format_number(table.attrs["kappa_of_grades"], 3)
+    alpha = format_number(table.attrs["alpha_of_grades"], 3)
+    agreement = f"weighted kappa {kappa}, ordinal alpha {alpha}"
+    page.add_sentences("", f"Documents by the grades of QRELS (rows) and of --qrels-b: {agreement}")
+    by_grade = table.attrs["confusion"]
+    columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
+    page.add_table({"grade": list(columns), **columns})
+
+
+def _add_axioms(page: Page, table: pd.DataFrame) -> None:
+    """Add what measures satisfy, a column each, and below it the counterexamples in full."""
+    results = table.assign(result=table["result"].replace("not applicable", "n/a"))
+    properties = list(table["property"].drop_duplicates())
+    measures = list(table["measure"].drop_duplicates())
+    matrix = results.pivot(index="property", columns="measure", values="result")
+    page.add_table(matrix.loc[properties, measures].reset_index())
     page.add_sentences("(--wide shows sources and how the search went)")
     for measure, rows in table[table["result"] == "fails"].groupby("measure", sort=False):
         page.add_lines("", f"{page.shown_name(str(measure))} fails:")
-        found = zip(rows["property"], rows["counterexample"], strict=True)
-        page.add_items(*(f"{name}: {counterexample}" for name, counterexample in found))
+        counterexamples = zip(rows["property"], rows["counterexample"], strict=True)
+        page.add_items(*(f"{name}: {example}" for name, example in counterexamples))
