@@ -218,51 +218,102 @@ def _are_runs(source: Any) -> bool:
 def compare_runs(
     qrels: QrelsLike, runs: Mapping[str, RunLike], by: Criteria, design: Design
 ) -> Comparison:
-    """``compare`` of runs; ``by`` as from ``parse_criteria``."""
+    """Compare runs by criteria as `parse_criteria` reads them.
+
+    Raises:
+        ValueError: a run is several rankings, predicted judgments do not suit the qrels, or bad
+            input.
+    """
     design.check_runs(runs)
-    for name, run in runs.items():
-        if (several := several_rankings(run)) is not None:
-            raise ValueError(
-                f"run {str(name)!r} is a list of {len(several)} runs; say what they are: {CHOICES}"
-            )
+    _check_single_rankings(runs)
     judgments = Judgments.from_qrels(qrels)
-    if design.least > 1:  # not of a benchmark, all collections of which have the same criteria
+    if design.least > 1:  # a benchmark needs the same criteria on all collections
         by = distinct_criteria(by, judgments.threshold)
+    _warn_of_unreached_grades(by, judgments)
+
+    predicted = None
+    if design.predicted is None:
+        groups = design.groups_of(judgments.query_ids, qrels)
+    else:
+        predicted = _predicted_like(judgments, design.predicted)
+        groups = design.groups_of(predicted.query_ids, design.predicted)
+    groups_of_judged = groups and groups.only(judgments.query_ids)
+    scored = _scored(by, judgments, runs, design)
+    result = comparison_of(scored, by, replace(design, groups=groups_of_judged))
+    if predicted is None:
+        return result
+
+    by_program = _scored(by, predicted, scored.sources, design)
+    criteria = {**by, **_resolved_preferences(result)}
+    every = comparison_of(by_program, criteria, Design(test=design.test, groups=groups))
+    return Comparison(replace(result.compared, predicted=every.compared))
+
+
+def _check_single_rankings(runs: Mapping[str, RunLike]) -> None:
+    """Raise if a run is a list of several rankings."""
+    for name, run in runs.items():
+        rankings = several_rankings(run)
+        if rankings is not None:
+            raise ValueError(
+                f"run {str(name)!r} is a list of {len(rankings)} runs; say what they are: {CHOICES}"
+            )
+
+
+def _warn_of_unreached_grades(by: Criteria, judgments: Judgments) -> None:
+    """Warn of preferences that take documents as relevant by a grade that no judgment reaches."""
     least_grade = {
         name: criterion.rel_in(judgments)
         for name, criterion in by.items()
         if isinstance(criterion, Preference)
     }
     warn_if_unreached(least_grade, judgments)
-    predicted = None if design.predicted is None else read_predicted(design.predicted)
-    if predicted is not None:
-        human_queries(judgments.query_ids, predicted.query_ids)
-        if judgments.only_relevant:
-            raise ValueError(
-                "predicted needs the whole random sample of queries; leave out queries='relevant'"
-            )
-        alone = "was given for the qrels, but not for predicted; load both alike"
-        if judgments.excluded and not predicted.excluded:
-            raise ValueError(f"exclude {alone}")
-        if judgments.judged_only and not predicted.judged_only:
-            raise ValueError(f"judged_only {alone}")
-        predicted = replace(predicted, order=judgments.order)  # the runs are the same
-    table, whole = (qrels, judgments) if predicted is None else (design.predicted, predicted)
-    of_all = design.groups_of(whole.query_ids, table)
-    design = replace(design, groups=of_all and of_all.only(judgments.query_ids))
-    measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
-    how: dict[str, Any] = {"allow_empty": design.allow_empty, "progress": design.test.progress}
-    scored = ScoredRuns.from_runs(measures, judgments, runs, **how)
-    result = comparison_of(scored, by, design)
-    if predicted is None:
-        return result
-    by_program = ScoredRuns.from_runs(measures, predicted, scored.sources, **how)
-    counted = {
-        name: c for name, c in result.compared.by.items() if isinstance(c, PreferenceCriterion)
+
+
+def _predicted_like(judgments: Judgments, qrels: QrelsLike) -> Judgments:
+    """Read the judgments of a program, for the same runs as the judgments of people.
+
+    Raises:
+        ValueError: they lack queries, or were not loaded as the judgments of people were.
+    """
+    predicted = read_predicted(qrels)
+    human_queries(judgments.query_ids, predicted.query_ids)
+    if judgments.only_relevant:
+        raise ValueError(
+            "predicted needs the whole random sample of queries; leave out queries='relevant'"
+        )
+    people_only = "was given for the qrels, but not for predicted; load both alike"
+    if judgments.excluded and not predicted.excluded:
+        raise ValueError(f"exclude {people_only}")
+    if judgments.judged_only and not predicted.judged_only:
+        raise ValueError(f"judged_only {people_only}")
+    return replace(predicted, order=judgments.order)
+
+
+def _scored(
+    by: Criteria, judgments: Judgments, runs: Mapping[str, Any], design: Design
+) -> ScoredRuns:
+    """Align runs with judgments, and score them by the measures among the criteria."""
+    return ScoredRuns.from_runs(
+        _measures_in(by),
+        judgments,
+        runs,
+        allow_empty=design.allow_empty,
+        progress=design.test.progress,
+    )
+
+
+def _measures_in(by: Criteria) -> dict[str, IRMeasure]:
+    """Return the measures among criteria."""
+    return {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
+
+
+def _resolved_preferences(result: Comparison) -> dict[str, Preference]:
+    """Return the preferences of a comparison with the grade from which it takes documents."""
+    return {
+        name: criterion.preference(rel=criterion.preferences.rel)
+        for name, criterion in result.compared.by.items()
+        if isinstance(criterion, PreferenceCriterion)
     }
-    resolved = {name: c.preference(rel=c.preferences.rel) for name, c in counted.items()}
-    every = comparison_of(by_program, {**by, **resolved}, Design(test=design.test, groups=of_all))
-    return Comparison(replace(result.compared, predicted=every.compared))
 
 
 def compare_repeated(
@@ -275,18 +326,11 @@ def compare_repeated(
     """
     _check_can_be_repeated(by, design)
     design.check_runs(runs)
-    run_of_label, run_of = {}, {}
-    for name, source in runs.items():
-        several = several_rankings(source)
-        for number, run in enumerate(several or [source], start=1):
-            label = str(name) if several is None else f"{name}, repeat {number}"
-            run_of_label[label], run_of[label] = str(name), run
-    labels = RepeatLabels(run_of_label)
-    repeats.check_numbers({name: len(found) for name, found in labels.labels_of_runs.items()})
+    labels, run_of_label = _labelled_repeats(runs)
+    numbers = {name: len(of_system) for name, of_system in labels.labels_of_runs.items()}
+    repeats.check_numbers(numbers)
     judgments = Judgments.from_qrels(qrels)
-    measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
-    options: dict[str, Any] = {"progress": design.test.progress, "allow_empty": design.allow_empty}
-    scored = ScoredRuns.from_runs(measures, judgments, run_of, **options)
+    scored = _scored(by, judgments, run_of_label, design)
     scored.check_defined()
     groups = design.groups_of(judgments.query_ids, qrels)
     return comparison_of_repeats(scored, by, replace(design, groups=groups), labels, repeats)
@@ -346,6 +390,23 @@ def comparison_of_repeats(
         groups=design.groups,
     )
     return Comparison(compared)
+
+
+def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, Any]]:
+    """Return the system of each label, and the run of each label.
+
+    A system with one run keeps its name as the label.
+    """
+    system_of_label, run_of_label = {}, {}
+    for name, source in runs.items():
+        rankings = several_rankings(source)
+        if rankings is None:
+            system_of_label[str(name)], run_of_label[str(name)] = str(name), source
+            continue
+        for number, run in enumerate(rankings, start=1):
+            label = f"{name}, repeat {number}"
+            system_of_label[label], run_of_label[label] = str(name), run
+    return RepeatLabels(system_of_label), run_of_label
 
 
 def _repeated_preference(
