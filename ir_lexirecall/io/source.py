@@ -1,7 +1,7 @@
-"""What a user gave as a run, qrels or another table: looked at once, at the door.
+"""Recognise runs, qrels and other tables once, when a user hands them over.
 
-``what_is`` tells files, tables, dicts of dicts and ids apart, and takes tables out of what other
-programs hold: rankings of ranx, hits of Pyserini, data sets of Hugging Face.
+`what_is` tells files, tables, dicts of dicts and ids apart. It takes tables out of the objects of
+other programs: rankings of ranx, hits of Pyserini, data sets of Hugging Face.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REFUSED = {
     "pyspark": "a Spark table is evaluated where it is by spark_lexirecall.evaluate; or give its "
     ".toPandas()",
 }
-"""Objects of other programs that are no tables, by package, and what to give instead."""
+"""Packages whose objects cannot be read as tables, and what to give instead."""
 _TRECTOOLS = {"query": "query_id", "docid": "doc_id", "rel": "relevance", "score": "score"}
 _CHECKED = 3  # rankings in which hits are looked for
 _TOP_K = "ir_lexirecall.io.columns.top_k"
@@ -113,9 +113,30 @@ def unwrapped(data: Any, schema: Schema) -> Any:
       query_id doc_id  score
     0        q      a    2.5
     """
-    package, _, _ = type(data).__module__.partition(".")
+    package = type(data).__module__.partition(".")[0]
     if package in _REFUSED and not hasattr(data, "_fields"):
         raise ValueError(f"{schema.what} of type {type(data).__name__}: {_REFUSED[package]}")
+    table = _table_of_package(data, package, schema)
+    if table is not None:
+        return table
+    if isinstance(data, Mapping):
+        return _rankings_of_hits(data) if schema.what == "run" else data
+    if isinstance(data, Iterator) and hasattr(data, "read_all"):  # a reader of Arrow's tables
+        return data.read_all()
+    is_frame = any(hasattr(data, name) for name in ("columns", "__arrow_c_stream__", "dtype"))
+    if isinstance(data, Iterable) and not is_frame:
+        return rows_as_columns(list(data), schema)
+    return data
+
+
+def _table_of_package(data: Any, package: str, schema: Schema) -> Any:
+    """Return the table, or the dict of dicts, that an object of a program holds.
+
+    None of an object that has no form of its own: it is read by what it can do.
+
+    Raises:
+        ValueError: a data set has splits, or an array has no names of columns.
+    """
     match package:
         case "ranx":
             return data.to_dict()
@@ -135,14 +156,7 @@ def unwrapped(data: Any, schema: Schema) -> Any:
             return _table_of_records(data, schema.what)
         case "polars" | "pandas":
             return data
-    if isinstance(data, Mapping):
-        return _rankings_of_hits(data) if schema.what == "run" else data
-    if isinstance(data, Iterator) and hasattr(data, "read_all"):  # a reader of Arrow's tables
-        return data.read_all()
-    is_frame = any(hasattr(data, name) for name in ("columns", "__arrow_c_stream__", "dtype"))
-    if isinstance(data, Iterable) and not is_frame:
-        return rows_as_columns(list(data), schema)
-    return data
+    return None
 
 
 def rows_as_columns(rows: list[Any], schema: Schema) -> Fields:
@@ -154,22 +168,32 @@ def rows_as_columns(rows: list[Any], schema: Schema) -> Fields:
     if not rows:
         return Fields({name: [] for name in schema.needed})
     if isinstance(rows[0], Mapping):
-        keys = set(rows[0])
-        for number, row in enumerate(rows, start=1):
-            if not isinstance(row, Mapping) or set(row) != keys:
-                wanted = ", ".join(map(str, rows[0]))
-                raise ValueError(
-                    f"{schema.what}: row {number} is {shown(row)}, not a dict with {wanted}"
-                )
-        return Fields({str(name): [row[name] for row in rows] for name in rows[0]})
-    names = getattr(rows[0], "_fields", None)
-    kinds = set(map(type, rows))
-    if names is None or any(getattr(kind, "_fields", None) != names for kind in kinds):
-        odd = [row for row in rows if names is None or getattr(row, "_fields", None) != names]
-        fields = ", ".join(names or schema.needed)
-        raise ValueError(
-            f"{schema.what}: {shown(odd[0])} is not a named tuple with the fields {fields}"
-        )
+        return _dicts_as_columns(rows, schema)
+    return _tuples_as_columns(rows, schema)
+
+
+def _dicts_as_columns(rows: list[Any], schema: Schema) -> Fields:
+    """Return dicts as columns; raise if one has other keys than the first."""
+    keys = set(rows[0])
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping) or set(row) != keys:
+            wanted = ", ".join(map(str, rows[0]))
+            raise ValueError(
+                f"{schema.what}: row {number} is {shown(row)}, not a dict with {wanted}"
+            )
+    return Fields({str(name): [row[name] for row in rows] for name in rows[0]})
+
+
+def _tuples_as_columns(rows: list[Any], schema: Schema) -> Fields:
+    """Return named tuples as columns; raise if one has other fields than the first."""
+    names: Any = getattr(rows[0], "_fields", None)
+    for kind in dict.fromkeys(map(type, rows)):
+        if names is None or getattr(kind, "_fields", None) != names:
+            odd = next(row for row in rows if type(row) is kind)
+            fields = ", ".join(names or schema.needed)
+            raise ValueError(
+                f"{schema.what}: {shown(odd)} is not a named tuple with the fields {fields}"
+            )
     return Fields(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
