@@ -375,7 +375,7 @@ def _grade(rating: float, levels: int, query_id: str, doc_id: str, location: str
 
 
 def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a judgment list, also where it is the only hit of a search for it."""
+    """Return a judgment list, or the judgment list that is the only hit of a search."""
     match content:
         case {"hits": {"hits": [{"_source": dict(source)}]}}:
             return source
@@ -391,24 +391,31 @@ def _rated_in_csv(file: File) -> list[Rated]:
     """
     text = file.text()
     rows = csv_rows(text, file.line_name, separator_of(file.first_line))
-    names = [_column_name(name) for name in next(rows, (0, []))[1]]
-    columns = _columns_of_list(names, file.line_name(1)) if names else []
-    last = text.count("\n") + 1
+    _, header = next(rows, (0, []))
+    if not header:
+        return []
+    names = [_column_name(name) for name in header]
+    columns = _columns_of_list(names, file.line_name(1))
+    n_lines = text.count("\n") + 1
     is_cut = not text.endswith("\n")
+
     rated = []
     for line, row in rows:
-        may_be_cut = is_cut and line >= last
+        may_be_cut = is_cut and line >= n_lines
         if len(row) == 1 and columns[0] == 0 and not may_be_cut:
             continue  # a query without ratings, as Quepid writes it
         location = file.line_name(line)
         if len(row) != len(names):
             raise ValueError(f"{location}: {len(row)} fields where {len(names)} are expected")
         query_id, doc_id, rating = (row[column] for column in columns)
-        if doc_id or rating or not query_id:  # else the same, as Quepid wrote it before
-            rated.append(_checked(Rated(query_id, doc_id, rating or None, location)))
-    if is_cut and columns and columns[2] == len(names) - 1:
+        if query_id and not doc_id and not rating:
+            continue  # a query without ratings, as Quepid wrote it before
+        rated.append(_checked(Rated(query_id, doc_id, rating or None, location)))
+
+    rating_ends_the_line = columns[2] == len(names) - 1
+    if is_cut and rating_ends_the_line:
         ratings = [row.rating for row in rated if row.rating]
-        check_not_cut(ratings, Cut.IF_LONGER, lambda: file.line_name(last), "rating")
+        check_not_cut(ratings, Cut.IF_LONGER, lambda: file.line_name(n_lines), "rating")
     return rated
 
 
