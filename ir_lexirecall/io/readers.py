@@ -12,7 +12,7 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -300,13 +300,9 @@ def _table_of_records(
     Raises:
         ValueError: a row is not an object, or lacks a query, a document or a number; with its line.
     """
-    rows = [(location(line), row) for line, row in records]
-    if len(records) == 1 and isinstance(records[0][1], list):
-        label = location(0).removesuffix("line 0")
-        rows = [(f"{label}record {n}", row) for n, row in enumerate(records[0][1], start=1)]
+    rows = _located_rows(records, location)
     names = _names_of_record(rows[0][1], schema)
-    possible = ("relevance",) if schema.of_qrels else ("score", "rank")  # the first one counts
-    value = next((name for name in possible if name in names.values()), possible[0])
+    value = _value_column(names.values(), schema)
     parse = grade_of if schema.of_qrels else number_of
     columns: dict[str, list[Any]] = {name: [] for name in names.values()}
     for row_location, row in rows:
@@ -318,10 +314,26 @@ def _table_of_records(
         _check_record(cells, value, parse, row_location)
         for name, column in columns.items():
             column.append(cells.get(name))
+
     for name in ("query_id", "doc_id"):
         columns[name] = [id_of(cell) for cell in columns[name]]
     columns[value] = [parse(cell) for cell in columns[value]]
     return pl.DataFrame([_column(name, values) for name, values in columns.items()])
+
+
+def _located_rows(records: list[tuple[int, Any]], location: Location) -> list[tuple[str, Any]]:
+    """Return the rows of JSON lines, or of a single list, each with its location."""
+    if len(records) == 1 and isinstance(records[0][1], list):
+        label = location(0).removesuffix("line 0")
+        return [(f"{label}record {n}", row) for n, row in enumerate(records[0][1], start=1)]
+    return [(location(line), row) for line, row in records]
+
+
+def _value_column(names: Collection[str], schema: Schema) -> str:
+    """Return the name of the column of grades, or of scores, which count more than ranks."""
+    if schema.of_qrels:
+        return "relevance"
+    return "rank" if "rank" in names and "score" not in names else "score"
 
 
 def _names_of_record(row: Mapping[str, Any], schema: Schema) -> dict[str, str]:
