@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -69,12 +70,8 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: Sequence[Cells]) -> Self:
-        """Return the cells of all parts; messages name those of each part as before."""
+        """Return the cells of all parts; messages name the cells of each part as before."""
         ends = np.cumsum([len(part) for part in parts])
-
-        repeat = None
-        if any(part.repeat is not None for part in parts):
-            repeat = np.concatenate([part.repeats for part in parts])
 
         def part_and_row(n: int) -> tuple[int, int]:
             index = int(np.searchsorted(ends, n, side="right"))
@@ -85,27 +82,35 @@ class Cells:
             return parts[index].location(row)
 
         def advice(first: int, second: int) -> str:
-            (index, row), (other_index, other_row) = part_and_row(first), part_and_row(second)
+            index, row = part_and_row(first)
+            other_index, other_row = part_and_row(second)
             return parts[index].advice(row, other_row) if index == other_index else "keep one"
 
+        def joined_arrays(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        has_repeats = any(part.repeat is not None for part in parts)
+        query_columns = {part.query_column for part in parts}
+        notes = chain.from_iterable(part.notes for part in parts)
+        cut = chain.from_iterable(part.cut for part in parts)
         return cls(
-            np.concatenate([part.run for part in parts]),
-            np.concatenate([part.query_id for part in parts]),
-            np.concatenate([part.measure for part in parts]),
-            np.concatenate([part.value for part in parts]),
-            location,
-            all(part.per_task for part in parts),
-            all(part.may_have_summary for part in parts),
-            advice,
-            parts[0].query_column if len({part.query_column for part in parts}) == 1 else None,
-            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-            tuple(dict.fromkeys(note for part in parts for note in part.cut)),
-            repeat,
+            run=joined_arrays("run"),
+            query_id=joined_arrays("query_id"),
+            measure=joined_arrays("measure"),
+            value=joined_arrays("value"),
+            location=location,
+            per_task=all(part.per_task for part in parts),
+            may_have_summary=all(part.may_have_summary for part in parts),
+            advice=advice,
+            query_column=parts[0].query_column if len(query_columns) == 1 else None,
+            notes=tuple(dict.fromkeys(notes)),
+            cut=tuple(dict.fromkeys(cut)),
+            repeat=joined_arrays("repeats") if has_repeats else None,
         )
 
     @property
     def repeats(self) -> NDArray[Any]:
-        """The repeat of each value, None where there is none."""
+        """The repeat of each value; None if the value has no repeat."""
         return texts([None] * len(self)) if self.repeat is None else self.repeat
 
     def of_run(self, name: str) -> Cells:
