@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -93,43 +93,64 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
         ValueError: a file cannot be read, has no relevant record, or does not fit the others; the
             message names it.
     """
-    if not (named := list(_named_files(files))):
+    named_paths = list(_named_files(files))
+    if not named_paths:
         raise ValueError("no .asreview files are given")
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, dict[str, float]]] = {}
-    where: dict[tuple[str, str], str] = {}
-    for name, path in named:
-        found = read_asreview(path, priors=priors)
-        model = name or found.model
-        if (other := where.setdefault((model, found.review), path)) != path:
+    path_of: dict[tuple[str, str], str] = {}
+    for name, path in named_paths:
+        simulation = read_asreview(path, priors=priors)
+        model, review = name or simulation.model, simulation.review
+        first_path = path_of.setdefault((model, review), path)
+        if first_path != path:
             raise ValueError(
-                f"{path}: model {model!r} has a simulation of review {found.review!r} already, {other}; name the models: "
-                "{name: files}, or NAME=FILE on the command line"
+                f"{path}: model {model!r} has a simulation of review {review!r} already, "
+                f"{first_path}; name the models: {{name: files}}, or NAME=FILE on the command line"
             )
-        grades = {
-            record: int(record in found.relevant) for record in sorted(found.ranking, key=int)
-        }
-        if qrels.setdefault(found.review, grades) != grades:
-            first = next(path for (_, review), path in where.items() if review == found.review)
-            before = qrels[found.review]
-            record = next(
-                record
-                for record in {**before, **grades}
-                if grades.get(record) != before.get(record)
-            )
-            raise ValueError(
-                f"{path}: review {found.review!r} has other records than in {first}, or other labels, such as of record {record}; "
-                "were they simulated with other prior knowledge? priors=True (--priors) counts it"
-            )
-        ranking = {record: -float(rank) for rank, record in enumerate(found.ranking, 1)}
-        runs.setdefault(model, {})[found.review] = ranking
-    for model, rankings in runs.items():
-        if lacking := [review for review in qrels if review not in rankings]:
-            raise ValueError(
-                f"model {model!r} has no simulation of review {lacking[0]!r}{and_more(len(lacking) - 1)}; add it, or leave out the model or the "
-                "review"
-            )
+        grades = _grades(simulation)
+        if qrels.setdefault(review, grades) != grades:
+            other_path = next(of for (_, other), of in path_of.items() if other == review)
+            raise ValueError(f"{path}: {_differing_labels(review, grades, qrels, other_path)}")
+        ranking = {record: -float(rank) for rank, record in enumerate(simulation.ranking, 1)}
+        runs.setdefault(model, {})[review] = ranking
+    _check_all_reviews(runs, qrels)
     return Reviews(qrels, runs)
+
+
+def _grades(simulation: Simulation) -> dict[str, int]:
+    """Return the grades of all records of a review: 1 if relevant, else 0."""
+    records = sorted(simulation.ranking, key=int)
+    return {record: int(record in simulation.relevant) for record in records}
+
+
+def _differing_labels(
+    review: str, grades: dict[str, int], qrels: dict[str, dict[str, int]], other_path: str
+) -> str:
+    """Return that two simulations of a review disagree on its records or their labels."""
+    others = qrels[review]
+    differing = (
+        record for record in {**others, **grades} if grades.get(record) != others.get(record)
+    )
+    return (
+        f"review {review!r} has other records than in {other_path}, or other labels, such as of "
+        f"record {next(differing)}; were they simulated with other prior knowledge? priors=True "
+        "(--priors) counts it"
+    )
+
+
+def _check_all_reviews(
+    runs: dict[str, dict[str, dict[str, float]]], reviews: Collection[str]
+) -> None:
+    """Raise if a model has no simulation of some review."""
+    for model, rankings in runs.items():
+        missing = [review for review in reviews if review not in rankings]
+        if missing:
+            others = and_more(len(missing) - 1)
+            raise ValueError(
+                f"model {model!r} has no simulation of review {missing[0]!r}{others}; add it, or "
+                "leave out the model or the review"
+            )
 
 
 def _named_files(files: Any) -> Iterator[tuple[str, str]]:
