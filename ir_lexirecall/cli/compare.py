@@ -209,19 +209,27 @@ def _add_bounds(page: Page, result: Comparison, bounds: dict[str, Any]) -> None:
 
 def _check_compare(options: Options, inputs: Inputs | None) -> None:
     """Raise if options contradict each other, or name a run that is not there."""
-    if options.disagree and (options.explain or options.bounds or options.plot):
-        other = "--explain" if options.explain else "--bounds" if options.bounds else "--plot"
-        raise ValueError(f"--disagree shows a table of its own; leave out {other}")
-    if options.bounds and (options.explain or options.plot):
-        beside = "--explain" if options.explain else "--plot"
-        raise ValueError(f"--bounds shows a table only; leave out {beside}")
+    if options.disagree:
+        _refuse_beside("--disagree shows a table of its own", options, "explain", "bounds", "plot")
+    if options.bounds:
+        _refuse_beside("--bounds shows a table only", options, "explain", "plot")
     if options.kind and not options.plot:
         raise ValueError("--kind says what --plot FILE draws; give both")
     if options.kind == "pair" and not options.explain:
         raise ValueError("--kind pair draws two runs; name them: --explain A B")
-    if inputs is not None:
-        for name in (options.explain or []) + (options.disagree or [])[2:]:
-            check_choice("run", name, inputs.runs)
+    if inputs is None:
+        return
+    runs_explained = options.explain or []
+    runs_of_disagreements = (options.disagree or [])[2:]
+    for name in runs_explained + runs_of_disagreements:
+        check_choice("run", name, inputs.runs)
+
+
+def _refuse_beside(reason: str, options: Options, *names: str) -> None:
+    """Raise if one of some options is given, which contradict another one."""
+    for name in names:
+        if getattr(options, name):
+            raise ValueError(f"{reason}; leave out --{name}")
 
 
 def _explain(page: Page, result: Comparison, a: str, b: str) -> None:
