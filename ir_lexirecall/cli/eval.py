@@ -74,23 +74,17 @@ def add_eval(commands: Any) -> None:
 
 
 def run_eval(options: Options) -> None:
-    """Run the command ``eval``."""
+    """Run the command `eval`."""
     if options.format == TREC:
         _take_version_10(options)
     inputs = Inputs(options)
     trec_names = ["official"] if options.measures is None else split_measures(options.measures)
-    if options.format == TREC:
-        named: Any = _trec_measures(trec_names)
-        if options.rel is not None:  # trec_eval's -l, which prints the same names
-            named = {name: with_rel(measure, options.rel) for name, measure in named.items()}
-    else:
-        named = inputs.measures
-        if options.rel is not None:
-            named = [with_rel(measure, options.rel) for measure in named]
+    named = _named_measures(options, inputs, trec_names)
     _check_no_preferences(named)
     measures = parse_measures(named)
     bounds = options.of_bounds()
     _check_eval(options, inputs)
+
     scored = ScoredRuns.from_runs(
         measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty
     )
@@ -98,20 +92,36 @@ def run_eval(options: Options) -> None:
         geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
         emit(_trec_lines(scored, inputs.runs, options, geometric=geometric), options.output)
         return
+
     page = Page(options)
+    is_tested = options.baseline is not None and len(inputs.runs) > 1
     if options.bounds:
         _add_bounds(page, scored, algorithms.Judgings(**bounds))
     elif options.by_query:
         columns = {name: array.ravel().tolist() for name, array in scored.values.items()}
         page.add_table(_rows_by_query(scored) | columns)
-    elif options.baseline is None or len(inputs.runs) < 2:
-        add_means(page, scored)
-    else:
+    elif is_tested:
         _add_tests(page, scored, options)
-    is_glance = options.baseline is not None and len(inputs.runs) > 1
-    if page.for_people and not is_glance:
+    else:
+        add_means(page, scored)
+    if page.for_people and not is_tested:  # tests come with the caveats of a comparison
         page.add_sentences(*grouped(present.run_caveats(scored)))
     page.finish()
+
+
+def _named_measures(options: Options, inputs: Inputs, trec_names: list[str]) -> Any:
+    """Return the measures that options name, with the grade of `--rel`.
+
+    In the format of trec_eval, measures keep its names, as they do with its option -l.
+    """
+    if options.format == TREC:
+        named = _trec_measures(trec_names)
+        if options.rel is None:
+            return named
+        return {name: with_rel(measure, options.rel) for name, measure in named.items()}
+    if options.rel is None:
+        return inputs.measures
+    return [with_rel(measure, options.rel) for measure in inputs.measures]
 
 
 def _check_no_preferences(named: Any) -> None:
