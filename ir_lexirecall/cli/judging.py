@@ -1,10 +1,14 @@
-"""The commands that judge: ``to-judge`` lists what to judge next, ``merge-judged`` puts two judges' files together."""
+"""Add and run the commands `to-judge` and `merge-judged`."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import Inputs, Options, Parser
 from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.comparison.compared import Design
@@ -16,6 +20,7 @@ from ir_lexirecall.judging.files import MOST_GRADES, merged_judges, write_pool_c
 
 
 def add_to_judge(commands: Any) -> None:
+    """Add the command `to-judge`."""
     parser: Parser = commands.add_parser(
         "to-judge",
         help="list the unjudged documents that decide most",
@@ -39,6 +44,7 @@ def add_to_judge(commands: Any) -> None:
 
 
 def run_to_judge(options: Options) -> None:
+    """Run the command `to-judge`."""
     by = parse_criteria(options.criteria(preferences=["lexirecall"]))
     if len(by) > 1:
         raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
@@ -48,34 +54,51 @@ def run_to_judge(options: Options) -> None:
     if result.compared.scored is not None:
         result.compared.scored.warn_of_hardly_judged()
     table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
-    own = (
-        inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
-    )
-    texts, queries = options.texts or own, options.queries or own
-    kind = (options.output or "").lower().rpartition(".")[2]
+
+    kind = _ending(options.output)
     if kind not in ("html", "csv") and (options.texts or options.queries):
         raise ValueError("texts are written with -o pool.csv or -o pool.html; name one of these")
     if options.labels and kind != "html":
         raise ValueError("--labels are of the page; name it with -o pool.html")
-    if kind == "html":
-        top = Judgings(max_rel=options.max_rel).top_grade(inputs.judgments)
-        shown = {"texts": texts, "queries": queries, "labels": options.labels}
-        emit(f"{write_pool_page(table, options.output, max_rel=top, **shown)}\n")
-    elif kind == "csv":
-        emit(f"{write_pool_csv(table, options.output, texts=texts, queries=queries)}\n")
-    else:
-        page = Page(options)
-        page.add_table(table)
-        if not len(table):
-            page.add_sentences("No unjudged document can change who is better.")
-        page.finish()
+    if kind in ("html", "csv"):
+        emit(f"{_write_pool(table, kind, options, inputs)}\n")
+        return
+    page = Page(options)
+    page.add_table(table)
+    if not len(table):
+        page.add_sentences("No unjudged document can change who is better.")
+    page.finish()
+
+
+def _write_pool(table: pd.DataFrame, kind: str, options: Options, inputs: Inputs) -> Path:
+    """Write documents to judge, with their texts, as a page or as a table."""
+    collection = inputs.collection
+    if collection is not None and not collection.has_texts:
+        collection = None
+    texts, queries = options.texts or collection, options.queries or collection
+    if kind == "csv":
+        return write_pool_csv(table, options.output, texts=texts, queries=queries)
+    return write_pool_page(
+        table,
+        options.output,
+        max_rel=Judgings(max_rel=options.max_rel).top_grade(inputs.judgments),
+        texts=texts,
+        queries=queries,
+        labels=options.labels,
+    )
+
+
+def _ending(path: str | None) -> str:
+    """Return what follows the last dot of a path, in lower case; empty without a path."""
+    return (path or "").lower().rpartition(".")[2]
 
 
 def _add_texts(parser: Parser, where: str, default: str) -> None:
-    words = (
+    """Add the options for what a page shows besides ids."""
+    help_text = (
         f"texts of documents for {where}: TSV, CSV, JSON lines, or an id of ir_datasets{default}"
     )
-    parser.add_argument("--texts", metavar="FILE", help=words)
+    parser.add_argument("--texts", metavar="FILE", help=help_text)
     parser.add_argument(
         "--queries", metavar="FILE", help=f"texts of queries, alike, or TREC topics{default}"
     )
@@ -92,6 +115,7 @@ def _add_texts(parser: Parser, where: str, default: str) -> None:
 
 
 def add_merge_judged(commands: Any) -> None:
+    """Add the command `merge-judged`."""
     parser: Parser = commands.add_parser(
         "merge-judged",
         help="merge what two judges judged, and list their disagreements",
@@ -110,51 +134,69 @@ def add_merge_judged(commands: Any) -> None:
 
 
 def run_merge_judged(options: Options) -> None:
-    kind = (options.disagreements or "").lower().rpartition(".")[2]
+    """Run the command `merge-judged`."""
+    kind = _ending(options.disagreements)
+    _check_files(options, kind)
+    agreed, differ = merged_judges(*options.judged)
+    as_table = options.output.lower().endswith(".csv")
+    if not as_table and _has_blanks(agreed):
+        raise ValueError(
+            f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; "
+            "name a .csv file"
+        )
+    top = _top_grade(options.labels, agreed["relevance"], differ["grade_a"], differ["grade_b"])
+    if kind == "html" and top >= MOST_GRADES:
+        raise ValueError(
+            f"--disagreements {options.disagreements}: the page has keys for grades up to "
+            f"{MOST_GRADES - 1}, and one is {top}; name a .csv file"
+        )
+    with written_whole(options.output) as path:  # both files or neither
+        if as_table:
+            agreed.to_csv(path, index=False)
+        else:
+            _write_qrels(agreed, path)
+        if kind == "csv":
+            with written_whole(options.disagreements) as path_of_disagreements:
+                escaped_table(differ).to_csv(path_of_disagreements, index=False)
+        elif kind == "html":
+            write_pool_page(
+                differ,
+                options.disagreements,
+                texts=options.texts,
+                queries=options.queries,
+                max_rel=top,
+                labels=options.labels,
+            )
+    emit(f"{len(agreed):,} agreed, {len(differ):,} with two grades\n")
+
+
+def _check_files(options: Options, kind: str) -> None:
+    """Raise if the file of disagreements has an unknown kind, or one that shows no texts."""
     if kind not in ("", "csv", "html"):
         raise ValueError(
             f"--disagreements {options.disagreements}: name a file that ends with .csv or .html"
         )
     if kind != "html" and (options.texts or options.queries or options.labels):
         raise ValueError(
-            "--texts, --queries and --labels are of the page; name it with --disagreements again.html"
+            "--texts, --queries and --labels are of the page; name it with "
+            "--disagreements again.html"
         )
-    agreed, differ = merged_judges(*options.judged)
-    has_blanks = any(
-        agreed[name].astype(str).str.contains(r"\s").any() for name in ("query_id", "doc_id")
+
+
+def _has_blanks(qrels: pd.DataFrame) -> bool:
+    """Return whether an id has white space in it."""
+    ids = pd.concat([qrels["query_id"], qrels["doc_id"]]).astype(str)
+    return bool(ids.str.contains(r"\s").any())
+
+
+def _top_grade(labels: Sequence[str], *grades: Iterable[float]) -> int:
+    """Return the highest grade that a document has or that a label names, at least 1."""
+    return int(max([1.0, len(labels) - 1, *chain.from_iterable(grades)]))
+
+
+def _write_qrels(judged: pd.DataFrame, path: Path) -> None:
+    """Write judgments in the format of TREC."""
+    columns = ["query_id", "iteration", "doc_id", "relevance"]
+    judged.assign(iteration=0)[columns].to_csv(
+        path, sep=" ", header=False, index=False, quoting=csv.QUOTE_NONE, lineterminator="\n"
     )
-    as_table = options.output.lower().endswith(".csv")
-    if has_blanks and not as_table:
-        raise ValueError(
-            f"{options.output}: an id has a blank in it, which qrels of TREC cannot hold; name a .csv file"
-        )
-    top = int(
-        max(
-            [
-                1.0,
-                len(options.labels) - 1,
-                *agreed["relevance"],
-                *differ["grade_a"],
-                *differ["grade_b"],
-            ]
-        )
-    )
-    if kind == "html" and top >= MOST_GRADES:
-        said = f"the page has keys for grades up to {MOST_GRADES - 1}, and one is {top}; name a .csv file"
-        raise ValueError(f"--disagreements {options.disagreements}: {said}")
-    with written_whole(options.output) as temporary:  # both files or neither
-        if as_table:
-            agreed.to_csv(temporary, index=False)
-        else:
-            lines = agreed.assign(iteration=0)[["query_id", "iteration", "doc_id", "relevance"]]
-            form: dict[str, Any] = {"quoting": csv.QUOTE_NONE, "lineterminator": "\n"}
-            lines.to_csv(temporary, sep=" ", header=False, index=False, **form)
-        if kind == "csv":
-            with written_whole(options.disagreements) as beside:
-                escaped_table(differ).to_csv(beside, index=False)
-        elif kind == "html":
-            texts: dict[str, Any] = {"texts": options.texts, "queries": options.queries}
-            write_pool_page(
-                differ, options.disagreements, **texts, max_rel=top, labels=options.labels
-            )
-    emit(f"{len(agreed):,} agreed, {len(differ):,} with two grades\n")
