@@ -1,8 +1,4 @@
-"""``evaluate``, ``tie_audit`` and ``recall_curves``.
-
-The first evaluates a run, the second says what equal scores could change, and the third gives recall
-over depth.
-"""
+"""Evaluate runs: values of measures, what equal scores could change, and recall over depth."""
 
 from __future__ import annotations
 
@@ -10,7 +6,9 @@ from collections.abc import Mapping
 from typing import Literal, overload
 
 import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
@@ -108,44 +106,77 @@ def evaluate(
     AP     0.4167
     dtype: float64
     """
+    parsed = _parsed_measures(measures, qrels, run)
+    judgments = Judgments.from_qrels(qrels)
+    scoring.check_judgments(parsed.values(), judgments)
+    source = source_of(run)
+    aligned = read_run(judgments, source, allow_empty=allow_empty)
+
+    columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
+    table: pd.DataFrame | pd.Series
+    if aggregate:
+        means = {name: scoring.aggregate(parsed[name], column) for name, column in columns.items()}
+        table = pd.Series(means, dtype=float)
+    else:
+        table = pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+
+    attributes = {
+        "rules": judgments.conditions,
+        "metadata": source.metadata if isinstance(source, Source) else "",
+        "diagnostics": _diagnostics(source, aligned, parsed, columns),
+    }
+    table.attrs.update({name: value for name, value in attributes.items() if value})
+    return table
+
+
+def _parsed_measures(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike
+) -> dict[str, IRMeasure]:
+    """Return measures by the names of their columns.
+
+    Raises:
+        ValueError: an unknown measure; or arguments are in another order, or a name is that of the
+            index.
+    """
     try:
         parsed = parse_measures(measures)
     except ValueError:
-        for place, argument in {"second": qrels, "third": run}.items():
+        for position, argument in {"second": qrels, "third": run}.items():
             if is_measures(argument):
                 raise ValueError(
-                    f"the {place} argument is a measure ({shown(argument)}); the order is evaluate(measures, qrels, run)"
+                    f"the {position} argument is a measure ({shown(argument)}); "
+                    "the order is evaluate(measures, qrels, run)"
                 ) from None
         raise
     if "query_id" in parsed:
         raise ValueError(
             f"'query_id' is the name of the table's index; give {parsed['query_id']} another name"
         )
-    judgments = Judgments.from_qrels(qrels)
-    scoring.check_judgments(parsed.values(), judgments)
-    source = source_of(run)
-    aligned = read_run(judgments, source, allow_empty=allow_empty)
-    columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
-    table = (
-        pd.Series(
-            {name: scoring.aggregate(parsed[name], column) for name, column in columns.items()},
-            dtype=float,
-        )
-        if aggregate
-        else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
-    )
-    rises = isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source))
-    warnings = [f"{RISING}."] if rises else []
-    for name, measure in parsed.items():
-        if aligned.ties is not None and scoring.is_native(
-            measure
-        ):  # others would have to be computed again
-            warning = tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))
-            warnings += [warning] if warning else []
-    metadata = source.metadata if isinstance(source, Source) else ""
-    made = {"rules": judgments.conditions, "metadata": metadata, "diagnostics": warnings}
-    table.attrs.update({name: value for name, value in made.items() if value})
-    return table
+    return parsed
+
+
+def _diagnostics(
+    source: Source | AlignedRun,
+    aligned: AlignedRun,
+    measures: Mapping[str, IRMeasure],
+    values_of: Mapping[str, Floats],
+) -> list[str]:
+    """Return warnings of scores that rise with ranks, and of means that ties could change.
+
+    Only measures of this library are looked at for ties: others would have to be computed again.
+    """
+    warnings = []
+    if isinstance(source, Source) and scores_rise_with_ranks(ranked_scores(source)):
+        warnings.append(f"{RISING}.")
+    if aligned.ties is None:
+        return warnings
+    for name, measure in measures.items():
+        if scoring.is_native(measure):
+            low, high = tie_range(measure, aligned, values_of[name])
+            warning = tie_warning(name, measure, low, high)
+            if warning:
+                warnings.append(warning)
+    return warnings
 
 
 @entry
