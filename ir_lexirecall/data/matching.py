@@ -32,7 +32,8 @@ def check_matches(
     """Check that a run has a query and a document in common with the qrels.
 
     Args:
-        judgments, aligned: the run, and what it was aligned with.
+        judgments: the judgments.
+        aligned: the run, aligned with them.
         run: the run as it was given, to name ids of both sides and the form in which they would
             meet; None if it cannot be read again.
         title: the run's name in messages.
@@ -43,22 +44,37 @@ def check_matches(
     """
     if len(aligned.doc) or not len(judgments):
         return
-    if not aligned.depth.any() and allow_empty and _retrieves_nothing_on_purpose(judgments, run):
-        return
-    rows = None if run is None else first_rows(run)
     if aligned.depth.any():
-        of_judged_queries = [row for row in rows or [] if row[0] in judgments.place]
-        if any(doc_id in judgments.excluded.get(q, ()) for q, doc_id in of_judged_queries):
-            return  # what it has in common is excluded
-        message = _no_document(judgments, of_judged_queries, title)
-    elif rows == []:
-        message = f"{title} is empty: it has no rows"
+        message = _no_shared_document(judgments, run, title)
+    elif allow_empty and _retrieves_nothing_on_purpose(judgments, run):
+        return
     else:
-        of_run = (query_id for query_id, _ in rows or [])
-        message = nothing_retrieved(title, judgments.query_ids, of_run)
+        message = _no_shared_query(judgments, run, title)
+    if not message:
+        return
     if not allow_empty:
         raise ValueError(f"{message}; allow_empty=True (--allow-empty) takes such a run")
     warn(message)
+
+
+def _no_shared_document(judgments: Judgments, run: Source | None, title: str) -> str:
+    """Return that a run has judged queries, but no judged document.
+
+    Empty if the documents in common are excluded.
+    """
+    rows = [] if run is None else first_rows(run) or []
+    of_judged_queries = [row for row in rows if row[0] in judgments.place]
+    if any(doc_id in judgments.excluded.get(q, ()) for q, doc_id in of_judged_queries):
+        return ""
+    return _no_document(judgments, of_judged_queries, title)
+
+
+def _no_shared_query(judgments: Judgments, run: Source | None, title: str) -> str:
+    """Return that a run has no rows, or none of judged queries."""
+    rows = None if run is None else first_rows(run)
+    if rows == []:
+        return f"{title} is empty: it has no rows"
+    return nothing_retrieved(title, judgments.query_ids, (query_id for query_id, _ in rows or []))
 
 
 def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> bool:
@@ -69,9 +85,12 @@ def _retrieves_nothing_on_purpose(judgments: Judgments, run: Source | None) -> b
 
 
 def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) -> str:
-    """Return what to say of a run that retrieves no judged document.
+    """Return that a run retrieves no judged document, and what would make ids meet.
 
-    ``rows`` are its rows of judged queries.
+    Args:
+        judgments: the judgments.
+        rows: rows of the run, for judged queries only.
+        title: the run's name in messages.
     """
     message = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
     if hint := _meeting(judgments, rows):
@@ -83,7 +102,7 @@ def _no_document(judgments: Judgments, rows: list[tuple[str, str]], title: str) 
 
 
 def nothing_retrieved(title: str, judged: Sequence[str], of_run: Iterable[str] = ()) -> str:
-    """Return what to say of a run that retrieves nothing for any query of the qrels.
+    """Return that a run retrieves nothing for any query of the qrels.
 
     Args:
         title: the run's name in messages.
