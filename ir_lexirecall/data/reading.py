@@ -126,7 +126,7 @@ def _excluded_of_mapping(exclude: Mapping[Any, Iterable[Any]]) -> dict[str, froz
 
 
 def checked_levels(levels: LevelsLike) -> dict[float, float]:
-    """Return from which grade on a document gets which new one.
+    """Return new grades by the lowest old grade of each.
 
     >>> checked_levels(0.5), checked_levels([0.3, 0.8]), checked_levels({0.3: 1, 0.8: 3})
     ({0.5: 1.0}, {0.3: 1.0, 0.8: 2.0}, {0.3: 1.0, 0.8: 3.0})
@@ -140,18 +140,33 @@ def checked_levels(levels: LevelsLike) -> dict[float, float]:
         pairs = [(level, number) for number, level in enumerate(levels, start=1)]
     else:
         pairs = [(levels, 1)]
-    numbers = [(number_of(level), number_of(grade)) for level, grade in pairs]
-    for (level, grade), (threshold, new) in zip(pairs, numbers, strict=True):
-        if threshold is None or new is None or not (0 < threshold < np.inf and 0 <= new < np.inf):
-            raise ValueError(
-                f"levels: {shown(level)}: {shown(grade)} must be a finite number above 0 and a grade of "
-                "at least 0, as in levels=[0.5, 0.8] or levels={0.5: 1, 0.8: 3}"
-            )
-    rising = {float(threshold): float(new) for threshold, new in numbers}  # type: ignore[arg-type]
-    if not pairs or len(rising) < len(pairs):
+    grade_of_level = dict(_checked_level(level, grade) for level, grade in pairs)
+    if not pairs or len(grade_of_level) < len(pairs):
         raise ValueError("levels must name at least one grade, and each of them once")
-    if list(rising) != sorted(rising) or list(rising.values()) != sorted(rising.values()):
+    if not _is_rising(grade_of_level) or not _is_rising(grade_of_level.values()):
         raise ValueError(
             f"levels must rise, and so must the grades that they stand for: {shown(levels)}"
         )
-    return rising
+    return grade_of_level
+
+
+def _checked_level(level: Any, grade: Any) -> tuple[float, float]:
+    """Return a level and its new grade as numbers; raise if one of them is not possible."""
+    threshold, new_grade = number_of(level), number_of(grade)
+    if (
+        threshold is None
+        or new_grade is None
+        or not 0 < threshold < np.inf
+        or not 0 <= new_grade < np.inf
+    ):
+        raise ValueError(
+            f"levels: {shown(level)}: {shown(grade)} must be a finite number above 0 and a grade "
+            "of at least 0, as in levels=[0.5, 0.8] or levels={0.5: 1, 0.8: 3}"
+        )
+    return float(threshold), float(new_grade)
+
+
+def _is_rising(numbers: Iterable[float]) -> bool:
+    """Return whether numbers never fall."""
+    listed = list(numbers)
+    return listed == sorted(listed)
