@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -29,12 +29,17 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of, warn
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.compared import Design, MarginLike
-from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.comparing import (
+    check_can_be_repeated,
+    comparison_of,
+    comparison_of_repeats,
+)
 from ir_lexirecall.comparison.shared_queries import NothingShared, check_shared
 from ir_lexirecall.comparison.verdicts import all_pairs
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.repeated_values import RepeatsLike
 from ir_lexirecall.io.texts import TextsLike, TextSources
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.scoring import is_native, values, warn_of_grades
@@ -49,6 +54,7 @@ from pyterrier_lexirecall.experiment_tables import (
     per_query,
     read_metrics,
 )
+from pyterrier_lexirecall.repeated_systems import RepeatedSystems
 
 # Captured before any monkey-patching: users may put the `Experiment` of this module in its place.
 _plain_experiment = pt.Experiment
@@ -86,6 +92,8 @@ def Experiment(
     predicted: pd.DataFrame | str | None = None,
     groups: GroupsLike | None = None,
     texts: TextsLike | None = None,
+    repeats: RepeatsLike | None = None,
+    deterministic: str | Iterable[str] | None = None,
     return_comparison: bool = False,
     **options: Any,
 ) -> Any:
@@ -112,7 +120,8 @@ def Experiment(
     systems are.
 
     Args:
-        retr_systems: pipelines or frames of results, in a list or by name.
+        retr_systems: pipelines or frames of results, in a list or by name. With `repeats`, a system
+            may be a list of pipelines, frames or files of runs.
         topics: topics, or a file of topics.
         qrels: qrels, or a file of qrels.
         eval_metrics: as in `pt.Experiment`, or names as measures print, such as `"nDCG@10"`.
@@ -149,6 +158,9 @@ def Experiment(
         texts: texts of documents for reports and for the page that `to_judge` writes, such as
             `pt.get_dataset("irds:vaswani").text_loader()`, or the data set. Texts of queries are
             those of the topics.
+        repeats: what several runs of a system are, `"samples"` or `"seeds"`, as in
+            `ir_lexirecall.compare`. There is a row for each system, with averages over its runs.
+        deterministic: systems without seeds, as in `ir_lexirecall.compare`.
         return_comparison: return the pair (result, `Comparison`).
         options: further arguments of `pt.Experiment`, such as `plan` and `save_dir`. Saved files
             hold the numbers of `pt.Experiment`, against the first baseline.
@@ -184,7 +196,11 @@ def Experiment(
     _check_predicted(predicted, test, filter_by_qrels)
     tested, own_test, correction = _read_test(test, correction, correction_alpha, baseline)
     Design(test=tested, groups=groups)  # raises if the test needs groups, and there are none
-    systems = _Systems.checked(retr_systems, names, baseline)
+    systems = _Systems.checked(retr_systems, names, baseline, repeats, deterministic)
+    if systems.several is not None:
+        _check_repeats(
+            preferred, Design(None, None, tested, predicted, groups), own_test, dataframe
+        )
     metrics, measures = read_metrics(eval_metrics)
     topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
     qrels = _with_whole_grades(qrels, measures)
@@ -264,6 +280,17 @@ def _check_predicted(predicted: Any, test: Any, filter_by_qrels: bool) -> None:
         )
 
 
+def _check_repeats(
+    preferences: Mapping[str, Preference], design: Design, own_test: Any, dataframe: bool
+) -> None:
+    """Raise if repeats are given with arguments that they cannot be combined with."""
+    check_can_be_repeated(preferences, design)
+    if own_test is not None:
+        raise ValueError("a test of your own knows no repeats; leave out test or repeats")
+    if not dataframe:
+        raise ValueError("repeats give a DataFrame; leave dataframe=False out")
+
+
 def _read_test(
     test: str | SignificanceTest | PairedTest | None,
     correction: str | None,
@@ -292,12 +319,14 @@ class _Systems:
         names: names of the systems, as they were given.
         baselines: indices of the baselines; the first one is handed to `pt.Experiment`.
         names_baselines: whether the columns of a baseline end with its name.
+        several: the runs of systems that have several; None if each has one.
     """
 
     systems: Sequence[Any]
     names: Sequence[Any]
     baselines: Sequence[Any]
     names_baselines: bool
+    several: RepeatedSystems | None = None
 
     @classmethod
     def checked(
@@ -305,12 +334,14 @@ class _Systems:
         retr_systems: Sequence[Any] | Mapping[str, Any],
         names: Sequence[str] | None,
         baseline: int | str | Sequence[int | str] | None,
+        repeats: RepeatsLike | None,
+        deterministic: str | Iterable[str] | None,
     ) -> _Systems:
         """Check the systems, their names and the baselines.
 
         Raises:
             TypeError: the systems are neither a list nor a mapping.
-            ValueError: an unknown baseline.
+            ValueError: an unknown baseline, or repeats that do not fit.
         """
         if isinstance(retr_systems, Mapping):
             names, systems = list(retr_systems), list(retr_systems.values())
@@ -323,10 +354,24 @@ class _Systems:
         else:
             kind = type(retr_systems).__name__
             raise TypeError(f"Expected list or dict of systems, instead received {kind}")
+        several = RepeatedSystems.of(systems, names, repeats, deterministic)
+        names_baselines = isinstance(baseline, (list, tuple))
         if isinstance(baseline, (list, tuple)):
-            return cls(systems, names, _indices_of_baselines(baseline, names), True)
-        # `pt.Experiment` checks a single baseline.
-        return cls(systems, names, [] if baseline is None else [baseline], False)
+            baselines = _indices_of_baselines(baseline, names)
+        elif baseline is None:
+            baselines = []
+        elif several is not None:
+            baselines = _indices_of_baselines([baseline], names)
+        else:
+            baselines = [baseline]  # `pt.Experiment` checks a single baseline
+        return cls(systems, names, baselines, names_baselines, several)
+
+    @property
+    def single_runs(self) -> _Systems:
+        """All runs as systems of their own, without a baseline."""
+        if self.several is None:
+            return self
+        return _Systems(list(self.several.runs.values()), list(self.several.runs), [], False)
 
     @property
     def first_baseline(self) -> Any:
@@ -444,8 +489,15 @@ class _Evaluation:
 
         Returns:
             The result of `pt.Experiment`, and what each system retrieved, by label: a frame, or the
-            path of a run.
+            path of a run. With repeats, the result is averaged over the runs of each system, and
+            each run has a label.
         """
+        several = self.systems.several
+        if several is not None:
+            request = replace(self.request, correction=None)
+            each = replace(self, systems=self.systems.single_runs, request=request)
+            result, rankings = each.run(replace(layout, round=None), options)
+            return several.averaged(result, layout.round), rankings
         systems = self.systems.systems
         keepers = [_Keep(all_columns=self.systems.names_baselines) for _ in systems]
         pipelines = [
@@ -582,8 +634,8 @@ def _compare_rankings(rankings: Mapping[str, Any], evaluation: _Evaluation) -> C
     if comparison is None:
         _check_needs_no_comparison(request)
         return None
-    assert comparison.compared.scored is not None
-    comparison.compared.scored.warn_of_hardly_judged()
+    if comparison.compared.scored is not None:
+        comparison.compared.scored.warn_of_hardly_judged()
     by_program = None
     if request.predicted is not None:
         by_program = _comparison_by_program(comparison, rankings, evaluation)
@@ -647,7 +699,9 @@ def _comparison_on(
         qrels = qrels[qrels["qid"].isin(topics["qid"])]
     judgments = Judgments.from_qrels(qrels, allow_empty=True)  # qrels may be of other topics only
     scored = ScoredRuns.from_runs({}, judgments, rankings, allow_empty=True, progress=False)
-    check_shared(scored, evaluation.systems.pairs)
+    several = evaluation.systems.several
+    if several is None:
+        check_shared(scored, evaluation.systems.pairs)
     values_of_measure = _values_of_measures(scored, request.measures)
     measures = {name: request.measures[name] for name in values_of_measure}
     warn_of_grades(measures.values(), judgments)
@@ -658,6 +712,8 @@ def _comparison_on(
     table = _table_with_groups(request.groups, topics, qrels, otherwise=evaluation.qrels)
     groups = Design(groups=request.groups).groups_of(scored.judgments.query_ids, table)
     design = Design(baseline, margin, request.test, groups=groups)
+    if several is not None:
+        return comparison_of_repeats(scored, criteria, design, several.labels, several.repeats)
     return comparison_of(scored, criteria, design)
 
 
@@ -729,7 +785,7 @@ def _against_baselines(
     if len(systems.systems) < 2:
         comparison = None
     if comparison is not None and systems.baselines:
-        _check_all_compared(comparison, request)
+        _check_all_compared(comparison, request, systems)
 
     @cache
     def plain_averages(index: int) -> Any:
@@ -749,11 +805,13 @@ def _against_baselines(
     return against
 
 
-def _check_all_compared(comparison: Comparison, request: _Request) -> None:
+def _check_all_compared(comparison: Comparison, request: _Request, systems: _Systems) -> None:
     """Raise if `pt.Experiment` would have to test a measure in a way that it does not know."""
     for name, measure in request.measures.items():
         if measure is None or name in comparison.compared.by:
             continue
+        if systems.several is not None:
+            raise ValueError(f"{name} cannot be tested with repeats; leave out it or baseline")
         if request.test.cluster:
             raise ValueError(
                 f"{name} cannot be tested with groups as units; leave out it or cluster=True"

@@ -278,8 +278,8 @@ def _statistics_of_comparison(over: Comparison | None, name: str) -> dict[str, A
 
 
 def _preferences(comparison: Comparison | None) -> list[str]:
-    """Return the names of the preferences of a comparison of rankings."""
-    if comparison is None or comparison.compared.scored is None:
+    """Return the names of the preferences of a comparison."""
+    if comparison is None:
         return []
     criteria = comparison.compared.by.items()
     return [name for name, criterion in criteria if not criterion.is_measure]

@@ -324,7 +324,7 @@ def compare_repeated(
     Raises:
         ValueError: a criterion is a partial order, a system has too few runs, or bad input.
     """
-    _check_can_be_repeated(by, design)
+    check_can_be_repeated(by, design)
     design.check_runs(runs)
     labels, run_of_label = _labelled_repeats(runs)
     numbers = {name: len(of_system) for name, of_system in labels.labels_of_runs.items()}
@@ -336,7 +336,7 @@ def compare_repeated(
     return comparison_of_repeats(scored, by, replace(design, groups=groups), labels, repeats)
 
 
-def _check_can_be_repeated(by: Criteria, design: Design) -> None:
+def check_can_be_repeated(by: Criteria, design: Design) -> None:
     """Raise if repeats of runs cannot be averaged by a criterion, or tested as asked."""
     for name, criterion in by.items():
         if isinstance(criterion, Preference) and criterion.NAME == "dominance":

@@ -407,9 +407,9 @@ def _on_tests(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
 def _on_families(result: Comparison, tested: Sequence[Standing]) -> Iterator[Note]:
     """Yield notes on corrections over all pairs of many runs by tests of means.
 
-    Of all pairs of 16 or 17 real runs, resampled, t with Holm says something false in .265, .182,
-    .150 and .092 of samples of 10, 25, 50 and 100 queries (CLEF eHealth 2016, AP, whose differences
-    are skewed), and in .100, .067, .070 and .037 (TREC 2003 Robust).
+    Of all pairs of 16 or 17 real runs, resampled, t with Holm says something false in 0.199, 0.142
+    and 0.076 of samples of 25, 50 and 100 queries (CLEF eHealth 2016, AP, whose differences are
+    skewed), and in 0.061, 0.056 and 0.047 (TREC 2003 Robust, AP).
     """
     if result.baseline is not None or len(result.pairs) < _MANY_PAIRS:
         return
@@ -420,9 +420,9 @@ def _on_families(result: Comparison, tested: Sequence[Standing]) -> Iterator[Not
             continue
         size = f"{len(result.pairs):,} pairs on {count(queries, result.compared.unit)}"
         if queries < _FEW_FOR_PAIRS:
-            rates = "something false is said of real runs in 0.07 to 0.27 of cases for 0.05"
+            rates = "something false is said of real runs in 0.05 to 0.20 of cases for 0.05"
         elif _are_mostly_skewed(result, name):
-            rates = "as skewed as these differences are, something false is said in 0.09 to 0.15"
+            rates = "as skewed as these differences are, something false is said in 0.08 to 0.14"
         else:
             continue
         sentence = f"{name}: all {size}: {rates}; a baseline asks for fewer comparisons"

@@ -1,0 +1,103 @@
+"""Systems with several runs in `pt.lexirecall.Experiment`: a list of pipelines, frames or files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyterrier as pt
+
+from ir_lexirecall.io.repeated_values import CHOICES, RepeatLabels, Repeats, RepeatsLike
+
+
+@dataclass(frozen=True)
+class RepeatedSystems:
+    """The runs of systems that have several.
+
+    Attributes:
+        repeats: what the runs of a system are.
+        runs: all runs by label.
+        labels: the system of each label.
+    """
+
+    repeats: Repeats
+    runs: Mapping[str, Any]
+    labels: RepeatLabels
+
+    @classmethod
+    def of(
+        cls,
+        systems: Sequence[Any],
+        names: Sequence[Any],
+        repeats: RepeatsLike | None,
+        deterministic: str | Iterable[str] | None,
+    ) -> RepeatedSystems | None:
+        """Return the runs of systems; None if each system has one.
+
+        Args:
+            systems: a run of each system, or a list of runs.
+            names: names of the systems.
+            repeats: what the runs of a system are.
+            deterministic: systems that have one run.
+
+        Raises:
+            ValueError: a list of runs without `repeats`, too few runs, or a name twice.
+        """
+        checked = Repeats.from_argument(repeats, deterministic)
+        if checked is None:
+            for name, system in zip(names, systems, strict=True):
+                if isinstance(system, (list, tuple)):
+                    raise ValueError(
+                        f"system {str(name)!r} is a list of {len(system)} runs; say what they "
+                        f"are: {CHOICES}"
+                    )
+            return None
+        if len(set(map(str, names))) < len(names):
+            raise ValueError("repeats need systems of different names; name them by names=")
+        runs, system_of_label = {}, {}
+        for name, system in zip(names, systems, strict=True):
+            is_list = isinstance(system, (list, tuple))
+            for number, run in enumerate(system if is_list else [system], start=1):
+                label = f"{name}, repeat {number}" if is_list else str(name)
+                runs[label], system_of_label[label] = _as_system(run), str(name)
+        labels = RepeatLabels(system_of_label)
+        of_runs = labels.labels_of_runs
+        checked.check_numbers({str(name): len(of_runs.get(str(name), ())) for name in names})
+        return cls(checked, runs, labels)
+
+    def averaged(self, result: Any, places: int | Mapping[str, int] | None) -> Any:
+        """Return a result of `pt.Experiment` on all runs, averaged over the runs of each system.
+
+        Args:
+            result: averages or values per topic, a frame; or both, in a tuple.
+            places: decimal places of all columns, or by the name of a column.
+        """
+        if isinstance(result, tuple):
+            parts = [self.averaged(part, places) for part in result]
+            return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+        keys = [key for key in ("name", "qid", "measure") if key in result]
+        of_systems = result.assign(name=result["name"].map(self.labels.run))
+        averages = of_systems.groupby(keys, sort=False, as_index=False).mean()
+        if "measure" not in keys:
+            return averages if places is None else averages.round(places)
+        digits = averages["measure"].map(places) if isinstance(places, Mapping) else places
+        return averages.assign(value=_rounded(averages["value"], digits))
+
+
+def _as_system(run: Any) -> Any:
+    """Return a run as `pt.Experiment` takes it: a file is read."""
+    return pt.io.read_results(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else run
+
+
+def _rounded(values: pd.Series, digits: int | pd.Series | None) -> list[float]:
+    """Round values, each to its own number of digits; not where there is none."""
+    if digits is None:
+        return [float(value) for value in values]
+    each = [digits] * len(values) if isinstance(digits, int) else digits.tolist()
+    return [
+        float(value) if pd.isna(places) else round(float(value), int(places))
+        for value, places in zip(values, each, strict=True)
+    ]
