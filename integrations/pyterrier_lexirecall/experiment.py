@@ -360,10 +360,11 @@ class _Systems:
             baselines = _indices_of_baselines(baseline, names)
         elif baseline is None:
             baselines = []
-        elif several is not None:
-            baselines = _indices_of_baselines([baseline], names)
         else:
-            baselines = [baseline]  # `pt.Experiment` checks a single baseline
+            single: Any = baseline
+            baselines = [single]  # `pt.Experiment` checks a single baseline, but not of repeats
+            if several is not None:
+                baselines = _indices_of_baselines(baselines, names)
         return cls(systems, names, baselines, names_baselines, several)
 
     @property

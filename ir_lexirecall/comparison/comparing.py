@@ -396,9 +396,14 @@ def _labelled_repeats(runs: Mapping[str, Any]) -> tuple[RepeatLabels, dict[str, 
     """Return the system of each label, and the run of each label.
 
     A system with one run keeps its name as the label.
+
+    Raises:
+        ValueError: a system has no run.
     """
     system_of_label, run_of_label = {}, {}
     for name, source in runs.items():
+        if isinstance(source, (list, tuple)) and not source:
+            raise ValueError(f"run {str(name)!r} is an empty list; give its runs, or leave it out")
         rankings = several_rankings(source)
         if rankings is None:
             system_of_label[str(name)], run_of_label[str(name)] = str(name), source

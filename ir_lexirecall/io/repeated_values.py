@@ -83,10 +83,10 @@ class Repeats:
             other_than: the column of queries, if the user named it.
 
         Raises:
-            ValueError: several columns may do.
+            ValueError: several columns may do, or there is none of the name that the user gave.
         """
         if self.column is not None:
-            return self.column if self.column in table.columns else None
+            return self._named_column_in(table)
         names = [
             name for name in table.columns if name.lower() in REPEAT_COLUMNS and name != other_than
         ]
@@ -97,6 +97,18 @@ class Repeats:
                 f"repeats=({varying[0]!r}, {self.kind!r})"
             )
         return next(iter(varying or names), None)
+
+    def _named_column_in(self, table: Table) -> str | None:
+        """Return the column that the user named; None where a deterministic run may lack it."""
+        assert self.column is not None
+        if self.column in table.columns:
+            return self.column
+        if self.deterministic:
+            return None
+        raise ValueError(
+            f"{table.name}: no column {self.column!r}, which is to tell repeats apart; the columns "
+            f"are {shown_names(list(table.columns))}{did_you_mean(self.column, list(table.columns))}"
+        )
 
     def check_numbers(self, n_repeats: Mapping[str, int]) -> None:
         """Raise if systems have too few repeats, or some that should have none.

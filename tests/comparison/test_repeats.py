@@ -184,6 +184,12 @@ def test_bad_options_of_runs_are_refused(options, message):
     assert message in str(error.value)
 
 
+def test_an_empty_list_of_runs_is_refused():
+    runs = {"bm25": [], "model": [demo.run("ql"), demo.run("tfidf")]}
+    with pytest.raises(ValueError, match="compare: run 'bm25' is an empty list; give its runs"):
+        irl.compare(demo.qrels(), runs, "AP", repeats="samples")
+
+
 def test_the_command_takes_repeats(tmp_path, capsys):
     path = tmp_path / "values.csv"
     table_of(gain=0.06).rename(columns={"seed": "number"}).to_csv(path, index=False)

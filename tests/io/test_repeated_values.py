@@ -92,6 +92,11 @@ def without(table, row):
         (frame(), {"repeats": "seeds", "deterministic": "odl"}, "did you mean 'old'?"),
         (frame(), {"deterministic": "old"}, "needs repeats="),
         (frame(), {"repeats": "sedes"}, "did you mean 'seeds'?"),
+        (
+            frame(),
+            {"repeats": ("sede", "seeds")},
+            "no column 'sede', which is to tell repeats apart",
+        ),
         (frame(), {"repeats": 3}, "repeats must be 'samples' or 'seeds'"),
         (
             without(frame(), 3),

@@ -135,7 +135,7 @@ def test_samples_are_averaged_by_the_sign_test_of_preferences() -> None:
         ({"test": lambda a, b: (0.0, 1.0), "baseline": 0}, "a test of your own knows no repeats"),
         ({"dataframe": False}, "leave dataframe=False out"),
         ({"test": "wilcoxon"}, "needs the t-test"),
-        ({"baseline": "bm2"}, "baseline"),
+        ({"baseline": "bm2"}, "did you mean 'bm25'"),
     ],
 )
 def test_what_repeats_cannot_be_combined_with_is_refused(options: Any, message: str) -> None:
