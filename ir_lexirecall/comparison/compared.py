@@ -343,10 +343,10 @@ class ComparedRuns(Memoised):
         else:
             means = np.array([mean(measure, row) for row in values])
         query_ids = [criterion.query_ids[q] for q in counted]
+        order = None if criterion.order is None else criterion.order.on_queries(query_ids)
         repeated = criterion.repeated and criterion.repeated.only(counted)
-        return replace(
-            criterion, values=values, query_ids=query_ids, means=means, repeated=repeated
-        )
+        changed = {"values": values, "query_ids": query_ids, "means": means}
+        return replace(criterion, **changed, repeated=repeated, order=order)
 
     # -- pairs of runs ---------------------------------------------------------------------------
 

@@ -15,7 +15,12 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall.comparison.compared import ComparedRuns, Design, MarginLike
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import (
+    Criterion,
+    ExactOrder,
+    MeasureCriterion,
+    PreferenceCriterion,
+)
 from ir_lexirecall.comparison.repeated_preferences import RepeatedPreferences
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.shared_queries import check_shared
@@ -43,6 +48,7 @@ from ir_lexirecall.measures.parsing import (
     parse_measures,
     parse_one,
 )
+from ir_lexirecall.measures.recall import LexiRecall
 from ir_lexirecall.measures.scoring import is_added_up, mean, warn_if_unreached
 from ir_lexirecall.measures.scoring import smaller_is_better as is_cost
 from ir_lexirecall.preferences.counts import PreferenceCounts
@@ -464,21 +470,22 @@ def comparison_of(
     design = design or Design()
     check_shared(scored, all_pairs(scored.names, design.baseline))
     counted = np.arange(len(scored.judgments)) if queries is None else queries
-    counts: dict[tuple[float, int | None], PreferenceCounts] = {}
+    counts = _CountsByRelevance(scored)
     query_ids = [scored.judgments.query_ids[q] for q in counted]
     criteria: dict[str, Criterion] = {}
     for name, criterion in by.items():
         if isinstance(criterion, Preference):
-            options = criterion.rel_in(scored.judgments), criterion["cutoff"]
-            if options not in counts:
-                counts[options] = PreferenceCounts(scored.runs, *options)
-            criteria[name] = PreferenceCriterion(name, criterion, counts[options])
+            shared = counts.of(criterion.rel_in(scored.judgments), criterion["cutoff"])
+            criteria[name] = PreferenceCriterion(name, criterion, shared)
             continue
         values = np.ascontiguousarray(scored.values[name][:, counted])
         means = np.array([mean(criterion, row) for row in values])
         limits = known_of(criterion)[:2]
+        order = None
+        if isinstance(criterion, LexiRecall):
+            order = ExactOrder(counts.of(criterion["rel"], criterion["cutoff"]), query_ids)
         criteria[name] = MeasureCriterion(
-            name, values, query_ids, means, is_cost(criterion), range=limits
+            name, values, query_ids, means, is_cost(criterion), range=limits, order=order
         )
     margins, names = design.margins(criteria, scored.names), scored.names
     return Comparison(
@@ -492,6 +499,21 @@ def comparison_of(
             groups=design.groups,
         )
     )
+
+
+class _CountsByRelevance:
+    """Preferences between the runs, shared by criteria with the same `rel` and cutoff."""
+
+    def __init__(self, scored: ScoredRuns) -> None:
+        self._scored = scored
+        self._counts: dict[tuple[float, int | None], PreferenceCounts] = {}
+
+    def of(self, rel: float, cutoff: int | None) -> PreferenceCounts:
+        """Return the preferences for a smallest relevant grade and a cutoff."""
+        options = rel, cutoff
+        if options not in self._counts:
+            self._counts[options] = PreferenceCounts(self._scored.runs, *options)
+        return self._counts[options]
 
 
 # -- values ----------------------------------------------------------------------------------------

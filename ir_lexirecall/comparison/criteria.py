@@ -26,6 +26,37 @@ PairIndices: TypeAlias = tuple[Ints, Ints]
 
 
 @dataclass(frozen=True, eq=False)
+class ExactOrder:
+    """Order of the runs by lexicographic recall, which values of LexiRecall round to floats.
+
+    Two rankings with the same relevant ranks at the end can have the same float, although one is
+    better. Values never contradict this order.
+    """
+
+    preferences: PreferenceCounts = field(repr=False)
+    query_ids: list[str] = field(repr=False)
+
+    @cached_property
+    def standing(self) -> Ints:
+        """Number of runs that are better, shape ``(S, Q)``; 0 without relevant documents."""
+        counted = {query_id: q for q, query_id in enumerate(self.preferences.query_ids)}
+        standing = np.zeros((len(self.preferences.runs), len(self.query_ids)), dtype=np.int64)
+        of_counted = self.preferences.standing("lexirecall")
+        for column, query_id in enumerate(self.query_ids):
+            if query_id in counted:
+                standing[:, column] = of_counted[:, counted[query_id]]
+        return standing
+
+    def signs(self, a: Ints, b: Ints) -> Floats:
+        """Return 1 where the first run of a pair is better, -1 where it is worse, else 0."""
+        return np.sign(self.standing[b] - self.standing[a]).astype(np.float64)
+
+    def on_queries(self, query_ids: list[str]) -> ExactOrder:
+        """Return the order on some of the queries."""
+        return ExactOrder(self.preferences, query_ids)
+
+
+@dataclass(frozen=True, eq=False)
 class MeasureCriterion:
     """A measure: runs differ by its values.
 
@@ -38,6 +69,8 @@ class MeasureCriterion:
         range: the smallest and the largest value that the measure can have; infinite where there is
             none, or it is not known.
         repeated: the values of each repeat, of which ``values`` are averages; None without repeats.
+        order: of LexiRecall the exact order, which decides wins and losses; None for other measures
+            and without rankings.
     """
 
     name: str
@@ -48,6 +81,7 @@ class MeasureCriterion:
     assumed: bool = False
     range: tuple[float, float] = (-np.inf, np.inf)
     repeated: RepeatedValues | None = field(default=None, repr=False)
+    order: ExactOrder | None = field(default=None, repr=False)
 
     is_measure = True
     is_partial = False
@@ -126,17 +160,21 @@ class MeasureCriterion:
         for some in row_blocks(len(a), len(self.query_ids), BLOCK):
             yield self.levelled[a[some]] - self.levelled[b[some]]
 
+    def signs(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+        """Yield 1 where value_a is larger, -1 where it is smaller, else 0, in blocks of pairs."""
+        if self.order is None:
+            yield from map(np.sign, self.differences(a, b))
+            return
+        for block in row_blocks(len(a), len(self.query_ids), BLOCK):
+            yield self.order.signs(np.asarray(a)[block], np.asarray(b)[block])
+
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""
-        wins, losses = np.zeros((2, len(a)), dtype=np.int64)
-        for some, x in zip(
-            row_blocks(len(a), len(self.query_ids), BLOCK), self.differences(a, b), strict=True
-        ):
-            wins[some], losses[some] = (
-                np.count_nonzero(x > 0, axis=1),
-                np.count_nonzero(x < 0, axis=1),
-            )
-        return (losses, wins, wins * 0) if self.smaller_is_better else (wins, losses, wins * 0)
+        signs = [self.sign * of_pairs for of_pairs in self.signs(a, b)]
+        nothing = np.zeros(0, dtype=np.int64)
+        wins = np.concatenate([nothing, *(np.count_nonzero(x > 0, axis=1) for x in signs)])
+        losses = np.concatenate([nothing, *(np.count_nonzero(x < 0, axis=1) for x in signs)])
+        return wins, losses, np.zeros_like(wins)
 
     def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
         """Return mean_a - mean_b of each pair."""
@@ -144,8 +182,8 @@ class MeasureCriterion:
 
     def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
         """Return which of two runs is better per query (1: the first), and their values."""
-        (differences,) = next(self.differences(np.array([a]), np.array([b])))
-        return np.sign(self.sign * differences), {
+        (signs,) = next(self.signs(np.array([a]), np.array([b])))
+        return self.sign * signs, {
             "value_a": self.values[a],
             "value_b": self.values[b],
         }
@@ -237,6 +275,10 @@ class PreferenceCriterion:
             return
         for first, second in zip(a, b, strict=True):
             yield self.repeated.average(int(first), int(second))[None]
+
+    def signs(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+        """Yield 1 where the first run is preferred, -1 where the second is, else 0, in blocks."""
+        yield from map(np.sign, self.differences(a, b))
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """Count the queries on which the first run is better, worse, and not comparable."""

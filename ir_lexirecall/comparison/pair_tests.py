@@ -223,9 +223,9 @@ class PairTests(Memoised):
         """Return the test of every pair's differences by a criterion."""
         a, b = self.compared.pair_indices
         if not test.procedure.at_once:
-            blocks = [
-                test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)
-            ]
+            of_signs = test.procedure.of == "signs"
+            compared = criterion.signs(a, b) if of_signs else criterion.differences(a, b)
+            blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in compared]
             tested = TestResult.concatenate(blocks)
             seeds = criterion.variance_with_seeds((a, b))
             return tested if seeds is None else seeds.widened(tested, test.alpha)

@@ -525,15 +525,15 @@ class Comparison:
             raise ValueError(f"{said}; compare without cluster=True")
         self._check_no_seeds(by, "see table")
         criterion, alpha = self.compared.criterion(by), self.test.alpha if alpha is None else alpha
-        differences = np.concatenate(list(criterion.differences(*self.compared.pair_indices)))
+        of_pairs = np.concatenate(list(criterion.signs(*self.compared.pair_indices)))
         signs = sequential_signs(
-            criterion.sign * differences, alpha, seed, correct=self.test.correction is not None
+            criterion.sign * of_pairs, alpha, seed, correct=self.test.correction is not None
         )
         decided = signs.decided_after > 0
         columns = {
             "verdict": two_sided(decided, signs.sign),
             "decided_after": np.where(decided, signs.decided_after, np.nan),
-            "queries": differences.shape[1],
+            "queries": of_pairs.shape[1],
             "e": signs.e,
             "e_corrected": signs.e_corrected,
         }

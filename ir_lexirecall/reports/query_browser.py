@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks import Benchmark
@@ -420,26 +420,29 @@ def _criterion(
     """Return a criterion's names and direction; of a measure the values of each run, too.
 
     Values of a query that differ by rounding only are equal, as they are in the comparison.
+    ``order`` has how many runs are better on a query, of measures whose values round this order.
     """
-    criterion, values = result.compared.by[name], None
+    criterion, values, order = result.compared.by[name], None, None
     if isinstance(criterion, MeasureCriterion):
-        values = _values(criterion, [result.runs.index(run) for run in runs], query_ids)
+        rows = [result.runs.index(run) for run in runs]
+        values = _by_run_and_query(criterion, criterion.levelled[rows], query_ids)
+        if criterion.order is not None:
+            order = _by_run_and_query(criterion, criterion.order.standing[rows], query_ids)
     return {
         "name": printable(name),
         "short": printable(short_names(result.criteria).get(name, name)),
         "smaller": criterion.smaller_is_better,
         "values": values,
+        "order": order,
     }
 
 
-def _values(
-    criterion: MeasureCriterion, runs: list[int], query_ids: list[str]
+def _by_run_and_query(
+    criterion: MeasureCriterion, numbers: Floats | Ints, query_ids: list[str]
 ) -> list[list[float | None]]:
-    """Return the values of each run by query; None for queries that the measure leaves out."""
-    values = pd.DataFrame(criterion.levelled[runs], columns=list(criterion.query_ids))
-    return [
-        list(map(_finite, row)) for row in values.reindex(columns=query_ids).to_numpy().tolist()
-    ]
+    """Return the numbers of each run by query; None for queries that the measure leaves out."""
+    columns = pd.DataFrame(numbers, columns=list(criterion.query_ids)).reindex(columns=query_ids)
+    return [list(map(_finite, row)) for row in columns.to_numpy().tolist()]
 
 
 def _decided(result: Comparison, a: str, b: str, by: str, query_ids: list[str]) -> dict[str, Any]:

@@ -111,10 +111,11 @@ const whole = Promise.all([...document.querySelectorAll(".stored")].map(async (s
     if (kind.values) {
       const [x, y] = [kind.values[a][q], kind.values[b][q]];
       if (x === null || y === null) return null; // a query that does not count
-      const sign = Math.sign(x - y) * (kind.smaller ? -1 : 1);
+      const sign = kind.order ? Math.sign(kind.order[b][q] - kind.order[a][q]) : Math.sign(x - y) * (kind.smaller ? -1 : 1);
       const size = Math.abs(x - y);
       const [left, right] = apart(x, y);
-      return { sign, size, height: sign * size, amount: size, words: `${kind.short} is ${left} for ${A}, ${right} for ${B}` };
+      const rounded = sign && x === y ? "; the exact order decides" : "";
+      return { sign, size, height: sign * size, amount: size, words: `${kind.short} is ${left} for ${A}, ${right} for ${B}${rounded}` };
     }
     const straight = pairs.get(`${a} ${b}`);
     const turned = straight === undefined;
