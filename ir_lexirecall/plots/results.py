@@ -6,7 +6,7 @@ import io
 import textwrap
 import warnings
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -41,6 +41,11 @@ _COLOURS = {
 }  # of marks; of others the first one
 _HOLLOW = (MAY, UNDECIDED)
 _BLUE = "blue is significantly better, orange worse"
+_WORDS = {
+    UNDECIDED: "not significant",
+    WITHIN: "within the margin",
+    NOT_WORSE: "not worse by more than the margin",
+}
 _LETTERS = 66  # in a line below the axes
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
@@ -62,18 +67,16 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """Means with their intervals, a row per run, best first; hollow: may be the best as well."""
     standing = _standing(result, by)
     marks, confidence = mean_marks(standing), confidence_words(standing.ranking.attrs)
-    level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
     quantity = standing.quantity.removesuffix(standing.name)
     words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{_cost(standing)}"
-    best = (
-        "All runs have the same mean"
-        if standing.all_alike
-        else f"{axes.label(marks[0].name)} has the best mean"
-    )
-    title = best if len(marks) > 1 else ""
-    title += f"; hollow: may be the best as well, {confidence} ({level})" if level else ""
-    title += f"; grey: not among the best ({rest})" if rest else ""
-    return _forest(ax, standing, marks, words, title)
+    meanings = {
+        marks[0].kind: "best mean",
+        MAY: f"may be best ({confidence})",
+        REST: "not among the best",
+    }
+    if standing.all_alike:
+        meanings = {marks[0].kind: "all runs have the same mean"}
+    return _forest(ax, standing, marks, words, meanings if len(marks) > 1 else {})
 
 
 @picture_of(Comparison)
@@ -92,11 +95,7 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
         if standing.outer is None
         else f"; thin: with any grades of the top {standing.outer[0]}'s unjudged documents"
     )
-    verdicts = [mark.row.verdict for mark in marks]
-    known = [verdict for verdict in (WITHIN, NOT_WORSE) if verdict in verdicts]
-    hollow = ", ".join(f"{verdict} ({verdicts.count(verdict)})" for verdict in (*known, UNDECIDED))
-    title = f"Against {axes.label(standing.reference)}: {_BLUE}; hollow: {hollow}"
-    return _forest(ax, standing, marks, _estimates(standing) + thin, title)
+    return _forest(ax, standing, marks, _estimates(standing) + thin, _verdicts_in_words(marks))
 
 
 @picture_of(Comparison)
@@ -111,8 +110,21 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
         for run, some in group_marks(standing).items()
         for mark in some
     ]
-    title = f"In each group of queries against {axes.label(standing.reference)}: {_BLUE}"
-    return _forest(ax, standing, marks, _estimates(standing), title)
+    words = f"{_estimates(standing)}; each group of queries by itself"
+    return _forest(ax, standing, marks, words, _verdicts_in_words(marks))
+
+
+def _verdicts_in_words(marks: Sequence[Mark]) -> dict[str, str]:
+    """Return what the kinds of marks mean: the verdicts, in a legend's words."""
+    verdicts = {mark.row.verdict for mark in marks}
+    undecided = [
+        _WORDS[verdict] for verdict in (WITHIN, NOT_WORSE, UNDECIDED) if verdict in verdicts
+    ]
+    return {
+        BETTER: "significantly better",
+        WORSE: "significantly worse",
+        UNDECIDED: " or ".join(undecided),
+    }
 
 
 def _cost(standing: Standing) -> str:
@@ -131,8 +143,18 @@ def means_size(runs: int) -> tuple[float, float]:
     return 7.0, max(2.2, 0.27 * runs + 1.4)
 
 
-def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, title: str) -> Any:
-    """Draw a point with its interval for each mark, the first one on top; below, what they are."""
+def _forest(
+    ax: Any, standing: Standing, marks: Sequence[Mark], words: str, meanings: Mapping[str, str]
+) -> Any:
+    """Draw a point with its interval for each mark, the first one on top.
+
+    Args:
+        ax: axes to draw on; None for new ones.
+        standing: what the marks are of.
+        marks: the points, with their intervals.
+        words: for below the axes.
+        meanings: of the kinds of marks, for the legend.
+    """
     ax = axes.new_axes(ax, means_size(len(marks)))
     place = np.arange(len(marks))
     colours = [_COLOURS.get(mark.kind, axes.FIRST) for mark in marks]
@@ -173,7 +195,29 @@ def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, titl
     if any(mark.row is not None for mark in marks):
         ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel(textwrap.fill(words, _LETTERS, break_on_hyphens=False))
-    return axes.finish(ax, provenance_line(standing.result.provenance), title, [standing.name])
+    kinds = list(dict.fromkeys(mark.kind for mark in marks))
+    _legend_of_marks(ax, {kind: meanings[kind] for kind in kinds if meanings.get(kind)})
+    return axes.finish(ax, provenance_line(standing.result.provenance), measures=[standing.name])
+
+
+def _legend_of_marks(ax: Any, meanings: Mapping[str, str]) -> None:
+    """Say above the axes what the marks of each kind mean, in the marks' order."""
+    if not meanings:
+        return
+    for kind, meaning in meanings.items():
+        colour = _COLOURS.get(kind, axes.FIRST)
+        face = "white" if kind in _HOLLOW else colour
+        ax.scatter([], [], s=34, facecolors=face, edgecolors=colour, linewidths=1.6, label=meaning)
+    ax.legend(
+        fontsize=axes.TEXT,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        ncols=len(meanings),
+        handletextpad=0.2,
+        columnspacing=1.2,
+    )
 
 
 @picture_of(Comparison)

@@ -23,6 +23,7 @@ from ir_lexirecall.present.standings import (
     Standing,
     bound_words,
     directions,
+    display_name,
     families_words,
     how_compared,
     loss_words,
@@ -64,16 +65,6 @@ def comparison_glance(result: Comparison, places: int = PLACES) -> Glance:
         kept=[result.baseline] if result.baseline else [],
         is_numbered=result.baseline is None and len(rows) > 2,
     )
-
-
-def display_name(name: str, result: Comparison) -> str:
-    """Return a criterion's name, told apart from the measure of the same name."""
-    if name.partition("@")[0] != "lexirecall":
-        return name
-    measures = [str(other).lower() for other in result.compared.measures]
-    if any(other.startswith(("lexirecall", "lr")) for other in measures):
-        return f"{name} (exact)"
-    return name
 
 
 def _title(result: Comparison) -> str:
@@ -301,11 +292,14 @@ def _how_tested(result: Comparison, standings: Sequence[Standing]) -> str:
 
 
 def _about_preferences(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:
-    """Yield what the numbers of preferences are."""
+    """Yield what the numbers of preferences are, and how the measure of the same name differs."""
     others = "against all other runs" if result.baseline is None else f"against {result.baseline}"
     heads = {_mean_head(x): x.name for x in standings if not x.criterion.is_measure}
     if "net" in heads:
-        yield f"net: (won - lost) / queries, {others}"
+        measures = [name for name, x in result.compared.by.items() if getattr(x, "order", None)]
+        is_shared = any(display_name(x.name, result) != x.name for x in standings)
+        same = f"; {listed(measures)}: the same order as a number" if is_shared else ""
+        yield f"net: (won - lost) / queries, {others}{same}"
     if "mean" in heads:
         yield f"{heads['mean']}: mean preference from -1 to 1, {others}"
 
@@ -374,7 +368,7 @@ def _would_decide(result: Comparison, standings: Sequence[Standing]) -> Iterator
 
 def _planned_fact(result: Comparison, standing: Standing, is_open: np.ndarray) -> str:
     """Return the queries that a margin needs, or the difference that these queries reveal."""
-    by = f" by {standing.name}" if len(result.criteria) > 1 else ""
+    by = f" by {display_name(standing.name, result)}" if len(result.criteria) > 1 else ""
     if result.compared.margins is not None:
         margin = result.compared.margins[standing.name]
         if not margin > 0:
@@ -526,7 +520,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> Iterator[st
             (_in_group(result, rows), f"{group} ({count(sizes[str(group)], 'query')})")
             for group, rows in result.group_table(standing.name).groupby("group", sort=False)
         ]
-        by = f"by {standing.name}: " if len(standings) > 1 else ""
+        by = f"by {display_name(standing.name, result)}: " if len(standings) > 1 else ""
         head = f"B{by[1:]}" if number else f"By query group{baseline} ({how}): {by}"
         yield f"{head}{texts.once(facts, 'in')}."
 
@@ -572,7 +566,7 @@ def _better_than_the_leader(standing: Standing, *, is_single: bool) -> Iterator[
     better = [run for run in standing.runs[1:] if standing.verdicts.on(run, best) == BETTER]
     if better:
         verb = "is" if len(better) == 1 else "are"
-        by = "" if is_single else f" by {standing.name}"
+        by = "" if is_single else f" by {display_name(standing.name, standing.result)}"
         yield f"{listed(better)} {verb} significantly better than {best}{by}, pair by pair."
 
 
@@ -617,7 +611,7 @@ def _unjudged(result: Comparison, standings: Sequence[Standing]) -> Iterator[str
 
 def _by(standing: Standing, standings: Sequence[Standing]) -> str:
     """Return " by" and the criterion, which is left out where there is one only."""
-    return f" by {standing.name}" if len(standings) > 1 else ""
+    return f" by {display_name(standing.name, standing.result)}" if len(standings) > 1 else ""
 
 
 def _could_change_the_winner(result: Comparison, standings: Sequence[Standing]) -> Iterator[str]:

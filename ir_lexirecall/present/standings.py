@@ -117,11 +117,21 @@ def criteria_captions(names: Iterable[str]) -> list[str]:
     return said
 
 
+def display_name(name: str, result: Comparison) -> str:
+    """Return a criterion's name, told apart from the measure of the same name."""
+    criteria = result.compared.by
+    preference = getattr(criteria[name], "preference", None)
+    if preference is None or preference.NAME != "lexirecall":
+        return name
+    is_measured = any(getattr(other, "order", None) is not None for other in criteria.values())
+    return f"{name} (exact)" if is_measured else name
+
+
 def how_compared(result: Comparison, names: Sequence[str], groups: int = 1) -> str:
     """Return how differences by some criteria were tested, in each of some groups of queries."""
     pairs, criteria = len(result.pairs) * groups, len(result.criteria)
     over_all = result.compared.margins is not None or result.test.family == "all"
-    tests = {name: result.compared.test_of(name) for name in names}
+    tests = {display_name(name, result): result.compared.test_of(name) for name in names}
     how = how_tested(
         tests,
         pairs * criteria if over_all else pairs,
@@ -150,8 +160,10 @@ def families_words(result: Comparison) -> str:
     left = {}
     for name in names:
         (columns,) = result.tests.columns_of(name)
-        left[name] = int((columns["p_corrected_all"] <= result.test.alpha).sum())
-    return _families_sentence(names, left, len(result.pairs))
+        left[display_name(name, result)] = int(
+            (columns["p_corrected_all"] <= result.test.alpha).sum()
+        )
+    return _families_sentence(list(left), left, len(result.pairs))
 
 
 def how_resampled(result: Benchmark) -> str:

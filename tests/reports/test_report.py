@@ -444,9 +444,11 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
     for run, row in rows.items():
         expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
         np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
-    assert "hollow: within margin (1), undecided (2)" in result.plot("differences").get_title(
-        loc="left"
-    )
+    legend = result.plot("differences").get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "significantly worse",
+        "within the margin or not significant",
+    ]
 
 
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
