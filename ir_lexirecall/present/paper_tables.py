@@ -10,13 +10,14 @@ from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import NOT_BOUNDED
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.comparisons import display_name, signed
+from ir_lexirecall.present.comparisons import signed
 from ir_lexirecall.present.standings import (
     SIGNS,
     Standing,
     criteria_captions,
     defined,
     direction_words,
+    display_name,
     families_words,
     how_compared,
     standings_of,
