@@ -1,8 +1,8 @@
-"""Runs and qrels that are Spark DataFrames: checked, cut into buckets of whole queries, and what is asked of them there."""
+"""Check runs and qrels in Spark DataFrames, and run functions on buckets of whole queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
@@ -50,10 +50,11 @@ class Exchange:
     """Runs and qrels on the cluster, whose rows meet query by query.
 
     Attributes:
-        qrels: all their columns; of what ``irl.load`` gave, the ids of the queries.
-        whole: what ``irl.load`` gave, which is sent to every worker; else None.
-        runs: all of them, with their number in a column ``run``.
-        aspects: those on which the measures depend that rows of the qrels name.
+        qrels: all columns; only the ids of queries if the judgments are from `irl.load`.
+        whole: judgments from `irl.load`, which are sent to every worker; else None.
+        runs: the rows of all runs, with the number of the run in a column `run`.
+        names: the names of the runs.
+        aspects: aspects on which the measures depend, as far as rows of the qrels name them.
         buckets: how many there are; a query belongs to one of them by the hash of its id.
     """
 
@@ -72,59 +73,32 @@ class Exchange:
         measures: Mapping[str, IRMeasure],
         buckets: int | None,
     ) -> Exchange:
-        """Check what the user gave; warn of qrels that do not suit a measure: of the whole, which no worker knows."""
+        """Check the input, and warn of qrels that do not suit a measure.
+
+        Both concern the whole of the input, which no worker sees.
+
+        Raises:
+            ValueError: frames that cannot be read, runs whose columns have different types, or
+                qrels without judgments.
+        """
         names = list(map(str, runs))
-        frames = [_readable(run, "run", run_table).select(*RUN_COLUMNS) for run in runs.values()]
-        for place, frame in enumerate(frames):
-            kinds = {
-                column: "double" if kind in _NUMBERS else kind for column, kind in frame.dtypes
-            }
-            frames[place] = frame.select(
-                *(F.col(column).cast(kind) for column, kind in kinds.items())
-            )
-            for column, first in frames[0].dtypes:
-                if (kind := kinds[column]) != first:
-                    said = f"{column} is of type {kind}, in run {names[0]!r} of {first}"
-                    raise ValueError(f"run {names[place]!r}: {said}")
-        numbered = [frame.withColumn("run", F.lit(number)) for number, frame in enumerate(frames)]
-        every = reduce(lambda one, other: one.unionByName(other), numbered)
+        every = _in_one_frame(names, list(runs.values()))
         whole = Judgments.from_qrels(qrels) if isinstance(qrels, (Collection, Judgments)) else None
-        if whole is not None:
-            frame = every.sparkSession.createDataFrame(
-                [(name,) for name in whole.query_ids], "query_id string"
-            )
-        else:
+        if whole is None:
             frame = _readable(qrels, "qrels", qrel_table)
-        judged = None
-        if buckets is None:
-            judged = frame.count()
-            buckets = max(1, -(-(judged + every.count()) // _ROWS))
-        check_integer("buckets", buckets)
-        if not judged if judged is not None else frame.isEmpty():
-            raise ValueError("qrels: there are no judgments in it")
-        asked = (
-            measure["aspects"]
-            for measure in measures.values()
-            if "aspects" in measure.SUPPORTED_PARAMS
-        )
-        aspects = {"relevance"}.union(*asked)  # if rows name it, it is the grade of every measure
+        else:
+            query_ids = [(query_id,) for query_id in whole.query_ids]
+            frame = every.sparkSession.createDataFrame(query_ids, "query_id string")
+        buckets = _check_size(frame, every, buckets)
+        aspects = _aspects(measures.values())
         if whole is not None:
             check_judgments(measures.values(), whole)
             return cls(frame, whole, every, names, aspects & whole.aspect_names, buckets)
-        column = next(
-            (name for name in ("subtopic_id", "iteration") if name in frame.columns), None
-        )
-        has_rbu = any(measure.NAME == RBU.NAME for measure in measures.values())
-        named, several = list[str](), False
-        if column is not None:
-            aspect = F.coalesce(F.col(column).cast("string"), F.lit("0"))
-            named = frame.agg(F.collect_set(F.when(aspect.isin(*aspects), aspect))).collect()[0][0]
-            if has_rbu:
-                more = F.countDistinct("query_id", aspect) > F.countDistinct("query_id")
-                several = frame.agg(more).collect()[0][0]
-        if has_rbu and not several:
-            warn(ONE_ASPECT)
-        return cls(frame, None, every, names, set(named), buckets)
+
+        column = _aspect_column(frame)
+        if any(measure.NAME == RBU.NAME for measure in measures.values()):
+            _warn_of_one_aspect(frame, column)
+        return cls(frame, None, every, names, _named_aspects(frame, column, aspects), buckets)
 
     def ask(
         self, work: OfQueries, types: Mapping[str, Any], *, of_none: bool = False
@@ -201,6 +175,86 @@ class Exchange:
 
         met = in_buckets(self.qrels).cogroup(in_buckets(self.runs))
         return met.applyInArrow(on_worker, from_arrow_schema(schema))
+
+
+def _in_one_frame(names: Sequence[str], runs: Sequence[Any]) -> DataFrame:
+    """Return the rows of all runs, with the number of the run in a column `run`.
+
+    Numbers become doubles.
+
+    Raises:
+        ValueError: the columns of two runs have different types.
+    """
+    frames = [_readable(run, "run", run_table).select(*RUN_COLUMNS) for run in runs]
+    numbered = []
+    first_kinds: dict[str, str] = {}
+    for number, (name, frame) in enumerate(zip(names, frames, strict=True)):
+        kinds = {column: "double" if kind in _NUMBERS else kind for column, kind in frame.dtypes}
+        first_kinds = first_kinds or kinds
+        for column, kind in kinds.items():
+            if kind != first_kinds[column]:
+                raise ValueError(
+                    f"run {name!r}: {column} is of type {kind}, "
+                    f"in run {names[0]!r} of {first_kinds[column]}"
+                )
+        cast = frame.select(*(F.col(column).cast(kind) for column, kind in kinds.items()))
+        numbered.append(cast.withColumn("run", F.lit(number)))
+    return reduce(lambda one, other: one.unionByName(other), numbered)
+
+
+def _check_size(qrels: DataFrame, runs: DataFrame, buckets: int | None) -> int:
+    """Check that there are judgments, and return the number of buckets.
+
+    By default, there are as many as hold a limited number of rows each. Rows are counted for this
+    only, as it takes a pass over all of them.
+    """
+    if buckets is None:
+        n_judgments = qrels.count()
+        is_empty = n_judgments == 0
+        buckets = max(1, -(-(n_judgments + runs.count()) // _ROWS))
+    else:
+        check_integer("buckets", buckets)
+        is_empty = qrels.isEmpty()
+    if is_empty:
+        raise ValueError("qrels: there are no judgments in it")
+    return buckets
+
+
+def _aspects(measures: Iterable[IRMeasure]) -> set[str]:
+    """Return the aspects on which measures depend.
+
+    `relevance` is always among them: if rows name it, it is the grade of every measure.
+    """
+    aspects = {"relevance"}
+    for measure in measures:
+        if "aspects" in measure.SUPPORTED_PARAMS:
+            aspects.update(measure["aspects"])
+    return aspects
+
+
+def _aspect_column(qrels: DataFrame) -> Any:
+    """Return the column that names aspects of relevance; None if there is no such column."""
+    for name in ("subtopic_id", "iteration"):
+        if name in qrels.columns:
+            return F.coalesce(F.col(name).cast("string"), F.lit("0"))
+    return None
+
+
+def _named_aspects(qrels: DataFrame, column: Any, aspects: set[str]) -> set[str]:
+    """Return those of some aspects that rows of the qrels name."""
+    if column is None:
+        return set()
+    named = F.collect_set(F.when(column.isin(*aspects), column))
+    return set(qrels.agg(named).collect()[0][0])
+
+
+def _warn_of_one_aspect(qrels: DataFrame, column: Any) -> None:
+    """Warn if no query has several aspects."""
+    if column is not None:
+        has_several = F.countDistinct("query_id", column) > F.countDistinct("query_id")
+        if qrels.agg(has_several).collect()[0][0]:
+            return
+    warn(ONE_ASPECT)
 
 
 def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) -> DataFrame:
