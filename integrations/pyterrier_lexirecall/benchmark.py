@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -173,49 +173,64 @@ def _is_pair(source: Any) -> bool:
 
 
 def _data_sets(collections: Any) -> dict[str, Any]:
-    """Data sets by name; an object of PyTerrier, or a pair of topics and qrels."""
-    named: Iterable[tuple[Any, Any]]
-    if isinstance(collections, Mapping):
-        named = collections.items()
-    elif isinstance(collections, (list, tuple)):
-        named = [
-            (
-                source.removeprefix(_PREFIX)
-                if isinstance(source, str)
-                else _id_of(source) or source,
-                source,
-            )
-            for source in collections
-        ]
-    elif hasattr(collections, "datasets"):  # a suite of SuiteEval
-        named = collections.datasets
-    else:
-        ways = "a list of data sets, a mapping of names to them, or a suite"
-        raise ValueError(f"give collections as {ways}, not {collections!r}")
-    data, folders = dict[str, Any](), dict[str, str]()
-    for name, source in named:
-        name = str(name)
-        if not _names_a_file(_folder(name)):
+    """Return data sets by name: objects of PyTerrier, or pairs of topics and qrels.
+
+    Raises:
+        ValueError: collections of another kind, or names that cannot be those of folders.
+    """
+    data_sets: dict[str, Any] = {}
+    name_of_folder: dict[str, str] = {}
+    for name, source in _named_sources(collections):
+        folder = _folder(name)
+        if not _names_a_file(folder):
             raise ValueError(
                 f"collection {name!r} cannot name a folder; give collections as a mapping of other "
                 "names to them"
             )
-        if _folder(name) in folders:
+        if folder in name_of_folder:
             raise ValueError(
-                f"two collections have the same name or folder, {folders[_folder(name)]}"
+                f"two collections have the same name or folder, {name_of_folder[folder]}"
             )
-        folders[_folder(name)] = name
-        if isinstance(source, str):
-            source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
-        pair = isinstance(source, (tuple, list)) and len(source) == 2
-        if not pair and not (hasattr(source, "get_topics") and hasattr(source, "get_qrels")):
-            raise ValueError(
-                f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}"
-            )
-        data[name] = source
-    if not data:
+        name_of_folder[folder] = name
+        data_sets[name] = _data_set(name, source)
+    if not data_sets:
         raise ValueError("there are no collections")
-    return data
+    return data_sets
+
+
+def _named_sources(collections: Any) -> Iterator[tuple[str, Any]]:
+    """Yield data sets, or their ids, with their names."""
+    pairs: Iterable[tuple[Any, Any]]
+    if isinstance(collections, Mapping):
+        pairs = collections.items()
+    elif isinstance(collections, (list, tuple)):
+        pairs = [(_name_of(source), source) for source in collections]
+    elif hasattr(collections, "datasets"):  # a suite of SuiteEval
+        pairs = collections.datasets
+    else:
+        ways = "a list of data sets, a mapping of names to them, or a suite"
+        raise ValueError(f"give collections as {ways}, not {collections!r}")
+    for name, source in pairs:
+        yield str(name), source
+
+
+def _name_of(source: Any) -> Any:
+    """Return the id of a data set as its name; an object without an id is its own name."""
+    if isinstance(source, str):
+        return source.removeprefix(_PREFIX)
+    return _id_of(source) or source
+
+
+def _data_set(name: str, source: Any) -> Any:
+    """Return a data set of PyTerrier, or a pair of topics and qrels; raise if it is neither."""
+    if isinstance(source, str):
+        source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
+    is_pair = _is_pair(source) and len(source) == 2
+    if not is_pair and not (hasattr(source, "get_topics") and hasattr(source, "get_qrels")):
+        raise ValueError(
+            f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}"
+        )
+    return source
 
 
 _DRIVE = re.compile(r"[A-Za-z]:($|[\\/])")  # of Windows
@@ -230,35 +245,34 @@ def _names_a_file(name: str) -> bool:
 
 
 def _folder(name: str) -> str:
-    """Where the runs of a data set are saved, as SuiteEval calls it."""
+    """Return the folder for the runs of a data set, named as SuiteEval names it."""
     return name.replace("/", "-").lower()
 
 
 def _id_of(source: Any) -> str | None:
-    """The id in ir_datasets of a data set of PyTerrier, None where it has none."""
+    """Return the id of a data set in ir_datasets; None if it has no such id."""
     return source.irds_ref().dataset_id() if hasattr(source, "irds_ref") else None
 
 
 def _named(pipelines: Any, source: Any) -> dict[str, Any]:
-    """The pipelines of a data set by name."""
+    """Return the pipelines of a data set by name.
+
+    Raises:
+        ValueError: there are no pipelines, or names are repeated or cannot be those of files.
+    """
     if isinstance(pipelines, pt.Transformer):
         pipelines = [pipelines]
     elif callable(pipelines):
         pipelines = pipelines(source)
-    if isinstance(pipelines, Mapping):
-        pairs = list(pipelines.items())
-    elif isinstance(pipelines, Iterable):
-        pairs = [
-            (item[1], item[0]) if isinstance(item, tuple) else (item, item) for item in pipelines
-        ]
-    else:
-        raise ValueError(f"expected pipelines, or a function that gives some, got {pipelines!r}")
+    pairs = _named_pipelines(pipelines)
     names = [str(name) for name, _ in pairs]
     if not names:
         raise ValueError("there are no pipelines")
-    if (twice := repeated(names)) is not None:
+    twice = repeated(names)
+    if twice is not None:
         raise ValueError(
-            f"two pipelines have the same name, {twice}; give them as a mapping of names to pipelines"
+            f"two pipelines have the same name, {twice}; give them as a mapping of names to "
+            "pipelines"
         )
     for name in names:
         if not _names_a_file(name):
@@ -266,3 +280,14 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
                 f"{name!r} cannot name a file; give pipelines as a mapping of names to pipelines"
             )
     return dict(zip(names, (pipeline for _, pipeline in pairs), strict=True))
+
+
+def _named_pipelines(pipelines: Any) -> list[tuple[Any, Any]]:
+    """Return names and pipelines; a pipeline without a name of its own names itself."""
+    if isinstance(pipelines, Mapping):
+        return list(pipelines.items())
+    if isinstance(pipelines, Iterable):
+        return [
+            (item[1], item[0]) if isinstance(item, tuple) else (item, item) for item in pipelines
+        ]
+    raise ValueError(f"expected pipelines, or a function that gives some, got {pipelines!r}")

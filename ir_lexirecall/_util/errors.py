@@ -62,19 +62,32 @@ def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
             try:
                 return function(*args, **kwargs)
             except TypeError:
-                known = inspect.signature(function).parameters
-                unknown = next((argument for argument in kwargs if argument not in known), None)
-                if unknown is None or any(
-                    parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
-                ):
+                hint = _hint_at_unexpected(function, kwargs)
+                if hint is None:
                     raise
-                names = [parameter for parameter in known if parameter not in ("self", "cls")]
-                hint = did_you_mean(unknown, names) or f"; it takes {', '.join(names) or 'none'}"
-                if unknown in _MOVED and {"by", "qrels"} & {*known}:
-                    hint = f"; {_MOVED[unknown]}"
-                raise TypeError(f"{name}: unexpected argument {unknown!r}{hint}") from None
+                raise TypeError(f"{name}: unexpected argument {hint}") from None
 
     return call
+
+
+def _hint_at_unexpected(function: Callable[..., Any], arguments: Iterable[str]) -> str | None:
+    """Return the first argument that a function does not take, and the nearest that it takes.
+
+    None if the function takes all of them.
+    """
+    parameters = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return None
+    unknown = next((argument for argument in arguments if argument not in parameters), None)
+    if unknown is None:
+        return None
+    if unknown in _MOVED and {"by", "qrels"} & {*parameters}:
+        return f"{unknown!r}; {_MOVED[unknown]}"
+    names = [parameter for parameter in parameters if parameter not in ("self", "cls")]
+    nearest = did_you_mean(unknown, names)
+    if nearest:
+        return f"{unknown!r}{nearest}"
+    return f"{unknown!r}; it takes {', '.join(names) or 'none'}"
 
 
 @contextmanager
