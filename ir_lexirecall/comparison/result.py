@@ -20,7 +20,7 @@ from ir_lexirecall.comparison.shared_queries import check_shared
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE, two_sided
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.judging.algorithms import DepthLike
-from ir_lexirecall.judging.predicted import sequential_signs
+from ir_lexirecall.judging.sequential import sequential_signs
 from ir_lexirecall.significance import (
     Planned,
     SignificanceTest,

@@ -10,9 +10,9 @@ import numpy as np
 from ir_lexirecall.judging.predicted import (
     powered_margin_test,
     prediction_powered,
-    sequential_signs,
     with_people_alone,
 )
+from ir_lexirecall.judging.sequential import sequential_signs
 from ir_lexirecall.significance import SignificanceTest, margin_test
 
 ALPHA = 0.05

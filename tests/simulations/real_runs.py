@@ -17,7 +17,8 @@ from numpy.random import Generator
 import ir_lexirecall as irl
 from ir_lexirecall import significance as sig
 from ir_lexirecall.judging.bounds import imbens_manski
-from ir_lexirecall.judging.predicted import prediction_powered, sequential_signs, with_people_alone
+from ir_lexirecall.judging.predicted import prediction_powered, with_people_alone
+from ir_lexirecall.judging.sequential import sequential_signs
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations.rows import (
