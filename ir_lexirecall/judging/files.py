@@ -1,6 +1,6 @@
-"""What to judge next as files (CSV for assessors' tools, one HTML page to judge in that needs no server), and what was judged, merged.
+"""Write documents to judge as CSV or as an HTML page, and merge judgments.
 
-``page_template`` is what every page in one file is made from.
+`page_template` gives the template of every page that is a single file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from ir_lexirecall.io.spreadsheets import escaped_table
 from ir_lexirecall.io.texts import QUERIES, TextsLike, TextSources, texts_of
 
 _RANK = "rank_"
-MOST_GRADES = 10  # that have a key
+MOST_GRADES = 10  # each has a number key on the page
 
 
 @entry
@@ -42,34 +43,34 @@ def write_pool_csv(
     texts: TextsLike | None = None,
     queries: TextsLike | None = None,
 ) -> Path:
-    """Write what ``Comparison.to_judge`` gave as CSV, with texts and an empty column ``relevance`` to fill in.
+    """Write the table of ``Comparison.to_judge`` as CSV, with texts and an empty column of grades.
 
     Args:
         table: documents to judge, with the columns ``query_id`` and ``doc_id``.
-        path: of the file.
+        path: path of the file.
         texts: texts of documents: a mapping by document id, a frame, a file (TSV, CSV, JSON lines),
             an id of ir_datasets, its data set or ``docs_store``, a ``Collection``, or PyTerrier's
-            data set or ``text_loader``. Only those in the table are looked up. By default those
-            that the comparison has (of ``pt.lexirecall.Experiment(..., texts=)``).
-        queries: texts of queries, alike (also TREC topics, and PyTerrier's topics); by default
-            those of ``texts``, if that is a ``Collection``.
+            data set or ``text_loader``. Only the documents in the table are looked up. By default
+            the texts that the comparison has (of ``pt.lexirecall.Experiment(..., texts=)``).
+        queries: texts of queries, in the same forms, or TREC topics or PyTerrier's topics; by
+            default those of ``texts``, if it is a ``Collection``.
 
     Returns:
-        The file's path. ``merged`` (``--judged``) reads the rows that have a grade in ``relevance``
-        then. Texts that a spreadsheet would execute as formulas stand behind an apostrophe; ids
-        lose it again when the file is read.
+        The file's path. ``merged`` (``--judged``) reads the rows with a grade in ``relevance``.
+        Texts that a spreadsheet would execute as formulas begin with an apostrophe. Ids lose it
+        when the file is read.
 
     Raises:
         ValueError: the table lacks a column, or the folder does not exist.
     """
     _check(table, path)
-    of_docs, of_queries = _texts(table, texts, queries)
-    out = table.copy()
-    out.insert(1, "query", [of_queries.get(query_id, "") for query_id in table["query_id"]])
-    out.insert(3, "text", [of_docs.get(doc_id, "") for doc_id in table["doc_id"]])
-    out.insert(4, "relevance", "")
+    text_of_doc, text_of_query = _texts(table, texts, queries)
+    pool = table.copy()
+    pool.insert(1, "query", [text_of_query.get(query_id, "") for query_id in table["query_id"]])
+    pool.insert(3, "text", [text_of_doc.get(doc_id, "") for doc_id in table["doc_id"]])
+    pool.insert(4, "relevance", "")
     with written_whole(path) as temporary:
-        escaped_table(out).to_csv(temporary, index=False)
+        escaped_table(pool).to_csv(temporary, index=False)
     return Path(path)
 
 
@@ -84,19 +85,21 @@ def write_pool_page(
     labels: Sequence[str] = (),
     title: str = "Documents to judge",
 ) -> Path:
-    """Write what ``Comparison.to_judge`` gave as one HTML page to judge in.
+    """Write the table of ``Comparison.to_judge`` as one HTML page to judge in.
 
-    The page needs no network and no server. Number keys judge, what was judged is kept in the
-    browser, and it is saved as a file of qrels that is merged with the judgments (``merged``).
-    Where the runs have a document is folded away, so that it does not sway who judges.
+    The page needs no network and no server. Number keys judge. The browser keeps the judgments, and
+    saves them as a file of qrels that ``merged`` reads. The ranks of documents in the runs are
+    folded away, so that they do not sway the judge.
 
     Args:
         table: documents to judge, with the columns ``query_id``, ``doc_id`` and ``rank_NAME`` for
             runs.
-        path, texts, queries: as in ``write_pool_csv``.
+        path: path of the file.
+        texts: texts of documents, as in ``write_pool_csv``.
+        queries: texts of queries, as in ``write_pool_csv``.
         max_rel: top grade of the scale, at most 9.
         labels: what the grades 0, 1, ... mean, at most one for each.
-        title: of the page.
+        title: title of the page.
 
     Returns:
         The file's path.
@@ -110,50 +113,63 @@ def write_pool_page(
     check_integer("max_rel", max_rel, most=MOST_GRADES - 1)
     _check_labels(labels, max_rel)
     template = page_template("ir_lexirecall.judging", "pool", "a page to judge in")
-    of_docs, of_queries = _texts(table, texts, queries)
-    ranks = [column for column in table.columns if str(column).startswith(_RANK)]
-    ids = table[["query_id", "doc_id"]].to_numpy().tolist()
-    places = table[ranks].astype(object).where(table[ranks].notna(), None).to_numpy().tolist()
-    pool = {
-        "fingerprint": hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()[
-            :16
-        ],
-        "runs": [str(column).removeprefix(_RANK) for column in ranks],
-        "grades": _labels_of_grades(labels, max_rel),
-        "queries": {
-            query: of_queries[query] for query in table["query_id"].unique() if query in of_queries
-        },
-        "documents": [
-            {"query": query, "doc": doc, "text": of_docs.get(doc), "ranks": place}
-            for (query, doc), place in zip(ids, places, strict=True)
-        ],
-    }
+    pool = _content(table, _texts(table, texts, queries), _labels_of_grades(labels, max_rel))
     page = template.render(title=title, pool=pool)
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     return Path(path)
 
 
+def _content(
+    table: pd.DataFrame,
+    texts: tuple[Mapping[str, str], Mapping[str, str]],
+    labels: Sequence[str],
+) -> dict[str, Any]:
+    """Return what the script of a page to judge in reads.
+
+    By its fingerprint, the browser finds the judgments of the same documents again.
+    """
+    text_of_doc, text_of_query = texts
+    columns = [column for column in table.columns if str(column).startswith(_RANK)]
+    ranks = table[columns].astype(object).where(table[columns].notna(), None).to_numpy().tolist()
+    ids = table[["query_id", "doc_id"]].to_numpy().tolist()
+    query_ids = table["query_id"].unique()
+    digest = hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()
+    return {
+        "fingerprint": digest[:16],
+        "runs": [str(column).removeprefix(_RANK) for column in columns],
+        "grades": labels,
+        "queries": {q: text_of_query[q] for q in query_ids if q in text_of_query},
+        "documents": [
+            {"query": query_id, "doc": doc_id, "text": text_of_doc.get(doc_id), "ranks": of_doc}
+            for (query_id, doc_id), of_doc in zip(ids, ranks, strict=True)
+        ],
+    }
+
+
 def _check_labels(labels: Sequence[str], max_rel: int) -> None:
     """Raise if the labels are not texts, or more than there are grades."""
     if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
         raise ValueError(
-            f"labels must be a list of texts, one for each of the grades 0, 1, ..., not {shown(labels)}"
+            "labels must be a list of texts, one for each of the grades 0, 1, ..., "
+            f"not {shown(labels)}"
         )
     if len(labels) > max_rel + 1:
         raise ValueError(
-            f"labels: there are {len(labels)}, but the grades are 0 to {max_rel}: {shown(labels[max_rel + 1])} "
-            f"has none; give max_rel={len(labels) - 1} (--max-rel), or leave it out"
+            f"labels: there are {len(labels)}, but the grades are 0 to {max_rel}: "
+            f"{shown(labels[max_rel + 1])} has none; give max_rel={len(labels) - 1} (--max-rel), "
+            "or leave it out"
         )
 
 
 def _labels_of_grades(labels: Sequence[str], max_rel: int) -> list[str]:
-    """Return a label for each of the grades from 0 to `max_rel`, empty where there is none."""
-    given = [*labels] or ["not relevant"]
-    return given + [""] * (max_rel + 1 - len(given))
+    """Return a label for each of the grades from 0 to `max_rel`; an empty one if it is missing."""
+    first_labels = [*labels] or ["not relevant"]
+    return first_labels + [""] * (max_rel + 1 - len(first_labels))
 
 
 def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Raise if a table has no documents, or a file cannot be written for want of a folder."""
     for column in ("query_id", "doc_id"):
         if column not in getattr(table, "columns", ()):
             raise ValueError(f"the table has no column {column!r}; give the table of to_judge")
@@ -170,10 +186,16 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 def page_template(
     package: str, name: str, what: str, filters: Mapping[str, Any] | None = None, **options: Any
 ) -> Any:
-    """The template ``name``.html of a package, which knows the version, and the style and the script beside it with their hashes.
+    """Return a template with its style and script.
 
-    ``filters`` and ``options`` are of its environment; where Jinja2 is not installed, the error
-    says that ``what`` needs it.
+    The template knows the version of this library, and the hashes of style and script.
+
+    Args:
+        package: the package that has the folder `templates`.
+        name: name of the files in it, without their endings.
+        what: what needs Jinja2, for the error if it is not installed.
+        filters: filters of the template, by name.
+        options: further options of Jinja2's environment.
     """
     jinja2 = required("jinja2", what, "Jinja2", "report")
     environment = jinja2.Environment(
@@ -185,46 +207,47 @@ def page_template(
     environment.filters.update(filters or {})
     environment.globals["version"] = version("ir-lexirecall")
     for kind, ending in (("style", "css"), ("script", "js")):
-        asset = (
-            files(package)
-            .joinpath(f"templates/{name}.{ending}")
-            .read_text(encoding="utf-8")
-            .strip()
-        )
+        file = files(package).joinpath(f"templates/{name}.{ending}")
+        asset = file.read_text(encoding="utf-8").strip()
+        digest = hashlib.sha256(asset.encode()).digest()
         environment.globals[kind] = asset
-        environment.globals[f"{kind}_hash"] = b64encode(
-            hashlib.sha256(asset.encode()).digest()
-        ).decode()
+        environment.globals[f"{kind}_hash"] = b64encode(digest).decode()
     return environment.get_template(f"{name}.html")
 
 
 def _texts(
     table: pd.DataFrame, texts: TextsLike | None, queries: TextsLike | None
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Texts of documents and of queries, by their ids."""
-    if isinstance(known := table.attrs.get("texts"), TextSources):
-        texts, queries = (
-            known.texts if texts is None else texts,
-            known.queries if queries is None else queries,
-        )
+    """Return the texts of documents and of queries, by id.
+
+    By default, they come from where the comparison has them.
+    """
+    sources = table.attrs.get("texts")
+    if isinstance(sources, TextSources):
+        texts = sources.texts if texts is None else texts
+        queries = sources.queries if queries is None else queries
     if queries is None and isinstance(texts, Collection):
         queries = texts
-    sources = [
-        load_collection(x) if isinstance(x, str) and x == DEMO else x for x in (texts, queries)
-    ]
-    of_docs = texts_of(sources[0], map(str, table["doc_id"]))
-    return of_docs, texts_of(sources[1], map(str, table["query_id"].unique()), QUERIES)
+    text_of_doc = texts_of(_loaded(texts), map(str, table["doc_id"]))
+    query_ids = map(str, table["query_id"].unique())
+    return text_of_doc, texts_of(_loaded(queries), query_ids, QUERIES)
+
+
+def _loaded(texts: TextsLike | None) -> TextsLike | None:
+    """Return the collection of the demo for its id; other texts as they are."""
+    is_demo = isinstance(texts, str) and texts == DEMO
+    return load_collection(DEMO) if is_demo else texts
 
 
 _KEPT = ("rules", "source", "threshold", "judged_only", "only_relevant", "order")
-"""What merged judgments keep of the first ones, beside their queries."""
+"""Attributes that merged judgments take over from the first ones, besides their queries."""
 
 
 def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
-    """Judgments with those of ``more`` (in any form) added; a document that both judge needs the same grade in both.
+    """Add more judgments, in any form, to judgments.
 
-    Subtopics, aspects and further columns are left out, with a warning: every document has one
-    grade, its highest.
+    A document in both needs the same grade in both. Subtopics, aspects and further columns are left
+    out, with a warning: every document has one grade, its highest.
 
     Raises:
         ValueError: a query or a grade that contradicts the judgments.
@@ -241,15 +264,14 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     if unknown:
         hint = form_hint(unknown, judgments.query_ids, ("added", "qrels'"))
         raise ValueError(
-            f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}; their first is "
-            f"{judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
+            f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}; "
+            f"their first is {judgments.query_ids[0]!r}{f'. {hint}' if hint else ''}"
         )
     with naming(name):
         both = Judgments.from_qrels(_with_grades_over_pooled(_rows(judgments), _rows(added)))
     # Queries without any judged document stay.
-    query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[
-        both.query
-    ]
+    index_of_query = [judgments.place[query_id] for query_id in both.query_ids]
+    query = np.array(index_of_query, dtype=np.int64)[both.query]
     both = replace(both, query_ids=judgments.query_ids, query=query)
     kept = {name: getattr(judgments, name) for name in _KEPT}
     return replace(both, **kept).excluding(judgments.excluded)
@@ -257,15 +279,16 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
 
 @entry
 def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put together what two judges judged: what they agree on, and the documents to which they gave two grades.
+    """Merge the judgments of two judges, and list their disagreements.
 
     Args:
-        a, b: the judgments of either, in any form that ``evaluate`` takes, or a file of
+        a: judgments of one judge, in any form that ``evaluate`` takes, or a file of
             ``write_pool_csv`` with grades.
+        b: judgments of the other judge.
 
     Returns:
-        Judgments (``query_id``, ``doc_id``, ``relevance``) of the documents that both gave the same
-        grade, or that one of them judged alone; and disagreements (``query_id``, ``doc_id``,
+        Judgments (``query_id``, ``doc_id``, ``relevance``) of the documents with the same grade by
+        both, or with a grade by one judge only; and disagreements (``query_id``, ``doc_id``,
         ``grade_a``, ``grade_b``), which ``write_pool_page`` takes to be judged again.
 
     Raises:
@@ -275,39 +298,47 @@ def merged_judges(a: QrelsLike, b: QrelsLike) -> tuple[pd.DataFrame, pd.DataFram
     >>> agreed.values.tolist(), differ.values.tolist()
     ([['q', 'd', 1], ['q', 'f', 1]], [['q', 'e', 0, 2]])
     """
-    judged = [_judgments_of(source) for source in (a, b)]
-    first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in judged)
-    if {*first["query_id"]}.isdisjoint(second["query_id"]):
-        of_a, of_b = judged[0].query_ids, judged[1].query_ids
-        hint = form_hint(of_a, of_b, ("first judge's", "second judge's"))
-        raise ValueError(
-            "the two judges have no query in common; are these judgments of the same pool? Their first are "
-            f"{of_a[0]!r} and {of_b[0]!r}{f'. {hint}' if hint else ''}"
-        )
-    both = first.merge(
-        second, on=["query_id", "doc_id"], how="outer", suffixes=("_a", "_b"), sort=True
-    )
-    both = both.rename(columns={"relevance_a": "grade_a", "relevance_b": "grade_b"})
-    numbers = (
-        np.int64 if all(np.all(one.grade == np.round(one.grade)) for one in judged) else np.float64
-    )
-    judged_a, judged_b = (is_judged(both[name].to_numpy()) for name in ("grade_a", "grade_b"))
+    by_a, by_b = _judgments_of(a), _judgments_of(b)
+    both = _grades_of_both(by_a, by_b)
+    are_whole = all(np.all(one.grade == np.round(one.grade)) for one in (by_a, by_b))
+    kind = np.int64 if are_whole else np.float64
+
+    judged_a = is_judged(both["grade_a"].to_numpy())
+    judged_b = is_judged(both["grade_b"].to_numpy())
     differ = judged_a & judged_b & (both["grade_a"] != both["grade_b"])
-    # What a judge left at a negative grade was pooled: the other one's grade counts.
+    # A document with a negative grade was pooled but not judged: the other judge's grade counts.
     relevance = both["grade_a"].where(judged_a | both["grade_b"].isna(), both["grade_b"])
-    agreed = both[~differ].assign(relevance=relevance[~differ].astype(numbers))
-    disputed = both[differ].astype({"grade_a": numbers, "grade_b": numbers}).reset_index(drop=True)
+    agreed = both[~differ].assign(relevance=relevance[~differ].astype(kind))
+    disputed = both[differ].astype({"grade_a": kind, "grade_b": kind}).reset_index(drop=True)
     return agreed[["query_id", "doc_id", "relevance"]].reset_index(drop=True), disputed
 
 
+def _grades_of_both(a: Judgments, b: Judgments) -> pd.DataFrame:
+    """Return the grades that two judges gave, a row for each document that either judged.
+
+    Raises:
+        ValueError: no query was judged by both.
+    """
+    first, second = (pd.DataFrame(_rows(one).to_dict(as_series=False)) for one in (a, b))
+    if {*first["query_id"]}.isdisjoint(second["query_id"]):
+        hint = form_hint(a.query_ids, b.query_ids, ("first judge's", "second judge's"))
+        raise ValueError(
+            "the two judges have no query in common; are these judgments of the same pool? Their "
+            f"first are {a.query_ids[0]!r} and {b.query_ids[0]!r}{f'. {hint}' if hint else ''}"
+        )
+    ids = ["query_id", "doc_id"]
+    both = first.merge(second, on=ids, how="outer", suffixes=("_a", "_b"), sort=True)
+    return both.rename(columns={"relevance_a": "grade_a", "relevance_b": "grade_b"})
+
+
 def _with_grades_over_pooled(*tables: pl.DataFrame) -> pl.DataFrame:
-    """Put judgments together; a document that one of them judged loses the others' negative grades."""
+    """Stack judgments, without negative grades of documents that others judged."""
     rows = stacked(tables)
     is_graded = is_judged(rows["relevance"].to_numpy())
     if is_graded.all():
         return rows
     pairs = list(zip(rows["query_id"].to_list(), rows["doc_id"].to_list(), strict=True))
-    graded = {pair for pair, known in zip(pairs, is_graded.tolist(), strict=True) if known}
+    graded = set(compress(pairs, is_graded.tolist()))
     kept = is_graded | np.array([pair not in graded for pair in pairs])
     return rows[np.flatnonzero(kept)]
 
