@@ -22,7 +22,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import FIRST, check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, ranks_from_arrow, ranks_to_arrow
-from ir_lexirecall.evaluation.scored_runs import tie_range
+from ir_lexirecall.evaluation.scored_runs import tie_mean, tie_range
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.counts import PreferenceCounts, explain, is_pairwise
 from ir_lexirecall.preferences.functions import LEXICOGRAPHIC, PAIRWISE
@@ -210,11 +210,11 @@ def collected_runs(
         judgments.cached(("m", judgments.threshold), lambda: m)
     of_measures, ends = (
         numbers("values", len(measures), size),
-        numbers("ends", 2, len(measures), size),
+        numbers("ends", 3, len(measures), size),
     )
     alone, some = ~depth.any(axis=0), tied.any(axis=0)
     of_measures[:, :, alone] = numbers("of_none", len(measures))[:, np.newaxis, alone]
-    low, high = np.where(some, ends, of_measures)
+    low, high, expected = np.where(some, ends, of_measures)
     runs: dict[str, AlignedRun] = {}
     for s, name in enumerate(names):
         is_tied = bool(tied[s].any())
@@ -224,6 +224,7 @@ def collected_runs(
         run.cached(("found", judgments.threshold), partial(np.asarray, found_by[s]))
         for i, measure in enumerate(measures.values()):
             run.cached(("ends", measure), partial(tuple, (low[i, s], high[i, s])))
+            run.cached(("expected", measure), partial(np.asarray, expected[i, s]))
         if not judged[s].any() and queries:
             of_first = exchange.qrels.filter(F.col("query_id") == query_ids[0])
             first_judgments = exchange.whole or Judgments.from_qrels(of_first.toArrow())
@@ -262,7 +263,7 @@ def summary(
     depth, the judged documents that they retrieved, those among the first ten, whether one is tied,
     and the relevant documents that they retrieved; their standing by each preference that orders
     them. ``values``: of M measures of the runs; ``of_none``: of a query that no run has. ``ends``:
-    where documents tie, the lowest and the highest of these values. ``pairwise``: for each of the
+    where documents tie, the lowest, the highest and the mean of these values. ``pairwise``: for each of the
     other preferences its value for the pairs (i, j), i < j.
     """
     runs = aligned(judgments, tables)
@@ -304,7 +305,7 @@ def summary(
     asked = [(measure, run) for measure in measures.values() for run in every if queries]
     of_measures = [values(measure, run).astype(np.float64) for measure, run in asked]
     ends = [
-        tie_range(measure, run, value)
+        (*tie_range(measure, run, value), tie_mean(measure, run, value))
         for (measure, run), value in zip(asked, of_measures, strict=True)
     ]
     is_in_run = np.any(depths, axis=0)
@@ -316,7 +317,10 @@ def summary(
         "values": lists(of_measures, queries, np.float64, is_in_run),
         "of_none": lists(of_measures[:: len(every)], queries, np.float64, ~is_in_run),
         "ends": lists(
-            [pair[i] for i in (0, 1) for pair in ends], queries, np.float64, np.any(tied, axis=0)
+            [of_one[i] for i in (0, 1, 2) for of_one in ends],
+            queries,
+            np.float64,
+            np.any(tied, axis=0),
         ),
         "pairwise": lists(pairwise, queries, np.float64, is_in_run),
     }

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, ranges
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    position_in_segment,
+    ranges,
+    starts_segment,
+)
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall.data.judgments import Judgments
 
@@ -162,16 +169,30 @@ class AlignedRun(Memoised):
         return self.keeping(self.is_judged)
 
     def keeping(self, which: Bools) -> AlignedRun:
-        """Return the ranking of some of its documents alone, which move up."""
+        """Return the ranking of some of its documents alone, which move up.
+
+        Documents of equal score stay tied: those that are kept share the ranks of their group.
+        """
         query = self.query[which]
+        rank = position_in_segment(query) + 1
         return replace(
             self,
             query=query,
             doc=self.doc[which],
-            rank=position_in_segment(query) + 1,
+            rank=rank,
             depth=np.bincount(query, minlength=len(self.judgments)),
-            ties=None,
+            ties=self._ties_of(query, rank, which),
         )
+
+    def _ties_of(self, query: Ints, rank: Ints, which: Bools) -> Ties | None:
+        """Return the ties among some of the documents, whose new ranks are given."""
+        if self.ties is None or len(query) == 0:
+            return None
+        score_begins = self.tied()[0][which]
+        starts = starts_segment(query) | starts_segment(score_begins)
+        start = starts.nonzero()[0]
+        group = np.cumsum(starts) - 1
+        return Ties.among(rank[start][group], np.diff(start, append=len(query))[group])
 
     def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
         """Return the ranking with documents of equal score ordered by grade.

@@ -8,7 +8,7 @@ from typing import Literal, overload
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
@@ -18,8 +18,11 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import (
     ScoredRuns,
     check_runs,
+    is_notable,
     read_run,
+    runs_by_name,
     source_of,
+    tie_mean,
     tie_range,
     tie_warning,
 )
@@ -173,9 +176,9 @@ def _diagnostics(
     for name, measure in measures.items():
         if scoring.is_native(measure):
             low, high = tie_range(measure, aligned, values_of[name])
-            warning = tie_warning(name, measure, low, high)
-            if warning:
-                warnings.append(warning)
+            if is_notable(measure, low, high):
+                mean = tie_mean(measure, aligned, values_of[name])
+                warnings.append(tie_warning(name, measure, low, mean, high))
     return warnings
 
 
@@ -183,85 +186,125 @@ def _diagnostics(
 def tie_audit(
     measures: MeasuresLike,
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike | AlignedRun],
+    runs: Mapping[str, RunLike | AlignedRun] | RunLike | AlignedRun,
     *,
     allow_empty: bool = False,
     by_query: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Evaluate runs with tied documents in trec_eval's order, best first and worst first (by grade).
+    """Evaluate runs with tied documents best first, worst first, and on average over all orders.
 
     Documents of equal score (as 32-bit floats) have no order of their own; trec_eval's rule,
-    descending ids, is one choice. The range between the best and the worst order says what that
-    choice can change. It holds every order of the tied documents for measures that never fall when
-    a better document moves up (of one aspect; RBU and TOMA are ordered by the grade of relevance).
+    descending ids, is one choice. The range between the best and the worst order (by grade) says
+    what that choice can change. It holds every order of the tied documents for measures that never
+    fall when a better document moves up (of one aspect; RBU and TOMA are ordered by the grade of
+    relevance).
+
+    The expected value is the exact mean over all orders, each equally likely. A document of a group
+    of n has each of its n ranks with probability 1/n, and s of the K other relevant documents of the
+    group are among the j ranks above it with probability C(K, s) C(n-1-K, j-s) / C(n-1, j). So the
+    expected AP is, with R relevant documents in the group that begins below rank a, of which L
+    stand above it,
+
+        (1/m) sum over groups and j = 1..n of (R/n) (L + 1 + (j-1)(R-1)/(n-1)) / (a + j)
 
     Args:
         measures: as in ``evaluate``.
         qrels: judgments in any form.
-        runs: at least one run by name, in any form.
+        runs: at least one run by name, or one run alone, in any form.
         allow_empty: take runs without a query or document in common with the qrels, with a warning.
         by_query: a row for every query whose value is not a point, instead of the means.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per run and measure: ``run``, ``measure``, ``lowest``, ``value`` (in trec_eval's
-            order), ``highest`` (means over queries), ``tied_queries`` (whose value is not a point),
-            ``changed_preferences`` (queries on which the order of ties decides whether this run is
-            better than, equal to or worse than another one). With ``by_query``: ``run``,
-            ``measure``, ``query_id``, ``lowest``, ``value``, ``highest``, ``changes_preference``.
+            order), ``expected``, ``highest`` (means over queries), ``tied_queries`` (whose value is
+            not a point), ``changed_preferences`` (queries on which the order of ties decides
+            whether this run is better than, equal to or worse than another one). With ``by_query``:
+            ``run``, ``measure``, ``query_id``, ``lowest``, ``value``, ``expected``, ``highest``,
+            ``changes_preference``. ``expected`` is NaN for INST, MM, WHAM and measures of your own
+            where a query has more than 4,096 orders (120 for measures of other programs), and for
+            cascades per document and interpolated precision where groups are too large to count.
 
     Raises:
         ValueError: bad input; the message names the first offender.
 
+    Source: McSherry, Najork, Computing Information Retrieval Performance Measures Efficiently in
+    the Presence of Tied Scores, ECIR 2008 (P, R, F1, AP, RR, nDCG); the library's own for others.
+
     >>> qrels = {"q": {"a": 1, "b": 0}}
     >>> runs = {"constant": {"q": {"a": 1.0, "b": 1.0}}, "sorted": {"q": {"a": 2.0, "b": 1.0}}}
-    >>> tie_audit("RR", qrels, runs)
-            run measure  lowest  value  highest  tied_queries  changed_preferences
-    0  constant      RR     0.5    0.5      1.0             1                    1
-    1    sorted      RR     1.0    1.0      1.0             0                    1
+    >>> tie_audit("RR", qrels, runs).iloc[:, :6]
+            run measure  lowest  value  expected  highest
+    0  constant      RR     0.5    0.5      0.75      1.0
+    1    sorted      RR     1.0    1.0      1.00      1.0
     """
-    check_runs(runs, 1)
+    named = runs_by_name(runs)
+    check_runs(named, 1)
     scored = ScoredRuns.from_runs(
-        parse_measures(measures), qrels, runs, allow_empty=allow_empty, progress=progress
+        parse_measures(measures), qrels, named, allow_empty=allow_empty, progress=progress
     )
     scored.warn_of_hardly_judged()
-    tables = []
-    for name, measure in scored.measures.items():
-        low, high = scored.tie_ranges(name)
-        value, moves = scored.values[name], low < high
-        # Ties decide nothing between two runs where the intervals keep apart, or are one and the
-        # same point.
-        changes = np.zeros(value.shape, dtype=bool)
-        for a in range(len(value)):
-            sure = (low[a] > high) | (high[a] < low) | ((low[a] == high) & (high[a] == low))
-            sure[a] = True
-            changes[a] = ~sure.all(axis=0)
-        ends = {"lowest": low, "value": value, "highest": high}
-        if by_query:
-            run, query = np.nonzero(moves)
-            columns = {
-                "run": [scored.names[i] for i in run.tolist()],
-                "measure": name,
-                "query_id": [scored.judgments.query_ids[q] for q in query.tolist()],
-                **{end: values[run, query] for end, values in ends.items()},
-                "changes_preference": changes[run, query],
-            }
-        else:
-            columns = {
-                "run": scored.names,
-                "measure": name,
-                **{
-                    end: [scoring.aggregate(measure, row) for row in values]
-                    for end, values in ends.items()
-                },
-                "tied_queries": moves.sum(axis=1),
-                "changed_preferences": changes.sum(axis=1),
-            }
-        tables.append(pd.DataFrame(columns))
-    table = pd.concat(tables, ignore_index=True)
+    audit = _audit_by_query if by_query else _audit_of_means
+    table = pd.concat([audit(scored, name) for name in scored.measures], ignore_index=True)
     table.attrs.update(function="tie_audit", queries=len(scored.judgments), versions=versions())
     return table
+
+
+def _audit_of_means(scored: ScoredRuns, name: str) -> pd.DataFrame:
+    """Return the means of a measure, a row for each run."""
+    ends, measure = _ends(scored, name), scored.measures[name]
+    means = {
+        end: [scoring.aggregate(measure, row) for row in values] for end, values in ends.items()
+    }
+    low, high = ends["lowest"], ends["highest"]
+    columns = {
+        "run": scored.names,
+        "measure": name,
+        **means,
+        "tied_queries": (low < high).sum(axis=1),
+        "changed_preferences": _changes_preference(low, high).sum(axis=1),
+    }
+    return pd.DataFrame(columns)
+
+
+def _audit_by_query(scored: ScoredRuns, name: str) -> pd.DataFrame:
+    """Return the values of a measure, a row for each run and query that ties move."""
+    ends = _ends(scored, name)
+    low, high = ends["lowest"], ends["highest"]
+    run, query = np.nonzero(low < high)
+    columns = {
+        "run": [scored.names[i] for i in run.tolist()],
+        "measure": name,
+        "query_id": [scored.judgments.query_ids[q] for q in query.tolist()],
+        **{end: values[run, query] for end, values in ends.items()},
+        "changes_preference": _changes_preference(low, high)[run, query],
+    }
+    return pd.DataFrame(columns)
+
+
+def _ends(scored: ScoredRuns, name: str) -> dict[str, Floats]:
+    """Return the lowest, actual, expected and highest values of a measure, shape ``(S, Q)``."""
+    low, high = scored.tie_ranges(name)
+    return {
+        "lowest": low,
+        "value": scored.values[name],
+        "expected": scored.expected_values(name),
+        "highest": high,
+    }
+
+
+def _changes_preference(low: Floats, high: Floats) -> Bools:
+    """Return where ties decide which of two runs is better, shape ``(S, Q)``.
+
+    They decide nothing where the intervals keep apart, or are one and the same point.
+    """
+    changes = np.zeros(low.shape, dtype=bool)
+    for a in range(len(low)):
+        sure = (low[a] > high) | (high[a] < low) | ((low[a] == high) & (high[a] == low))
+        sure[a] = True
+        changes[a] = ~sure.all(axis=0)
+    return changes
 
 
 @entry

@@ -5,6 +5,7 @@ Comparisons, benchmarks and studies work on it.
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
@@ -22,6 +23,7 @@ from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repe
 from ir_lexirecall._util.lazy import Memoised, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, ranks_as_given
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
@@ -29,6 +31,7 @@ from ir_lexirecall.data.matching import check_matches, hardly_judged
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.io.schemas import RUN
 from ir_lexirecall.io.source import Kind, Source, what_is
+from ir_lexirecall.measures.expected import expected_values
 from ir_lexirecall.measures.scoring import aggregate, check_judgments, values
 
 NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
@@ -230,6 +233,12 @@ class ScoredRuns(Memoised):
         low, high = zip(*(tie_range(measure, run, value) for run, value in pairs), strict=True)
         return np.stack(low), np.stack(high)
 
+    def expected_values(self, name: str) -> Floats:
+        """Return the mean of a measure over all orders of ties, shape ``(S, Q)``."""
+        measure = self.measures[name]
+        pairs = zip(self.runs.values(), self.values[name], strict=True)
+        return np.stack([tie_mean(measure, run, value) for run, value in pairs])
+
     def tie_warnings(self) -> Iterator[tuple[str, str, str, str]]:
         """Yield means that documents of equal score could change by more than 0.005.
 
@@ -239,13 +248,15 @@ class ScoredRuns(Memoised):
             return
         for name, measure in self.measures.items():
             for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
-                if (warning := tie_warning(name, measure, low, high)) is not None:
-                    yield (
-                        run,
-                        name,
-                        f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}",
-                        warning,
-                    )
+                if not is_notable(measure, low, high):
+                    continue
+                expected = tie_mean(measure, self.runs[run], self.value_of(run, name))
+                ends = f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}"
+                yield run, name, ends, tie_warning(name, measure, low, expected, high)
+
+    def value_of(self, run: str, name: str) -> Floats:
+        """Return the values of a measure for one run, shape ``(Q,)``."""
+        return self.values[name][self.names.index(run)]
 
     def check_defined(self) -> None:
         """Raise if a value is not a finite number."""
@@ -284,6 +295,23 @@ def check_runs(runs: Any, least: int) -> None:
         )
     if (twice := repeated([str(name) for name in runs])) is not None:
         raise ValueError(f"two runs have the same name, {twice}")
+
+
+def runs_by_name(runs: Any) -> Any:
+    """Return runs by name, also where one run is given alone.
+
+    A run alone gets its file's name, else ``run``. Scores by document by query are one run.
+
+    >>> runs_by_name({"q": {"a": 1.0}}), runs_by_name({"bm25": {"q": {"a": 1.0}}})
+    ({'run': {'q': {'a': 1.0}}}, {'bm25': {'q': {'a': 1.0}}})
+    """
+    if isinstance(runs, (str, os.PathLike)):
+        return {os.path.basename(os.fspath(runs)): runs}
+    if not isinstance(runs, Mapping):
+        return {"run": runs}
+    ranking = next((ranking for ranking in runs.values() if isinstance(ranking, Mapping)), {})
+    is_one_run = any(isinstance(score, numbers.Real) for score in ranking.values())
+    return {"run": runs} if is_one_run else runs
 
 
 def run_name(name: str | int | None) -> str | None:
@@ -366,13 +394,46 @@ def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Float
     return run.cached(("ends", measure), ends)
 
 
-def tie_warning(name: str, measure: IRMeasure, low: Floats, high: Floats) -> str | None:
-    """Return a sentence if ties could change the mean of a measure by more than 0.005."""
-    lowest, highest = aggregate(measure, low), aggregate(measure, high)
-    if not highest - lowest > NOTABLE:
-        return None
+def tie_mean(measure: IRMeasure, run: AlignedRun, value: Floats) -> Floats:
+    """Return the mean of a measure over all orders of ties, shape ``(Q,)``.
+
+    Queries without ties keep their ``value``; NaN where the mean cannot be had exactly.
+
+    >>> from ir_lexirecall.data.judgments import Judgments
+    >>> from ir_lexirecall.data.alignment import align
+    >>> from ir_measures import RR
+    >>> run = align(Judgments.from_qrels({"q": {"a": 1, "b": 0}}), {"q": {"a": 1.0, "b": 1.0}})
+    >>> tie_mean(RR, run, values(RR, run))
+    array([0.75])
+    """
+    if not run.is_tied:
+        return value
+
+    def mean() -> Floats:
+        query, *orders = run.tied_queries()
+        expected = expected_values(measure, run.restricted_to(query))
+        # Where ties change nothing, sums in another order must not say otherwise.
+        for known in (value[query], *(values(measure, order) for order in orders)):
+            expected = np.where(same(expected, known), known, expected)
+        results = value.copy()
+        results[query] = expected
+        return results
+
+    return run.cached(("expected", measure), mean)
+
+
+def is_notable(measure: IRMeasure, low: Floats, high: Floats) -> bool:
+    """Return whether ties could change the mean of a measure by more than 0.005."""
+    return aggregate(measure, high) - aggregate(measure, low) > NOTABLE
+
+
+def tie_warning(name: str, measure: IRMeasure, low: Floats, expected: Floats, high: Floats) -> str:
+    """Return a sentence on what ties could change of the mean of a measure."""
+    lowest, mean, highest = (aggregate(measure, each) for each in (low, expected, high))
     queries = int((low < high).sum())
+    tied = f"ties in {queries} quer{'y' if queries == 1 else 'ies'}"
+    average = "" if np.isnan(mean) else f", {mean:.3f} on average over all orders"
     return (
-        f"tied scores leave {name} between {lowest:.3f} and {highest:.3f} (ties in {queries} "
-        f"quer{'y' if queries == 1 else 'ies'}); break the ties, or see tie_audit."
+        f"tied scores leave {name} between {lowest:.3f} and {highest:.3f}{average} ({tied}); "
+        "break the ties, or see tie_audit."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial, reduce
@@ -221,6 +221,10 @@ class TOMA(_AspectMeasure):
             )
 
     def score(self, run: AlignedRun) -> Floats:
+        return values(*self.as_base(run))
+
+    def as_base(self, run: AlignedRun) -> tuple[IRMeasure, AlignedRun, float | None]:
+        """Return the base measure, the ranking with weights for grades, and the threshold."""
         positions, embedding = {}, {}
         for name, grades, positions[name] in self.positions(run.judgments):
             # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
@@ -231,7 +235,7 @@ class TOMA(_AspectMeasure):
             embedding, positions, distance=self["distance"], gate=self["gate"]
         )
         threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
-        return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
+        return self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold
 
 
 class _MeanMeasure(_AspectMeasure, register=False):
@@ -264,8 +268,15 @@ class _MeanMeasure(_AspectMeasure, register=False):
                 f"{', '.join(self['aspects'])}"
             )
 
-    def base_scores(self, run: AlignedRun) -> tuple[Floats, Floats]:
-        """Return base scores of every aspect, shape `(aspects, Q)`, and weights, `(aspects, 1)`."""
+    def base_scores(
+        self, run: AlignedRun, score: Callable[..., Floats] = values
+    ) -> tuple[Floats, Floats]:
+        """Return base scores of every aspect, shape `(aspects, Q)`, and weights, `(aspects, 1)`.
+
+        Args:
+            run: the ranking.
+            score: gives the values of the base measure for a ranking and a threshold.
+        """
         base, binarize, scores = self.base_measure(), self["binarize"], []
         for name, grades, position in self.positions(run.judgments):
             threshold = binarize or 1
@@ -278,7 +289,7 @@ class _MeanMeasure(_AspectMeasure, register=False):
                     )
                 threshold = grades[1 if binarize == "any" else (len(grades) + 1) // 2]
             graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
-            scores.append(values(base, graded, threshold))
+            scores.append(score(base, graded, threshold))
         weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
         return np.stack(scores), np.array([[float(weights[name])] for name in self["aspects"]])
 
@@ -318,7 +329,10 @@ class CAM(_MeanMeasure):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        scores, p = self.base_scores(run)
+        return self.mean_of(*self.base_scores(run))
+
+    def mean_of(self, scores: Floats, p: Floats) -> Floats:
+        """Return the weighted mean over aspects of the base scores."""
         # One after the other: ``numpy.sum`` groups terms differently for different numbers of
         # queries.
         return np.add.accumulate(p / p.sum() * scores)[-1]

@@ -7,6 +7,7 @@ query without relevant documents scores 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -199,11 +200,16 @@ class EU(DiversityMeasure):
         utility = novel_utility(
             judgments, pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"]
         )
+        return self.less_effort(run, utility)
+
+    def less_effort(self, run: AlignedRun, utility: Floats) -> Floats:
+        """Return the utility of each query less the effort of reading the ranking."""
+        k = self["cutoff"]
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
         i = np.arange(1, int(looked_at.max(initial=0)) + 1)
         # Sum of 1 / (1 + log2 i) for i = 1..looked_at.
         effort = np.r_[0.0, np.cumsum(1 / (1 + np.log2(i)))][looked_at]
-        return np.where(judgments.has_weight, utility - self["e"] * effort, 0.0)
+        return np.where(run.judgments.has_weight, utility - self["e"] * effort, 0.0)
 
 
 def novel_utility(judgments: Judgments, pair: Ints, worth: Floats, alpha: float) -> Floats:
@@ -350,14 +356,23 @@ class IA(ComposedMeasure, DiversityMeasure):
     params: dict[str, Any] = {"cutoff": cutoff(), "base": BASE}
 
     def score(self, run: AlignedRun) -> Floats:
-        base, judgments, aspects = self.base_measure(), run.judgments, run.judgments.aspects
-        value, of_one_aspect = np.zeros(len(judgments)), judgments.with_grades(judgments.grade)
+        base, value = self.base_measure(), np.zeros(len(run.judgments))
+        for ranking, query, weight in self.by_subtopic(run):
+            value[query] += weight * values(base, ranking, 1)[query]
+        return value
+
+    def by_subtopic(self, run: AlignedRun) -> Iterator[tuple[AlignedRun, Ints, Floats]]:
+        """Yield the ranking judged for the first subtopic of all queries, then the second, ...
+
+        Each one comes with the queries that have this subtopic, and its weight for them.
+        """
+        judgments, aspects = run.judgments, run.judgments.aspects
+        of_one_aspect = judgments.with_grades(judgments.grade)
         counted = np.flatnonzero(aspects.weight > 0)
         number_in_query = np.full(len(aspects.query), -1)
         number_in_query[counted] = position_in_segment(aspects.query[counted])
-        for number_of_aspect in range(
-            int(number_in_query.max(initial=-1)) + 1
-        ):  # the first aspect of all queries, then the second, ...
+        first, size = run.tied()
+        for number_of_aspect in range(int(number_in_query.max(initial=-1)) + 1):
             row = np.flatnonzero(number_in_query[aspects.aspect] == number_of_aspect)
             judged = aspects.doc[row]
             number = np.full(len(judgments.query), -1)
@@ -371,9 +386,7 @@ class IA(ComposedMeasure, DiversityMeasure):
                 query=run.query[keep],
                 doc=doc[keep],
                 rank=run.rank[keep],
-                ties=None,
+                ties=None if run.ties is None else type(run.ties).among(first[keep], size[keep]),
             )
             pair = np.flatnonzero(number_in_query == number_of_aspect)
-            query = aspects.query[pair]
-            value[query] += aspects.weight[pair] * values(base, ranking, 1)[query]
-        return value
+            yield ranking, aspects.query[pair], aspects.weight[pair]

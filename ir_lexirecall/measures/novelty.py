@@ -118,8 +118,11 @@ class nDCU(EU):
         return -inf if self["e"] else 0.0, inf
 
     def score(self, run: AlignedRun) -> Floats:
-        judgments = run.judgments
-        ideal = judgments.cached(
+        return ratio(super().score(run), self.ideal(run.judgments))
+
+    def ideal(self, judgments: Judgments) -> Floats:
+        """Return the expected utility of the greedy ideal ranking of each query."""
+        best: Floats = judgments.cached(
             ("ideal utility", str(self)),
             lambda: ideal_gain(
                 judgments,
@@ -130,7 +133,7 @@ class nDCU(EU):
                 effort=self["e"],
             ),
         )
-        return ratio(super().score(run), ideal)
+        return best
 
 
 def gain_of_rows(measure: DiversityMeasure, judgments: Judgments) -> Floats:
@@ -262,8 +265,11 @@ class alpha_nDCG_G(Novelty):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        judgments = run.judgments
-        ideal = judgments.cached(
+        return ratio(super().score(run), self.ideal(run.judgments))
+
+    def ideal(self, judgments: Judgments) -> Floats:
+        """Return the discounted gain of the greedy ideal ranking of each query."""
+        best: Floats = judgments.cached(
             ("graded ideal", str(self)),
             lambda: ideal_gain(
                 judgments,
@@ -273,7 +279,7 @@ class alpha_nDCG_G(Novelty):
                 depth=inf if self["cutoff"] is None else self["cutoff"],
             ),
         )
-        return ratio(super().score(run), ideal)
+        return best
 
 
 class NRBP_G(Novelty):

@@ -76,7 +76,7 @@ def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     return per_query_sum(run.query, np.where(run.rank <= k, terms, 0.0), len(run.depth))
 
 
-def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
+def linear_gain(measure: Measure, run: AlignedRun) -> Floats:
     """Return the grade of each judged document between min_rel and max_rel, scaled to [0, 1]."""
     low, high = measure["min_rel"], measure["max_rel"]
     if low >= high:
@@ -114,15 +114,20 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats) -> Utility:
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """Compute SDCG: V(i) = 1 / log2(i + 1) down to rank k."""
     i = np.arange(1, min(cutoff_of(measure), PROGRAM_DEPTH + 1) + 1)
-    return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(i))
+    return _weighted(run, linear_gain(measure, run), 1 / log2_of_next(i))
 
 
 @computes(BY_OTHERS, "INSQ")
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """Compute INSQ: V(i) = (2T / (i + 2T - 1))^2."""
+    return _weighted(run, linear_gain(measure, run), inverse_squares(measure))
+
+
+def inverse_squares(measure: Measure) -> Floats:
+    """Return V(i) of INSQ down to rank 1,001."""
     t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
     i = np.arange(2, PROGRAM_DEPTH + 2)
-    return _weighted(run, _linear_gain(measure, run), np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2])
+    return np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
 
 
 @computes(BY_OTHERS, "INST")
@@ -134,7 +139,7 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     t = number(
         measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR
     )  # below, V(2) could be above V(1)
-    gain, queries = _linear_gain(measure, run), len(run.depth)
+    gain, queries = linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
     # Behind the last gain of each query stands a document without gain, at rank 1,001.
@@ -160,7 +165,7 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     """Compute BPM, the mean gain down to the rank at which the gain reaches T, or rank k."""
     t, k = number(measure, "T"), cutoff_of(measure)
-    gain, queries = _linear_gain(measure, run), len(run.depth)
+    gain, queries = linear_gain(measure, run), len(run.depth)
     end = min(k, PROGRAM_DEPTH) if t > 0 else 1
     keep = (gain > 0) & (run.rank <= end)
     query, rank = run.query[keep], run.rank[keep]
@@ -176,7 +181,7 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 @computes(BY_OTHERS, "NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """Compute NERR8 to NERR11: V(i) is the discount times the product of 1 - r_j over j < i."""
-    r, discount, k = _linear_gain(measure, run), nerr_discount(measure), cutoff_of(measure)
+    r, discount, k = linear_gain(measure, run), nerr_discount(measure), cutoff_of(measure)
     end, unjudged = min(k, PROGRAM_DEPTH), np.zeros(len(run.depth))
     items, utility = discounts.cwl(run.query, run.rank, r, discount, end=end, unjudged=unjudged)
     if k <= PROGRAM_DEPTH:
@@ -248,8 +253,7 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
     without a relevant document, and breaks ties of scores in another way. Its condensed lists keep
     every document that the qrels name, pooled ones of negative grades among them.
     """
-    if optional(measure, "judged_only"):
-        run = run.keeping(np.ones(len(run.doc), dtype=bool))
+    run = condensed_by_ndeval(measure, run)
     if "cutoff" in measure.SUPPORTED_PARAMS and optional(measure, "cutoff") is None:
         raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
     covered = coverage(run, measure["rel"], cutoff_of(measure))
@@ -260,8 +264,26 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
             return _intent_aware_precision(covered, cutoff_of(measure))
         case "AP_IA":
             return _intent_aware_average_precision(covered)
-    novelty = _Novelty.of(measure)
-    total = novelty.total(covered)
+    return normalised_novelty(measure, run, Novelty.of(measure).total(covered), covered.subtopics)
+
+
+def condensed_by_ndeval(measure: Measure, run: AlignedRun) -> AlignedRun:
+    """Return the ranking, with `judged_only` of every document that the qrels name."""
+    if optional(measure, "judged_only"):
+        return run.keeping(np.ones(len(run.doc), dtype=bool))
+    return run
+
+
+def normalised_novelty(measure: Measure, run: AlignedRun, total: Floats, subtopics: Ints) -> Floats:
+    """Return the sums of discounted gains as ndeval divides them.
+
+    Args:
+        measure: one of ndeval's measures.
+        run: the ranking.
+        total: the sum of each query.
+        subtopics: number of subtopics with a relevant document of each query.
+    """
+    novelty = Novelty.of(measure)
     if measure.NAME in _NORMALIZED:
         judgments = run.judgments
         ideal = judgments.cached(
@@ -269,10 +291,10 @@ def ndeval_values(measure: Measure, run: AlignedRun) -> Floats:
         )
         return ratio(total, ideal)
     if measure.NAME == "NRBP":
-        return ratio(total * (1 - (1 - novelty.alpha) * measure["beta"]), covered.subtopics)
+        return ratio(total * (1 - (1 - novelty.alpha) * measure["beta"]), subtopics)
     if novelty.cutoff == 1:
         return total
-    return ratio(total, covered.subtopics * novelty.largest(measure))
+    return ratio(total, subtopics * novelty.largest(measure))
 
 
 def _intent_aware_precision(covered: Coverage, k: int) -> Floats:
@@ -289,7 +311,7 @@ def _intent_aware_average_precision(covered: Coverage) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Novelty:
+class Novelty:
     """Sum over ranks of discounted gains, each smaller with earlier ones on the same subtopic.
 
     Attributes:
@@ -305,7 +327,7 @@ class _Novelty:
     cutoff: int
 
     @classmethod
-    def of(cls, measure: Measure) -> _Novelty:
+    def of(cls, measure: Measure) -> Novelty:
         """Return the sum that one of ndeval's measures is made of."""
         alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
         kind = next(kind for kind in ("DCG", "ERR", "RBP") if kind in measure.NAME)

@@ -136,12 +136,17 @@ class RBU(DiversityMeasure):
                 * product_before(pair, 1 - r)
             )
             value = per_query_sum(aspects.query[pair], worth, len(judgments))
+        return self.less_effort(run, value)
+
+    def less_effort(self, run: AlignedRun, value: Floats) -> Floats:
+        """Return the gain of each query less the effort of reading, on the scale asked for."""
+        p, k = self["p"], self["cutoff"]
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
         value = value - self["e"] * (
             p * geometric_sum(p, looked_at.astype(np.float64))
         )  # p^1 + p^2 + ...
         return np.where(
-            judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0
+            run.judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0
         )
 
     def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:

@@ -47,7 +47,7 @@ Score = Callable[[Measure, "AlignedRun"], "Floats | Utility"]
 BY_TREC_EVAL: dict[str, Score] = {}
 """The functions of this module by the measure that they compute."""
 
-_INFAP_EPSILON = 0.00001
+INFAP_EPSILON = 0.00001
 _PROGRAM_GAINS = 10**7  # pytrec_eval makes a table of as many as the largest grade
 
 
@@ -252,24 +252,34 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
 @computes(BY_TREC_EVAL, "nDCG")
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """Compute nDCG@k; the gain is g (`'log2'`) or 2^g - 1 (`'exp-log2'`)."""
-    named, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
-    if named:  # they replace the grades that they name
+    graded = with_named_gains(measure, run)
+    return ndcg_of_gains(measure, graded, gains(ranking_of(measure, graded), measure["dcg"]))
 
-        def mapped() -> Judgments:
-            judgments = run.judgments
-            grade = judgments.grade.copy()
-            for one, gain in named.items():
-                grade[judgments.grade == one] = gain
-            return judgments.with_grades(grade)
 
-        run = replace(
-            run, judgments=run.judgments.cached(("gains", frozenset(named.items())), mapped)
-        )
-    judgments, ranking = run.judgments, ranking_of(measure, run)
+def with_named_gains(measure: Measure, run: AlignedRun) -> AlignedRun:
+    """Return the ranking with the gains that a measure names instead of these grades."""
+    named = optional(measure, "gains")
+    if not named:
+        return run
+
+    def mapped() -> Judgments:
+        judgments = run.judgments
+        grade = judgments.grade.copy()
+        for one, gain in named.items():
+            grade[judgments.grade == one] = gain
+        return judgments.with_grades(grade)
+
+    judgments = run.judgments.cached(("gains", frozenset(named.items())), mapped)
+    return replace(run, judgments=judgments)
+
+
+def ndcg_of_gains(measure: Measure, run: AlignedRun, actual: Gains) -> Floats:
+    """Return nDCG@k of the gains that stand at the ranks of a run."""
+    dcg, k, judgments = measure["dcg"], cutoff_of(measure), run.judgments
     best = judgments.cached(
         ("ideal", dcg, k), lambda: ideal_gains(judgments, dcg).dcg(k, len(judgments))
     )
-    return ratio(gains(ranking, dcg).dcg(k, len(judgments)), best)
+    return ratio(actual.dcg(k, len(judgments)), best)
 
 
 @computes(BY_TREC_EVAL, "Bpref")
@@ -292,7 +302,7 @@ def _infap(measure: Measure, run: AlignedRun) -> Floats:
     pooled = np.flatnonzero(run.grade >= rel) - np.searchsorted(run.query, relevant.query)
     judged = _judged_down_to(run, rel) - 1
     j = relevant.rank - 1.0
-    shares = (relevant.level - 1 + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
+    shares = (relevant.level - 1 + INFAP_EPSILON) / (judged + 2 * INFAP_EPSILON)
     with np.errstate(invalid="ignore"):
         expected = 1 / (j + 1) + (j / (j + 1)) * (pooled / j) * shares
     expected[j == 0] = 1.0
@@ -309,13 +319,18 @@ def _judged_down_to(run: AlignedRun, rel: float) -> Ints:
 @computes(BY_TREC_EVAL, "IPrec")
 def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     """Compute the best precision at or below the rank where the recall is reached."""
-    recall = float(f"{number(measure, 'recall'):.2f}")
     ranking = ranking_of(measure, run)
     relevant = ranking.relevant(measure["rel"])
-    c = np.floor(recall * relevant.m + 0.9)
+    c = recall_point_9(measure, relevant.m)
     value = best_precision(relevant, c)
     value[_scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
+
+
+def recall_point_9(measure: Measure, m: Ints) -> Floats:
+    """Return which relevant document reaches the recall of IPrec, with m relevant ones."""
+    recall = float(f"{number(measure, 'recall'):.2f}")
+    return np.floor(recall * m + 0.9)
 
 
 @computes(BY_TREC_EVAL, "SetP", "SetR", "SetAP", "SetF")

@@ -24,7 +24,13 @@ from ir_lexirecall._util.arrays import (
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, rel
-from ir_lexirecall.measures.trec_eval import best_precision, cutoff_of, gains, ideal_gains
+from ir_lexirecall.measures.trec_eval import (
+    Gains,
+    best_precision,
+    cutoff_of,
+    gains,
+    ideal_gains,
+)
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -256,8 +262,12 @@ class Rndcg(_TrecEval):
     params: dict[str, Any] = {}
 
     def score(self, run: AlignedRun) -> Floats:
+        return self.of_gains(run, gains(run, "log2"))
+
+    def of_gains(self, run: AlignedRun, actual: Gains) -> Floats:
+        """Return the values of a run with the gains that stand at its ranks."""
         judgments, queries = run.judgments, len(run.judgments)
-        ideal, actual = ideal_gains(judgments, "log2"), gains(run, "log2")
+        ideal = ideal_gains(judgments, "log2")
         starts = starts_segment(ideal.query) | starts_segment(
             ideal.gain
         )  # the documents of a grade
@@ -310,6 +320,10 @@ class nDCG_JK(_TrecEval):
     }
 
     def score(self, run: AlignedRun) -> Floats:
+        return self.of_gains(run, gains(run, "log2"))
+
+    def of_gains(self, run: AlignedRun, actual: Gains) -> Floats:
+        """Return the values of a run with the gains that stand at its ranks."""
         queries, a, k = len(run.judgments), self["a"], cutoff_of(self)
         value, best = (
             per_query_sum(
@@ -317,7 +331,7 @@ class nDCG_JK(_TrecEval):
                 np.where(one.rank <= k, one.gain * log_discount(one.rank, a), 0.0),
                 queries,
             )
-            for one in (gains(run, "log2"), ideal_gains(run.judgments, "log2"))
+            for one in (actual, ideal_gains(run.judgments, "log2"))
         )
         return ratio(value, best)
 

@@ -1,9 +1,10 @@
-"""``tie_audit``: its ranges hold every order of the documents of equal score, and no results hide what ties could change."""
+"""``tie_audit``: ranges and means over every order of documents of equal score, and what results say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, tie_mean
 from ir_lexirecall.measures.parsing import parse_measures
+from ir_lexirecall.measures.scoring import values
 from tests.conftest import words
 
 MEASURES = words(
@@ -79,6 +83,7 @@ def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
         assert row["lowest"] == pytest.approx(table[measure].min(), abs=1e-12), measure
         assert row["highest"] == pytest.approx(table[measure].max(), abs=1e-12), measure
         assert row["value"] == plain[measure]
+        assert row["expected"] == pytest.approx(table[measure].mean(), abs=1e-12), measure
         assert row["lowest"] <= row["value"] <= row["highest"]
         assert row["tied_queries"] == (row["lowest"] < row["highest"])
 
@@ -131,6 +136,7 @@ def test_by_query() -> None:
         "query_id",
         "lowest",
         "value",
+        "expected",
         "highest",
         "changes_preference",
     ]
@@ -138,7 +144,8 @@ def test_by_query() -> None:
         ["constant", "RR", "q1"],
         ["constant", "LR", "q1"],
     ]
-    assert table.loc[0, ["lowest", "value", "highest"]].tolist() == [1 / 3, 1 / 3, 1.0]
+    ends = table.loc[0, ["lowest", "value", "expected", "highest"]].tolist()
+    assert ends == pytest.approx([1 / 3, 1 / 3, (1 + 1 / 2 + 1 / 3) / 3, 1.0], abs=1e-15)
     assert table["changes_preference"].tolist() == [True, True]  # `sorted` has RR 1/2 there
 
 
@@ -147,9 +154,46 @@ def test_means_are_those_of_the_ranges() -> None:
     assert audit["lowest"].tolist() == pytest.approx([(1 / 3 + 1) / 3, 1 / 6])
     assert audit["value"].tolist() == pytest.approx([(1 / 3 + 1) / 3, 1 / 6])
     assert audit["highest"].tolist() == pytest.approx([2 / 3, 1 / 6])
+    assert audit["expected"].tolist() == pytest.approx([(11 / 18 + 1) / 3, 1 / 6])
     assert audit["tied_queries"].tolist() == [1, 0]
     assert audit["changed_preferences"].tolist() == [1, 1]
     assert audit.attrs["function"] == "tie_audit"
+
+
+def test_one_run() -> None:
+    of_one = irl.tie_audit(["RR", "LR"], QRELS, RUNS["constant"])
+    named = irl.tie_audit(["RR", "LR"], QRELS, {"run": RUNS["constant"]})
+    pd.testing.assert_frame_equal(of_one, named)
+    rows = [(q, d, s) for q, docs in RUNS["constant"].items() for d, s in docs.items()]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    pd.testing.assert_frame_equal(irl.tie_audit(["RR", "LR"], QRELS, frame), named)
+
+
+def test_one_run_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "constant.run"
+    rows = [(q, d, s) for q, docs in RUNS["constant"].items() for d, s in docs.items()]
+    path.write_text("".join(f"{q} Q0 {d} 1 {s} r\n" for q, d, s in rows))
+    of_file = irl.tie_audit("RR", QRELS, path)
+    assert of_file["run"].tolist() == ["constant.run"]
+    named = irl.tie_audit("RR", QRELS, RUNS["constant"])
+    assert of_file["expected"].tolist() == named["expected"].tolist()
+
+
+def test_queries_without_ties_keep_their_value() -> None:
+    run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0, "x": 1.0}}
+    judgments = Judgments.from_qrels({"q1": {"a": 1, "b": 2}, "q2": {"a": 1}})
+    for measure in parse_measures(MEASURES).values():
+        aligned = align(judgments, run)
+        plain = values(measure, aligned)
+        assert tie_mean(measure, aligned, plain)[0] == plain[0]
+
+
+def test_condensed_lists_stay_tied() -> None:
+    """Judged documents of equal score are tied in a condensed list, too: b and a, not x."""
+    judgments = irl.load({"q": {"a": 1, "b": 0}}, judged_only=True)
+    run = {"q": {"x": 1.0, "b": 1.0, "a": 1.0}}
+    audit = irl.tie_audit("RR", judgments, run).iloc[0]
+    assert audit[["lowest", "expected", "highest"]].tolist() == [0.5, 0.75, 1.0]
 
 
 def test_errors() -> None:
@@ -161,7 +205,10 @@ def test_errors() -> None:
 
 # -- diagnostics -------------------------------------------------------------------------------------
 
-WARNING = "constant: tied scores leave RR between 0.444 and 0.667 (ties in 1 query)"
+WARNING = (
+    "constant: tied scores leave RR between 0.444 and 0.667, 0.537 on average over all orders "
+    "(ties in 1 query)"
+)
 
 
 def test_diagnostics_of_preferences() -> None:
