@@ -110,7 +110,7 @@ def relevant_of(measure: Measure, run: AlignedRun) -> Relevant:
     return ranking_of(measure, run).relevant(measure["rel"], None if k == UNLIMITED else k)
 
 
-def best_precision(relevant: Relevant, c: Ints) -> Floats:
+def best_precision(relevant: Relevant, c: Ints | Floats) -> Floats:
     """Return the largest precision from the c-th relevant document on; 0 if there are fewer."""
     value, keep = np.zeros(len(c)), relevant.level >= c[relevant.query]
     np.maximum.at(value, relevant.query[keep], (relevant.level / relevant.rank)[keep])

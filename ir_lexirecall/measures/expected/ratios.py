@@ -122,7 +122,7 @@ class _Lattice:
         """Return the means of exp(-t D) and N exp(-t D) of this group, for each t."""
         shape = self.shape
         plain = np.zeros((len(t), *shape))
-        plain[(slice(None), *([0] * len(shape)))] = 1.0
+        plain.reshape(len(t), -1)[:, 0] = 1.0
         times_n = np.zeros_like(plain)
         seen = self.counts.sum(axis=-1)
         factor = np.prod((1 - self.gain[:-1]) ** self.counts, axis=-1)

@@ -78,8 +78,8 @@ class _User:
             number = int((gains == gain).sum())
             for above, sums in enumerate(of_gain):
                 reached[above] += number / size * self._reached_with(gain, sums)
-        one = np.array([[first], [size], [len(gains) - 1]])
-        for step in steps(*one, self.end):
+        group = np.array([first]), np.array([size]), np.array([len(gains) - 1])
+        for step in steps(*group, cutoff=self.end):
             probability = step.probability[0]
             mean = float((probability * reached[: len(probability)]).sum())
             self.mean_gain += mean / (first + step.position)
@@ -93,8 +93,8 @@ class _User:
         """Add the users who have not gained enough at the last rank, within the group."""
         read = self.end - first + 1
         shares = shares_of_sums(gains.tolist(), self.wanted - self.gained, read)
-        one = np.array([[first], [size + 1], [len(gains)]])
-        for step in steps(*one, self.end + 1):
+        group = np.array([first]), np.array([size + 1]), np.array([len(gains)])
+        for step in steps(*group, cutoff=self.end + 1):
             if step.position == read:
                 for found, sums in zip(step.probability[0].tolist(), shares, strict=False):
                     for total, share in sums.items():
