@@ -230,7 +230,8 @@ class Comparison:
         Columns: ``criterion``, ``run_a``, ``run_b``; ``wins``, ``losses``, ``ties``: queries on
         which ``run_a`` is better, worse,
         neither (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins -
-        losses) / queries; ``mean_a``, ``mean_b`` (of a measure) and ``difference``, mean_a -
+        losses) / queries; ``mean_a``, ``mean_b`` (of a measure; ``missing_a``, ``missing_b`` as in ``means``) and
+        ``difference``, mean_a -
         mean_b, of a preference the mean preference (with predicted judgments the prediction-powered
         estimate of these, while means stay those of people's queries); what the test estimates
         (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0
@@ -255,7 +256,13 @@ class Comparison:
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
         """
-        return self._stacked(by, self.tests.columns_of)
+        table = self._stacked(by, self.tests.columns_of)
+        given = self.compared.given
+        if given is not None and given.missing_of_run:
+            for side in ("b", "a"):
+                shares = [given.missing_share(run) for run in table[f"run_{side}"]]
+                table.insert(table.columns.get_loc("mean_b") + 1, f"missing_{side}", shares)
+        return table
 
     @entry
     def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:

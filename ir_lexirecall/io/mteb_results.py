@@ -82,6 +82,20 @@ def is_mteb(content: Any) -> bool:
     return isinstance(content, dict) and {"task_name", "scores"} <= content.keys()
 
 
+def holds_mteb_results(folder: Path) -> bool:
+    """Return whether the folder of a model, with or without revisions, holds results of MTEB."""
+    if any(True for _ in folder.rglob("*/*.json")):
+        return True
+    paths = (path for path in sorted(folder.glob("*.json")) if path.name != "model_meta.json")
+    first = next(paths, None)
+    if first is None:
+        return False
+    try:
+        return is_mteb(parsed_json(open_file(first).text(), str(first)))
+    except ValueError:
+        return False
+
+
 def results_of_folder(
     folder: str | os.PathLike[str],
     measures: Sequence[str] | None,

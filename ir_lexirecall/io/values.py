@@ -34,6 +34,7 @@ from ir_lexirecall.io.mteb_results import (
     MissingCell,
     TaskResult,
     cells_of_results,
+    holds_mteb_results,
     results_of_folder,
 )
 from ir_lexirecall.io.query_columns import RUN_NAMES, NamedColumns, roles_of
@@ -77,6 +78,8 @@ class ValueTable:
         missing_cells: cells of MTEB (task, split, subset) that some run lacks, left out.
         query_column: the column that names the queries, if the source is a table.
         missing_of_run: how many queries lack a value, by run, such as rows that failed.
+        n_in_source: how many queries there were before any was left out, where that is not the
+            number of those here and skipped.
         notes: sentences on how the source was read.
         cut: sentences on what the source lacks because it ended early.
         repeats: by measure, the values of each run before they were averaged over its repeats,
@@ -102,6 +105,7 @@ class ValueTable:
     repeats: Mapping[str, tuple[Floats, ...]] = field(default_factory=dict, repr=False)
     repeat_kind: str | None = None
     shared: SharedValues | None = field(default=None, repr=False)
+    n_in_source: int | None = None
 
     @classmethod
     def from_cells(
@@ -169,10 +173,16 @@ class ValueTable:
         """Names of measures, in the order of the source."""
         return list(self.values)
 
+    @property
+    def n_queries(self) -> int:
+        """Number of queries before any was left out."""
+        if self.n_in_source is not None:
+            return self.n_in_source
+        return len(self.query_ids) + len(self.skipped)
+
     def missing_share(self, run: str) -> float:
         """Return the share of the queries for which a run lacks a value."""
-        n_queries = len(self.query_ids) + len(self.skipped)
-        return self.missing_of_run.get(run, 0) / max(1, n_queries)
+        return self.missing_of_run.get(run, 0) / max(1, self.n_queries)
 
     def is_cost(self, measure: str) -> bool | None:
         """Return whether the smaller value of a measure is better.
@@ -226,6 +236,7 @@ class ValueTable:
                 },
                 doubtful=tuple({task} & set(self.doubtful)),
                 shared=None,
+                n_in_source=self.n_queries,
                 missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
             )
             for q, task in enumerate(self.query_ids)
@@ -922,8 +933,9 @@ def folders_of_collections(path: str | os.PathLike[str]) -> dict[str, Path]:
         for item in sorted(Path(path).iterdir())
         if item.is_dir() and not item.name.startswith(".")
     ]
-    is_mteb = any(True for folder in folders for _ in folder.rglob("*/*.json"))
-    return {} if is_mteb else {folder.name: folder for folder in folders}
+    if any(map(holds_mteb_results, folders)):
+        return {}
+    return {folder.name: folder for folder in folders}
 
 
 def tasks_in(values: Any, source: ValuesLike, options: Mapping[str, Any]) -> ValueTable:

@@ -229,7 +229,7 @@ def notes_on_rows(table: ValueTable, unit: str, *, by_pair: bool = False) -> Ite
         by_pair: whether each pair of runs is compared on the values that both have.
     """
     if table.skipped:
-        n, n_all = len(table.skipped), len(table.query_ids) + len(table.skipped)
+        n, n_all = len(table.skipped), table.n_queries
         names = listed(list(table.skipped), 3)
         lack = f"{count(n, unit)} ({names}) {'lacks' if n == 1 else 'lack'} a value of some run"
         shares = [

@@ -19,6 +19,7 @@ from ir_lexirecall.present.caveats import MIGHT_BE_UNDONE, comparison_caveats, s
 from ir_lexirecall.present.findings import grouped
 from ir_lexirecall.present.glance import Glance, Group, Part, Step
 from ir_lexirecall.present.standings import (
+    MISSING,
     VERDICTS,
     Standing,
     bound_words,
@@ -27,6 +28,7 @@ from ir_lexirecall.present.standings import (
     families_words,
     how_compared,
     loss_words,
+    missing_shares,
     standings_of,
     verdict_words,
 )
@@ -145,6 +147,7 @@ def _group(standing: Standing, rows: Sequence[str], places: int, *, is_first: bo
     level = texts.confidence_words(standing.ranking.attrs)
     parts = [
         Part(_mean_head(standing), means),
+        *_missing_parts(standing, rows),
         Part(f"{level} interval", intervals, 1 if is_first else 2),
     ]
     spans = [
@@ -152,6 +155,12 @@ def _group(standing: Standing, rows: Sequence[str], places: int, *, is_first: bo
         for (low, high), x in zip(ends, table["mean"], strict=True)
     ]
     return Group(_head(standing), parts, _best_marks(standing, rows), spans)
+
+
+def _missing_parts(standing: Standing, rows: Sequence[str]) -> list[Part]:
+    """Return the column of the shares of queries without a value, if there are any."""
+    shares = missing_shares(standing.result, rows)
+    return [Part("missing", shares)] if shares else []
 
 
 def _head(standing: Standing) -> str:
@@ -209,7 +218,11 @@ def _group_against(standing: Standing, rows: Sequence[str], places: int) -> Grou
         sign = "" if result.compared.margins is not None else _SIGNS.get(row["verdict"], "")
         shown_marks.append(sign + marks.UNSURE * is_unsure)
     first = "mean" if standing.criterion.is_measure else "won:lost"
-    parts = [Part(first, columns["first"]), Part(_difference_head(standing), columns["diff"])]
+    parts = [
+        Part(first, columns["first"]),
+        *_missing_parts(standing, rows),
+        Part(_difference_head(standing), columns["diff"]),
+    ]
     spans: list[tuple[float, float, float]] = []
     if standing.estimate == "mean difference":
         parts.append(Part(f"{level} interval", columns["interval"], 2))
@@ -281,6 +294,8 @@ def _legend(
     if result.baseline is not None:
         yield from _would_decide(result, standings)
     yield from _about_preferences(result, standings)
+    if missing_shares(result, result.runs):
+        yield MISSING
     if words_on_direction := directions(result.compared.by).strip():
         yield words_on_direction
 

@@ -34,6 +34,7 @@ from ir_lexirecall.present.findings import (
 from ir_lexirecall.present.glance import BEST, MAY_BE_BEST, Glance, Group, Part, Step
 from ir_lexirecall.present.paper_tables import TABLES
 from ir_lexirecall.present.standings import (
+    MISSING,
     SIGNS,
     MacroStanding,
     criteria_captions,
@@ -41,6 +42,7 @@ from ir_lexirecall.present.standings import (
     directions,
     how_resampled,
     macro_families_words,
+    missing_shares,
 )
 from ir_lexirecall.present.tables import PLACES as TABLE_PLACES
 from ir_lexirecall.present.tables import Column, Shown, best_marks
@@ -223,6 +225,8 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
     means = [texts.format_number(float(x), places) for x in table["mean"]]
     ends = list(zip(table["ci_low"], table["ci_high"], strict=True))
     parts = [Part("mean", means)]
+    if shares := missing_shares(standing.result, rows):
+        parts.append(Part("missing", shares))
     parts.append(Part(f"{level} interval", [texts.interval(*both, places) for both in ends], 2))
     marks = []
     for run in rows:
@@ -274,6 +278,8 @@ def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) ->
         if result.rivals:
             means += f"; its difference: head to head with {result.baseline}"
         yield means
+    if missing_shares(result, result.runs):
+        yield MISSING
     if words := directions(by).strip():
         yield words
 
@@ -377,7 +383,7 @@ def benchmark_table(
     return Shown(shown, title, _notes_of_table(result, over))
 
 
-_OF_MEANS = ("criterion", "run", "mean", "rank", "difference")
+_OF_MEANS = ("criterion", "run", "mean", "missing", "rank", "difference")
 _OF_DIFFERENCES = ("criterion", "run", "difference", "p")
 
 
@@ -397,6 +403,10 @@ def _columns_of(
         "mean rank": Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
         "rank": Column("rank", ranks_of(table)),
     }
+    if shares := missing_shares(result, columns["run"].cells):
+        missing = {"missing": Column("missing", shares, numeric=True)}
+        first = {name: columns.pop(name) for name in ("criterion", "run", "mean")}
+        columns = first | missing | columns
     if "difference" in table:
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
         cells = _cells(table, "difference", "difference", places)
@@ -434,4 +444,6 @@ def _notes_of_table(result: Benchmark, over: str) -> list[str]:
         )
         words = macro_families_words(result, over)
         notes += [f"{words[0].upper()}{words[1:]}."] if words else []
+    if missing_shares(result, result.runs):
+        notes.append(f"{MISSING[:1].upper()}{MISSING[1:]}.")
     return [*notes, *criteria_captions(result.quantities)]

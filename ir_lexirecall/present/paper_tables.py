@@ -12,6 +12,7 @@ from ir_lexirecall.comparison.verdicts import NOT_BOUNDED
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.comparisons import signed
 from ir_lexirecall.present.standings import (
+    MISSING,
     SIGNS,
     Standing,
     criteria_captions,
@@ -20,6 +21,7 @@ from ir_lexirecall.present.standings import (
     display_name,
     families_words,
     how_compared,
+    missing_shares,
     standings_of,
 )
 from ir_lexirecall.present.tables import (
@@ -112,7 +114,10 @@ def _means(
         cells = [texts.format_number(means[run], places) for run in runs]
         head = display_name(name, result) + direction_words(criterion)
         columns.append(Column(head, cells, numeric=True, marks=[signs[run] for run in runs]))
+    if shares := missing_shares(result, runs):
+        columns.append(Column("missing", shares, numeric=True))
     notes = ["Bold: the best of its column."] if is_any_best else []
+    notes += [f"{MISSING[:1].upper()}{MISSING[1:]}."] if shares else []
     if len(runs) > 1 and standings:
         raised_note = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:

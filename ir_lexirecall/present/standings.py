@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.comparison.criteria import Criterion
 
+MISSING = "missing: share of the queries for which the run has no value"
 MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
 SIGNS = {BETTER: "+", WORSE: "-"}
 VERDICTS = [BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED]  # in the order of sentences
@@ -77,6 +78,27 @@ def defined(result: Comparison) -> dict[str, Criterion]:
         for name, c in result.compared.by.items()
         if c.query_ids and np.isfinite(c.standings).all()
     }
+
+
+def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[str]:
+    """Return the share of queries without a value of each run, such as rows that failed.
+
+    Empty if no value is missing. Over collections of queries, of all their queries; over tasks,
+    of the tasks.
+    """
+    single = getattr(result, "compared", None)
+    compared = [one.compared for one in result.values()] if single is None else [single]
+    tables = [one.given for one in compared if one.given is not None]
+    if tables and tables[0].per_task:
+        tables = tables[:1]  # each task has the shares over all of them
+    if not any(table.missing_of_run for table in tables):
+        return []
+    shares = []
+    for run in runs:
+        of_run = [table for table in tables if run in table.runs]
+        n_missing = sum(table.missing_of_run.get(run, 0) for table in of_run)
+        shares.append(f"{n_missing / max(1, sum(table.n_queries for table in of_run)):.1%}")
+    return shares
 
 
 def standings_of(result: Comparison) -> list[Standing]:

@@ -170,3 +170,52 @@ def test_groups_and_tests_of_all_runs_take_the_queries_of_all(options: dict[str,
     compared = irl.compare(values=table, by="AP", **options).table()
     assert "queries" not in compared
     assert set(compared["wins"] + compared["losses"] + compared["ties"]) == {len(table.query_ids)}
+
+
+def test_the_share_of_missing_values_stands_beside_every_mean() -> None:
+    runs = values_with_gaps()
+    queries = set().union(*runs.values())
+    share = {run: f"{1 - len(of_run) / len(queries):.1%}" for run, of_run in runs.items()}
+    assert len(set(share.values())) > 2
+    table = read_values(runs, missing="skip")
+    for options in ({}, {"baseline": "b"}, {"baseline": "b", "margin": 0.1}):
+        result = irl.compare(values=table, **options)
+        rows = [line.split() for line in result.summary(full=True).splitlines()]
+        html, markdown = result._repr_html_(), result.to_markdown()
+        for run in RUNS:
+            cells = next(c for c in rows if run in c[:2] and len(c) > 4)
+            assert cells.count(share[run]) == 2  # one for each criterion
+            assert html.count(f">{share[run]}<") == 2 * [*share.values()].count(share[run])
+            table_rows = [line.replace(" ", "").split("|") for line in markdown.splitlines()]
+            (row,) = (x for x in table_rows if len(x) > 5 and x[-5] == run)
+            assert row[-2] == share[run]
+            assert share[run].replace("%", r"\%") in result.to_latex()
+        assert "missing: share of the queries for which the run has no value" in str(result)
+        assert "Missing: share of the queries" in markdown
+        pairs = result.table()
+        for side in "ab":
+            expected = [table.missing_share(run) for run in pairs[f"run_{side}"]]
+            assert pairs[f"missing_{side}"].tolist() == expected
+    whole = {run: {"q": {"AP": 0.5}, "r": {"AP": 0.25}} for run in "abc"}
+    assert "missing" not in irl.compare(values=whole).summary(full=True)
+
+
+def test_over_collections_the_share_is_of_all_queries() -> None:
+    first, second = values_with_gaps(20), values_with_gaps(40)
+    result = irl.benchmark(values={"c1": first, "c2": second}, missing="skip")
+    n_queries = sum(len(set().union(*part.values())) for part in (first, second))
+    for run in RUNS:
+        n_values = len(first[run]) + len(second[run])
+        row = next(x for x in result.to_markdown().splitlines() if f"| {run} " in x)
+        assert f" {1 - n_values / n_queries:.1%} |" in row
+
+
+def test_a_task_has_the_shares_over_all_tasks(tmp_path: Path) -> None:
+    folder = write_mteb(tmp_path)
+    (folder / "a" / "T0.json").unlink()
+    (folder / "a" / "T1.json").unlink()
+    result = irl.benchmark(values=folder, missing="skip")
+    means = result.means().set_index("run")["missing"]
+    assert set(means["a"]) == {2 / 12}
+    assert set(means["b"]) == {0.0}
+    assert "(a 2 of 12, 16.7%)" in result.summary(full=True)
