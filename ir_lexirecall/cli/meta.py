@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -191,14 +191,28 @@ def _has_fractions(column: pd.Series) -> bool:
 
 
 def _add_confusion(page: Page, table: pd.DataFrame) -> None:
-    """Add how many documents got which grades by two judges, and how well the judges agree."""
-    kappa = format_number(table.attrs["kappa_of_grades"], 3)
-    alpha = format_number(table.attrs["alpha_of_grades"], 3)
-    agreement = f"weighted kappa {kappa}, ordinal alpha {alpha}"
-    page.add_sentences("", f"Documents by the grades of QRELS (rows) and of --qrels-b: {agreement}")
-    by_grade = table.attrs["confusion"]
-    columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
-    page.add_table({"grade": list(columns), **columns})
+    """Add how many documents got which grades by two judges, and how well the judges agree.
+
+    Of several judges, the rows of each stand in one table.
+    """
+    measured = ("confusion", "kappa_of_grades", "alpha_of_grades")
+    by_grade, kappa, alpha = (table.attrs[name] for name in measured)
+    about = "Documents by the grades of QRELS (rows) and of --qrels-b"
+    if not isinstance(kappa, Mapping):
+        numbers = f"kappa {format_number(kappa, 3)}, ordinal alpha {format_number(alpha, 3)}"
+        page.add_sentences("", f"{about}: weighted {numbers}")
+        columns = {f"{grade:g}": [row[grade] for row in by_grade.values()] for grade in by_grade}
+        page.add_table({"grade": list(columns), **columns})
+        return
+    page.add_sentences("", f"{about}, with weighted kappa and ordinal alpha of each judge")
+    grades = sorted({grade for matrix in by_grade.values() for grade in matrix})
+    rows = [
+        {"judge": judge, "kappa": kappa[judge], "alpha": alpha[judge], "grade": f"{grade:g}"}
+        | {f"{other:g}": numbers.get(other, 0) for other in grades}
+        for judge, matrix in by_grade.items()
+        for grade, numbers in matrix.items()
+    ]
+    page.add_table({name: [row[name] for row in rows] for name in rows[0]})
 
 
 def _add_axioms(page: Page, table: pd.DataFrame) -> None:

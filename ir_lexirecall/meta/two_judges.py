@@ -36,11 +36,15 @@ from ir_lexirecall.significance import SignificanceTest
 def _finding(table: pd.DataFrame) -> Finding:
     """Return the finding: agreement on documents, on the order of runs, and on conclusions."""
     sentences = [introduction(table)]
-    if "kappa_of_grades" in table.attrs:
-        kappa, alpha = (
-            format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha")
-        )
-        sentences = [f"{sentences[0]} Of grades: kappa {kappa}, alpha {alpha}."]
+    kappa, alpha = (table.attrs[f"{name}_of_grades"] for name in ("kappa", "alpha"))
+    if not isinstance(kappa, Mapping):
+        kappa, alpha = {"": kappa}, {"": alpha}
+    of_judges = [
+        f"{f'{judge}: ' if judge else ''}kappa {format_number(kappa[judge], 3)}, "
+        f"alpha {format_number(alpha[judge], 3)}"
+        for judge in kappa
+    ]
+    sentences = [f"{sentences[0]} Of grades: {'; '.join(of_judges)}."]
     for row in table.itertuples():
         judge = f"{row.judge}, " if "judge" in table else ""
         sentences.append(
@@ -144,10 +148,10 @@ def judges(
         percentiles of the taus of resampled queries: other queries would give another tau. They
         are no confidence interval, and tau may lie outside: in resamples close runs change places
         more often than in the sample. A threshold at which a judge has nothing relevant has no row;
-        ``attrs["left_out"]`` names it. With one other judge ``attrs`` also hold ``confusion``
-        (documents by grade of a, then of b), ``kappa_of_grades`` (linear weights) and
-        ``alpha_of_grades`` (ordinal). NaN if a coefficient is not defined, such as kappa of a judge
-        who gives one grade only.
+        ``attrs["left_out"]`` names it. ``attrs`` also hold ``confusion`` (documents by grade of a,
+        then of b), ``kappa_of_grades`` (linear weights) and ``alpha_of_grades`` (ordinal); of
+        several judges, these by judge. NaN if a coefficient is not defined, such as kappa of a
+        judge who gives one grade only, or tau and tau_AP of runs that all tie.
 
     Raises:
         ModuleNotFoundError: statsmodels or krippendorff is not installed.
@@ -175,11 +179,13 @@ def judges(
     several = several_judges(qrels_b)
     rows: list[dict[str, Any]] = []
     left_out: list[str] = []
+    grades: dict[str, dict[str, Any]] = {}
     first = FirstJudge(self.labels, test, self.rel, n_resamples, seed)
     for judge, qrels in ({"": qrels_b} if several is None else several).items():
         with naming(f"judge {judge!r}" if judge else ""):
             two = TwoJudges.of(self, Judgments.from_qrels(qrels))
             found, lacking = first.beside(two, rel_b)
+        grades[judge] = two.agreement_on_grades()
         rows += [row if several is None else {"judge": judge, **row} for row in found]
         left_out += [reason if several is None else f"{judge}, {reason}" for reason in lacking]
     if not rows:
@@ -199,9 +205,10 @@ def judges(
         "seed": seed,
     }
     if several is None:
-        provenance["confusion"] = confusion(*two.grades)
-        provenance["kappa_of_grades"] = _kappa(*two.grades, weights="linear")
-        provenance["alpha_of_grades"] = _alpha(*two.grades, "ordinal")
+        provenance |= grades[""]
+    else:
+        for name in next(iter(grades.values())):
+            provenance[name] = {judge: of_judge[name] for judge, of_judge in grades.items()}
     return recorded(pd.DataFrame(rows), "judges", **provenance)
 
 
@@ -371,6 +378,14 @@ class TwoJudges:
             "alpha": _alpha(relevant_a, relevant_b, "nominal"),
         }
 
+    def agreement_on_grades(self) -> dict[str, Any]:
+        """Return how many documents have which grades, and how far the judges agree on them."""
+        return {
+            "confusion": confusion(*self.grades),
+            "kappa_of_grades": _kappa(*self.grades, weights="linear"),
+            "alpha_of_grades": _alpha(*self.grades, "ordinal"),
+        }
+
     def comparisons(self, rel: float, rel_b: float, first: FirstJudge) -> list[Comparison]:
         """Return the comparison of the runs for each judge, at the judges' thresholds."""
         (judgments, other), (runs, other_runs) = self.judgments, self.runs
@@ -464,9 +479,13 @@ def _orders(
     means = a @ weights, b @ weights
     pairs = np.triu_indices(len(a), 1)
     tau = tau_b(*(order_of(x, pairs) for x in means))
+    from_the_top = np.where(np.isnan(tau), np.nan, tau_ap(*means))  # no order, no agreement on it
     columns: dict[str, float] = {}
-    for what, values in (("tau", tau), ("tau_ap", tau_ap(*means))):
-        columns[what], columns[f"{what}_p05"], columns[f"{what}_p95"] = interval(values, 0.1)
+    for what, values in (("tau", tau), ("tau_ap", from_the_top)):
+        value, low, high = interval(values, 0.1)
+        if np.isnan(value):
+            low = high = np.nan
+        columns[what], columns[f"{what}_p05"], columns[f"{what}_p95"] = value, low, high
     return columns
 
 

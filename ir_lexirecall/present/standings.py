@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from ir_lexirecall.present.text import (
 if TYPE_CHECKING:
     from ir_lexirecall.benchmarks import Benchmark
     from ir_lexirecall.comparison import Comparison
+    from ir_lexirecall.comparison.compared import ComparedRuns
     from ir_lexirecall.comparison.criteria import Criterion
 
 MISSING = "missing: share of the queries for which the run has no value"
@@ -86,9 +87,11 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
     Empty if no value is missing. Over collections of queries, of all their queries; over tasks,
     of the tasks.
     """
-    single = getattr(result, "compared", None)
-    compared = [one.compared for one in result.values()] if single is None else [single]
-    tables = [one.given for one in compared if one.given is not None]
+    single: ComparedRuns | None = getattr(result, "compared", None)
+    compared = [single]
+    if single is None:
+        compared = [one.compared for one in cast("Benchmark", result).values()]
+    tables = [one.given for one in compared if one is not None and one.given is not None]
     if tables and tables[0].per_task:
         tables = tables[:1]  # each task has the shares over all of them
     if not any(table.missing_of_run for table in tables):

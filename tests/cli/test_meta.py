@@ -384,3 +384,31 @@ def test_judges_take_a_run_without_judged_documents_where_asked(
     assert main(words) == 1
     assert "--allow-empty takes such a run" in capsys.readouterr().err
     assert main([*words, "--allow-empty"]) == 0
+
+
+def test_several_judges_have_their_grades_in_one_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {
+        "qrels.txt": "q 0 a 1\nq 0 b 0\nq 0 c 1\n",
+        "llama.qrels": "q 0 a 1\nq 0 b 1\nq 0 c 1\n",
+        "gpt.qrels": "q 0 a 2\nq 0 b 0\nq 0 c 1\n",
+        "x.run": "q Q0 a 1 2 x\nq Q0 b 2 1 x\n",
+        "y.run": "q Q0 b 1 2 y\nq Q0 a 2 1 y\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    paths = {name: str(tmp_path / name) for name in texts}
+    words = ["meta", "judges", paths["qrels.txt"], paths["x.run"], paths["y.run"], "-m", "AP"]
+    words += ["--qrels-b", paths["llama.qrels"], paths["gpt.qrels"], "--n-resamples", "5"]
+    assert main(words) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["judge", "kappa", "alpha", "grade", "0", "1", "2"] in lines
+    grades = [[row[0], *row[-4:]] for row in lines if len(row) == 7 and row[0] in ("llama", "gpt")]
+    assert grades == [
+        ["llama", "0", "0", "1", "0"],
+        ["llama", "1", "0", "2", "0"],
+        ["gpt", "0", "1", "0", "0"],
+        ["gpt", "1", "0", "1", "1"],
+        ["gpt", "2", "0", "0", "0"],
+    ]

@@ -170,6 +170,10 @@ def test_several_judges_in_one_table_have_the_rows_of_each() -> None:
         alone = study.judges(qrels, n_resamples=20)
         rows = table[table["judge"] == name].drop(columns="judge").reset_index(drop=True)
         assert rows.equals(alone)
+        for fact in ("confusion", "kappa_of_grades", "alpha_of_grades"):
+            assert table.attrs[fact][name] == alone.attrs[fact]
+        n_documents = sum(sum(row.values()) for row in table.attrs["confusion"][name].values())
+        assert n_documents == sum(map(len, QRELS.values()))
     with pytest.raises(ValueError, match="judges: judge 'none': the two sets"):
         study.judges({"one": QRELS, "none": {"q": {"a": 1}}})
 
@@ -182,3 +186,26 @@ def test_several_judges_are_one_picture() -> None:
     labels = [tick.get_text() for tick in meta.plot(table).get_yticklabels()]
     assert len(labels) == len(table)
     assert labels[0].startswith("a: AP")
+
+
+def test_runs_that_all_tie_have_no_order() -> None:
+    """Neither tau has a value, nor a range, where a judge puts all runs level."""
+    grades = {f"q{i}": {"a": 1, "b": 0, "c": 2} for i in range(6)}
+    level = {run: {q: {"a": 3, "b": 2, "c": 1} for q in grades} for run in "xyz"}
+    table = Study(["AP", "lexirecall"], grades, level).judges(grades, n_resamples=20)
+    columns = [f"{tau}{end}" for tau in ("tau", "tau_ap") for end in ("", "_p05", "_p95")]
+    assert table[columns].isna().all(axis=None)
+    assert not {"tau_low", "tau_high"} & set(table)
+    apart = {**level, "x": {q: {"c": 3, "b": 2, "a": 1} for q in grades}}
+    table = Study("nDCG", grades, apart).judges(grades, n_resamples=20)
+    assert table[["tau", "tau_ap"]].notna().all(axis=None)
+
+
+def test_a_judge_who_puts_all_level_on_the_sample_has_no_range() -> None:
+    """Queries that cancel: a resample has an order, the sample has none."""
+    first, second = {"a": 1, "b": 0}, {"a": 0, "b": 1}
+    grades = {f"q{i}": first if i % 2 else second for i in range(6)}
+    runs = {"x": {q: {"a": 2, "b": 1} for q in grades}, "y": {q: {"b": 2, "a": 1} for q in grades}}
+    row = Study("RR", grades, runs).judges(grades, n_resamples=50).iloc[0]
+    columns = [f"{tau}{end}" for tau in ("tau", "tau_ap") for end in ("", "_p05", "_p95")]
+    assert row[columns].isna().all()
