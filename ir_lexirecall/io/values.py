@@ -29,6 +29,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.io.files import matching
 from ir_lexirecall.io.frames import Table, table_of_frame
+from ir_lexirecall.io.id_forms import form_hint
 from ir_lexirecall.io.measure_names import equivalent, known
 from ir_lexirecall.io.mteb_results import (
     MissingCell,
@@ -394,10 +395,12 @@ def check_complete(
         return
     measure, run, query = (int(axis[0]) for axis in np.nonzero(gaps))
     n_incomplete = int(gaps.any(axis=(0, 1)).sum())
+    hint = _form_of_ids(values, grid)
     raise ValueError(
         f"{source}: the {measures[measure]} of run {grid.runs[run]!r} for query "
         f"{grid.query_ids[query]!r} is missing{and_more(int(gaps.sum()) - 1)}; add it, or give "
         f"missing='skip' to leave out {n_incomplete} of {len(grid.query_ids)} queries"
+        f"{f'. {hint}' if hint else ''}"
     )
 
 
@@ -410,7 +413,21 @@ def _no_complete_query(values: Floats, grid: Grid, source: str) -> str:
     way_out = "do all runs name the same queries?"
     if len(has_value) > 2:
         way_out += " If so, leave out the runs that lack most."
-    return f"{source}: no query has all values; {way_out}{example}"
+    hint = _form_of_ids(values, grid)
+    return f"{source}: no query has all values; {way_out}{example}{f'. {hint}' if hint else ''}"
+
+
+def _form_of_ids(values: Floats, grid: Grid) -> str:
+    """Return in which form the ids of two runs would meet; empty if there is none."""
+    has_value: Bools = np.asarray(~np.isnan(values).any(axis=0))
+    for run in range(1, len(grid.runs)):
+        only_first, only_other = has_value[0] & ~has_value[run], has_value[run] & ~has_value[0]
+        ids = list(compress(grid.query_ids, only_first))
+        others = list(compress(grid.query_ids, only_other))
+        sides = f"query of {grid.runs[0]}", f"query of {grid.runs[run]}"
+        if hint := form_hint(ids, others, sides):
+            return hint
+    return ""
 
 
 # -- reading ---------------------------------------------------------------------------------------

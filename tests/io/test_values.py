@@ -692,3 +692,15 @@ def test_true_and_false_may_stand_among_numbers(
     (values,) = table.values.values()
     assert values.tolist() == [expected, expected]
     assert (table.runs, table.query_ids) == (["a", "b"], items)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "form"),
+    [("caf\u00e9", "cafe\u0301", "one Unicode form"), ("001", "1", "zeros"), ("Q1", "q1", "case")],
+)
+@pytest.mark.parametrize("shared", [0, 3])
+def test_ids_that_nearly_meet_are_shown(first: str, other: str, form: str, shared: int) -> None:
+    both = {f"x{i}": {"AP": 0.5} for i in range(shared)}
+    runs = {"a": {**both, first: {"AP": 0.5}}, "b": {**both, other: {"AP": 0.5}}}
+    with pytest.raises(ValueError, match=f"The query of a .* and the query of b .*{form}"):
+        read_values(runs)
