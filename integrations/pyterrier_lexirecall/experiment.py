@@ -68,6 +68,10 @@ The second element of its result is the p-value.
 _RANKED = ("qid", "docno", "score")  # columns of a ranking
 
 
+DEFAULT_PREFERENCES = ("lexirecall",)
+"""What systems are compared by, besides the measures, if no preferences are named."""
+
+
 @partial(entry, name="pt.lexirecall.Experiment")
 def Experiment(
     retr_systems: Sequence[Any] | Mapping[str, Any],
@@ -87,7 +91,7 @@ def Experiment(
     highlight: str | None = None,
     round: int | Mapping[str, int] | None = None,
     *,
-    preferences: str | Sequence[str] | None = ("lexirecall",),
+    preferences: str | Sequence[str] | None = DEFAULT_PREFERENCES,
     margin: MarginLike | None = None,
     predicted: pd.DataFrame | str | None = None,
     groups: GroupsLike | None = None,
@@ -124,7 +128,8 @@ def Experiment(
             may be a list of pipelines, frames or files of runs.
         topics: topics, or a file of topics.
         qrels: qrels, or a file of qrels.
-        eval_metrics: as in `pt.Experiment`, or names as measures print, such as `"nDCG@10"`.
+        eval_metrics: as in `pt.Experiment`, or names as measures print, such as `"nDCG@10"`. Names
+            of preferences may stand among them.
         names: names of the systems.
         perquery: True for values per topic, `"both"` for averages and values per topic.
         dataframe: return a DataFrame, else a dict.
@@ -143,8 +148,9 @@ def Experiment(
         highlight: how the best value of each column is marked, as in `pt.Experiment`.
         round: decimal places of all columns, or by the name of a column.
         preferences: names of preferences, such as `"lexirecall"` or `"rpp(rel=2)@100"`; None or an
-            empty list for no preferences. If a system does not rank documents (but gives answers,
-            with `qid` and `qanswer`), they are left out with a warning, and there is no
+            empty list for no preferences. The default is left out if `margin` does not fit it
+            (`"2%"`, or a mapping without it). If a system does not rank documents (but gives
+            answers, with `qid` and `qanswer`), they are left out with a warning, and there is no
             `Comparison`.
         margin: as in `ir_lexirecall.compare`, by the names of the columns (without `pref:` for
             preferences). It adds the column `AP verdict (corrected)`, and p-values for worse,
@@ -192,7 +198,10 @@ def Experiment(
     0   one   two -0.333  0.167
     """
     # Check: whatever can be refused is refused before a system runs.
-    preferred = _read_preferences(preferences)
+    eval_metrics, named_preferences = _without_preferences(eval_metrics)
+    if preferences is DEFAULT_PREFERENCES and not _fits_preferences(margin, preferences):
+        preferences = None
+    preferred = {**_read_preferences(preferences), **_read_preferences(named_preferences)}
     _check_predicted(predicted, test, filter_by_qrels)
     tested, own_test, correction = _read_test(test, correction, correction_alpha, baseline)
     Design(test=tested, groups=groups)  # raises if the test needs groups, and there are none
@@ -247,6 +256,23 @@ class _Request:
     predicted: pd.DataFrame | str | None
     groups: GroupsLike | None
     texts: TextsLike | None
+
+
+def _without_preferences(
+    eval_metrics: Sequence[str | IRMeasure],
+) -> tuple[list[str | IRMeasure], list[str]]:
+    """Return the measures, and the names of preferences that stand among them."""
+    named = [
+        metric for metric in eval_metrics if isinstance(metric, str) and parse_preference(metric)
+    ]
+    return [metric for metric in eval_metrics if metric not in named], named
+
+
+def _fits_preferences(margin: MarginLike | None, preferences: Sequence[str]) -> bool:
+    """Return whether preferences can have the margin: a number, of their own or for all."""
+    if isinstance(margin, Mapping):
+        return all(isinstance(margin.get(name, ""), (int, float)) for name in preferences)
+    return not isinstance(margin, str)
 
 
 def _read_preferences(preferences: str | Sequence[str] | None) -> dict[str, Preference]:
@@ -502,7 +528,7 @@ class _Evaluation:
         systems = self.systems.systems
         keepers = [_Keep(all_columns=self.systems.names_baselines) for _ in systems]
         pipelines = [
-            system >> keeper if isinstance(system, pt.Transformer) else system
+            _KeptPipeline.of(system, keeper) if isinstance(system, pt.Transformer) else system
             for system, keeper in zip(systems, keepers, strict=True)
         ]
         with keeping_errors_of("pyterrier"):
@@ -551,6 +577,20 @@ class _Evaluation:
         }
 
 
+class _KeptPipeline(pt.Compose):  # type: ignore[misc]
+    """A pipeline that ends with a stage that keeps results, and prints as without that stage."""
+
+    @classmethod
+    def of(cls, system: pt.Transformer, keeper: _Keep) -> _KeptPipeline:
+        """Return the pipeline of a system; stages of a composed one stay stages."""
+        stages = system if isinstance(system, pt.Compose) else [system]
+        return cls(*stages, keeper)
+
+    def __repr__(self) -> str:
+        *stages, _ = self
+        return repr(stages[0] if len(stages) == 1 else pt.Compose(*stages))
+
+
 class _Keep(pt.Transformer):  # type: ignore[misc]
     """The last stage of a pipeline, which keeps what passes, batch by batch."""
 
@@ -558,9 +598,6 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
         self.all_columns = all_columns
         self.batches: list[pd.DataFrame] = []
         self.seen: set[Any] = set()
-
-    def __repr__(self) -> str:
-        return "kept"
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Keep the rows of new topics, and return all rows."""

@@ -6,14 +6,18 @@ import importlib
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+_THREAD = threading.local()  # its attribute `bar` is a weak reference to the bar shown last
 _DELAY = 2.0  # seconds before a bar appears that nobody asked for: what is faster shows none
 
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
     """Return tqdm's bar over ``items``, or of a ``total`` of steps; it appears after two seconds.
+
+    Within another bar of the same thread, none is shown.
 
     Where no bar is shown, tqdm is left alone: it has a lock that a process which is forked at the
     wrong moment would wait for.
@@ -29,13 +33,21 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     """
     in_notebook = _is_notebook()
     shown = (in_notebook or _is_terminal()) if progress is None else progress
-    if sys.stderr is None or not shown:  # there is none in services
+    if sys.stderr is None or not shown or _is_within_a_bar():  # no stderr: in services
         return _Hidden(items)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there are no widgets: the bar is text then
         bar = importlib.import_module("tqdm.auto" if in_notebook else "tqdm").tqdm
     delay = 0.0 if progress else _DELAY
-    return bar(items, leave=False, delay=delay, **options)
+    opened = bar(items, leave=False, delay=delay, **options)
+    _THREAD.bar = weakref.ref(opened)
+    return opened
+
+
+def _is_within_a_bar() -> bool:
+    """Return whether this thread has a bar that is neither closed nor left."""
+    bar = getattr(_THREAD, "bar", lambda: None)()
+    return bar is not None and not bar.disable  # tqdm disables bars that it closes
 
 
 def _is_notebook() -> bool:

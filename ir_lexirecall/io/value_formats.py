@@ -334,8 +334,8 @@ def table_of_swe_bench(report: Mapping[str, Any], path: str) -> Table:
         return _table_of_resolved(resolved, path)
     if "unresolved_ids" not in report:
         raise ValueError(
-            f"{path}: it lists what was resolved, not what was run and was not; give the report of "
-            "SWE-bench's harness, which has unresolved_ids"
+            f"{path}: it lists the instances that were resolved, not those that failed; give the "
+            "report of SWE-bench's harness, which has unresolved_ids"
         )
     values: dict[str, float | None] = {}
     for name, value in _VALUES_OF_LISTS.items():

@@ -842,7 +842,7 @@ def cells_of_parts(
             continue
         assert isinstance(part.content, Cells)
         if part.run is not None and not len(part.content):
-            raise ValueError(f"values of run {part.run!r}: there are none; leave it out")
+            raise ValueError(f"values of run {part.run!r}: it has no values; leave it out")
         name = part.name_of(part.content)
         if name is not None and part.run is None:
             by_file.append(name)

@@ -98,7 +98,8 @@ def write_pool_page(
         texts: texts of documents, as in ``write_pool_csv``.
         queries: texts of queries, as in ``write_pool_csv``.
         max_rel: top grade of the scale, at most 9.
-        labels: what the grades 0, 1, ... mean, at most one for each.
+        labels: what the grades 0, 1, ... mean, at most one for each. By default from *not relevant*
+            to *highly relevant*, on scales of up to 4 grades.
         title: title of the page.
 
     Returns:
@@ -147,6 +148,14 @@ def _content(
     }
 
 
+_DEFAULT_LABELS = {
+    1: ["not relevant", "relevant"],
+    2: ["not relevant", "relevant", "highly relevant"],
+    3: ["not relevant", "marginally relevant", "relevant", "highly relevant"],
+}
+"""What grades mean by default, by the top grade of the scale."""
+
+
 def _check_labels(labels: Sequence[str], max_rel: int) -> None:
     """Raise if the labels are not texts, or more than there are grades."""
     if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
@@ -164,7 +173,7 @@ def _check_labels(labels: Sequence[str], max_rel: int) -> None:
 
 def _labels_of_grades(labels: Sequence[str], max_rel: int) -> list[str]:
     """Return a label for each of the grades from 0 to `max_rel`; an empty one if it is missing."""
-    first_labels = [*labels] or ["not relevant"]
+    first_labels = [*labels] or _DEFAULT_LABELS.get(max_rel, ["not relevant"])
     return first_labels + [""] * (max_rel + 1 - len(first_labels))
 
 

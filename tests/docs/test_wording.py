@@ -1,7 +1,8 @@
-"""Habits of wording that make a sentence need a second reading, on pages and in the help of commands."""
+"""Habits of wording that make a sentence need a second reading: on pages, in help and messages."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ PAGES = [
 COMMANDS = [
     *("eval", "compare", "benchmark", "gate", "to-judge", "merge-judged"),
     *("report", "meta", "measures", "explain-measure", "demo"),
+]
+MODULES = [
+    *sorted((ROOT / "ir_lexirecall").rglob("*.py")),
+    *sorted((ROOT / "integrations").rglob("*.py")),
 ]
 HABITS = {
     "none as a predicate": r"\b(?:is|are) none\b",
@@ -54,6 +59,50 @@ def test_help_reads_once(command: str, capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main([command, "--help"])
     assert habits_in(capsys.readouterr().out) == []
+
+
+def messages_of(path: Path) -> str:
+    """Return the texts of a module's errors and warnings, a line each; {} for what is filled in."""
+    lines = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        is_warning = isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "warn"
+        if isinstance(node, ast.Raise) or is_warning:
+            texts = [part for part in ast.walk(node) if _is_text(part)]
+            within = {id(part) for text in texts for part in ast.walk(text) if part is not text}
+            lines += [_text(text) for text in texts if id(text) not in within]
+    return "\n".join(lines)
+
+
+def _is_text(node: ast.AST) -> bool:
+    is_constant = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return is_constant or isinstance(node, ast.JoinedStr)
+
+
+def _text(node: Any) -> str:
+    """Return a string, or an f-string with {} for its values."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    return "".join(
+        str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values
+    )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_messages_read_once(path: Path) -> None:
+    assert habits_in(messages_of(path)) == []
+
+
+def test_messages_are_those_of_errors_and_warnings(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        'warn(f"run {name} says so")\nraise ValueError("there " "is none") from None\n'
+        'text = "whoever"\n',
+        encoding="utf-8",
+    )
+    assert habits_in(messages_of(module)) == [
+        "none as a predicate: is none",
+        "a thing that says so: says so",
+    ]
 
 
 @pytest.mark.parametrize(

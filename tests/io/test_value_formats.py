@@ -417,7 +417,9 @@ def test_swe_bench_counts_errors_as_not_resolved_and_says_so(tmp_path: Path) -> 
 
 def test_swe_bench_without_what_was_run_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "r.json", {"resolved": ["a__a-1"], "no_generation": []})
-    with pytest.raises(ValueError, match="lists what was resolved, not what was run and was not"):
+    with pytest.raises(
+        ValueError, match="lists the instances that were resolved, not those that failed"
+    ):
         read_values(path)
 
 
