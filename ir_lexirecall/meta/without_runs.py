@@ -7,7 +7,7 @@ spaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -15,6 +15,7 @@ from math import comb
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_integers, check_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -359,10 +360,13 @@ def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
 
 _LONGEST = 12  # documents, of which there are 4,096 rankings
 _DIGITS = 10
+_EQUAL = 10 ** (1 - _DIGITS)  # steps that differ by less are equal
+ORDERS = ("top", "swaps", "relevant")
+"""Orders of rankings on which a measure may be an interval scale."""
 
 
 @study(
-    "Whether values are equally spaced, as those of an interval scale are",
+    "Whether a measure is an interval scale on an order of rankings",
     Headline(
         "ratio", "largest step between neighbouring values over the smallest", "most", "least"
     ),
@@ -371,55 +375,149 @@ _DIGITS = 10
         largest_first=True,
     ),
     example="-m P@5 AP RBP(p=0.5,rel=1)",
-    options={"n": Option("documents of a ranking (default: 5)", int)},
+    options={
+        "n": Option("documents of a ranking (default: 5)", int),
+        "m": Option("relevant documents of the topic (default: n)", int),
+        "order": Option("order of rankings: 'top' (the default), 'swaps' or 'relevant'"),
+    },
 )
-def interval_scale(measures: MeasuresLike, n: int = 5) -> pd.DataFrame:
-    """Check that the values that a measure can have are equally spaced, as on an interval scale.
+def interval_scale(
+    measures: MeasuresLike, n: int = 5, m: int | None = None, *, order: str = "top"
+) -> pd.DataFrame:
+    """Check whether a measure is an interval scale on an order of rankings.
 
-    All 2^n rankings of n documents, each relevant (grade 1, or the measure's ``rel``) or not, are
-    scored in one topic with n relevant documents. A measure is equally spaced if all steps v_(i+1)
-    - v_i between its different values v_1 < v_2 < ... are the same. That is necessary for an
-    interval scale, not sufficient. A measure with fewer than three values, such as TSE there, has
-    no steps to compare. Values are compared to 10 digits.
+    All rankings of n documents, each relevant (grade 1, or the measure's ``rel``) or not, are
+    scored in one topic with m relevant documents. On an interval scale, equal steps in the order of
+    rankings are equal steps of the value. The orders:
+
+    - ``'top'``: of two rankings, the one with a relevant document at the first rank where they
+      differ is better (a total order: the value must be affine in the position within it).
+    - ``'swaps'``: a ranking is better after a relevant document moves up by one rank, or takes the
+      place of a nonrelevant one at the last rank (a partial order: the value must be affine along
+      every maximal chain of such steps; all chains have the same length and ends, so that all steps
+      must be equal).
+    - ``'relevant'``: the number of relevant documents decides; rankings with as many must have one
+      value.
+
+    Equal spacing of the values that there are, v_(i+1) - v_i, is necessary, not sufficient. A
+    measure with fewer than three values, such as TSE with m = n, has no steps to compare. Values
+    are compared to 10 digits; where a smaller value is better, steps are those down.
 
     Args:
         measures: measures or strings, as for ``evaluate``.
         n: documents of a ranking, 1 to 12.
+        m: relevant documents of the topic, by default n.
+        order: ``'top'``, ``'swaps'`` or ``'relevant'``.
 
     Returns:
-        A row per measure: ``measure``, ``values`` (how many different ones), ``smallest_step``,
-        ``largest_step``, ``ratio`` (the largest step over the smallest; NaN where all values are
-        the same, or one is infinite), and ``equally_spaced`` (False there; NaN
-        with fewer than three values).
+        A row per measure: ``measure``, ``order``, ``values`` (how many different ones),
+        ``smallest_step``, ``largest_step``, ``ratio`` (the largest step over the smallest; NaN
+        where all values are the same, or one is infinite), ``equally_spaced`` (False there), and
+        ``interval``: whether the measure is an interval scale on the order. The last two are NaN
+        with fewer than three values.
 
     Raises:
-        ValueError: an unknown measure, or n out of range.
+        ValueError: an unknown measure or order, or n or m out of range.
 
     Sources: Ferrante, Ferro, Pontarollo, Are IR Evaluation Measures on an Interval Scale?, ICTIR
-    2017; Ferrante, Ferro, Losiouk, How do Interval Scales Help Us with Better Understanding IR
-    Evaluation Results?, Information Retrieval Journal 2020, doi 10.1007/s10791-019-09362-z.
+    2017; Ferrante, Ferro, Fuhr, Towards Meaningful Statements in IR Evaluation: Mapping Evaluation
+    Measures to Interval Scales, IEEE Access 2021. Against the requirement: Moffat, Batch Evaluation
+    Metrics in Information Retrieval: Measures, Scales, and Meaning, IEEE Access 2022,
+    arXiv 2207.03103.
 
-    >>> interval_scale(["P@5", "RBP(p=0.5,rel=1)", "AP"]).round(4)
-                measure  values  smallest_step  largest_step  ratio  equally_spaced
-    0               P@5       6         0.2000        0.2000    1.0            True
-    1  RBP(p=0.5,rel=1)      32         0.0312        0.0312    1.0            True
-    2                AP      31         0.0067        0.2000   30.0           False
+    >>> table = interval_scale(["P@5", "RBP(p=0.5,rel=1)", "AP"]).round(4)
+    >>> table[["measure", "values", "ratio", "equally_spaced", "interval"]]
+                measure  values  ratio  equally_spaced interval
+    0               P@5       6    1.0            True    False
+    1  RBP(p=0.5,rel=1)      32    1.0            True     True
+    2                AP      31   30.0           False    False
     """
     parsed = parse_measures_for(measures)
     check_integer("n", n, most=_LONGEST)
+    m = n if m is None else m
+    check_integer("m", m)
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}")
+    relevances = [labels for labels in product((0, 1), repeat=n) if sum(labels) <= m]
     rows = []
     for name, measure in progress_bar(None, parsed.items(), desc="measures"):
-        top = measure.params.get("rel", 1)
-        rankings = [
-            Ranking(labels, (top,) * labels.count(0) + (0,) * (n - labels.count(0)))
-            for labels in product((0, top), repeat=n)
-        ]
-        steps = np.diff(np.unique(np.round(values(measure, rankings), _DIGITS)))
-        least, most = (float(steps.min()), float(steps.max())) if len(steps) else (np.nan, np.nan)
-        is_spaced: bool | float = bool(most - least < 10 ** (1 - _DIGITS))
-        if len(steps) < 2:
-            is_spaced = np.nan
-        rows.append((name, len(steps) + 1, least, most, most / least, is_spaced))
-    names = ["measure", "values", "smallest_step", "largest_step", "ratio", "equally_spaced"]
-    facts = {"measures": list(parsed), "n": n, "source": "Ferrante, Ferro, Pontarollo, ICTIR 2017"}
+        value = _values_of(measure, relevances, m)
+        rows.append((name, order, *_spacing(value), _is_interval(value, relevances, m, order)))
+    names = [
+        "measure",
+        "order",
+        "values",
+        "smallest_step",
+        "largest_step",
+        "ratio",
+        "equally_spaced",
+        "interval",
+    ]
+    facts = {
+        "measures": list(parsed),
+        "n": n,
+        "m": m,
+        "order": order,
+        "source": "Ferrante, Ferro, Pontarollo, ICTIR 2017",
+    }
     return recorded(pd.DataFrame(rows, columns=names), "interval_scale", **facts)
+
+
+def _values_of(measure: IRMeasure, relevances: Sequence[tuple[int, ...]], m: int) -> Floats:
+    """Return the value of each ranking, in a topic with m relevant documents; larger is better."""
+    top = measure.params.get("rel", 1)
+    rankings = []
+    for relevance in relevances:
+        found = sum(relevance)
+        retrieved = tuple(top * each for each in relevance)
+        rankings.append(Ranking(retrieved, (top,) * (m - found) + (0,) * found))
+    return np.round(rising(measure, values(measure, rankings)), _DIGITS)
+
+
+def _spacing(value: Floats) -> tuple[int, float, float, float, bool | float]:
+    """Return the number of values, the smallest and largest step, their ratio, and if all are equal."""
+    steps = np.diff(np.unique(value))
+    if not len(steps):
+        return 1, np.nan, np.nan, np.nan, np.nan
+    least, most = float(steps.min()), float(steps.max())
+    is_spaced = bool(most - least < _EQUAL) if len(steps) > 1 else np.nan
+    return len(steps) + 1, least, most, most / least, is_spaced
+
+
+def _is_interval(
+    value: Floats, relevances: Sequence[tuple[int, ...]], m: int, order: str
+) -> bool | float:
+    """Return whether values rise by equal steps along an order; NaN with fewer than three values."""
+    if len(np.unique(value)) < 3:
+        return np.nan
+    if not np.isfinite(value).all():
+        return False
+    value_of = dict(zip(relevances, value.tolist(), strict=True))
+    if order == "relevant":
+        of_number: dict[int, list[float]] = {}
+        for relevance, each in value_of.items():
+            of_number.setdefault(sum(relevance), []).append(each)
+        if any(max(each) - min(each) >= _EQUAL for each in of_number.values()):
+            return False
+        steps = np.diff([of_number[number][0] for number in sorted(of_number)])
+    elif order == "top":
+        steps = np.diff([value_of[relevance] for relevance in sorted(relevances)])
+    else:
+        steps = np.array([value_of[b] - value_of[a] for a, b in _steps_up(relevances, m)])
+    return bool(steps.min() > _EQUAL and steps.max() - steps.min() < _EQUAL)
+
+
+def _steps_up(
+    relevances: Sequence[tuple[int, ...]], m: int
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yield each ranking with those that are one step better in the order 'swaps'.
+
+    >>> [better for worse, better in _steps_up([(0, 1)], 2)]
+    [(1, 0)]
+    """
+    for relevance in relevances:
+        for i in range(1, len(relevance)):
+            if relevance[i - 1 : i + 1] == (0, 1):
+                yield relevance, (*relevance[: i - 1], 1, 0, *relevance[i + 1 :])
+        if not relevance[-1] and sum(relevance) < m:
+            yield relevance, (*relevance[:-1], 1)

@@ -136,6 +136,10 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     ],
     "interval-scale": [
         (("-m", "P@5", "--n", "3"), lambda q, r: studies.interval_scale("P@5", 3)),
+        (
+            ("-m", "P@5", "--n", "3", "--m", "2", "--order", "relevant"),
+            lambda q, r: studies.interval_scale("P@5", 3, 2, order="relevant"),
+        ),
     ],
     "judges": [
         (
