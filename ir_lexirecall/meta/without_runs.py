@@ -377,7 +377,7 @@ ORDERS = ("top", "swaps", "relevant")
     example="-m P@5 AP RBP(p=0.5,rel=1)",
     options={
         "n": Option("documents of a ranking (default: 5)", int),
-        "m": Option("relevant documents of the topic (default: n)", int),
+        "m": Option("relevant documents of the topic; by default all n", int),
         "order": Option("order of rankings: 'top' (the default), 'swaps' or 'relevant'"),
     },
 )
