@@ -170,9 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     numeric_properties(options.cases)
-    print(
-        "\nInterval scales (top-heavy order), of all binary rankings of 5 documents, 5 relevant"
-    )
+    print("\nInterval scales (top-heavy order), of all binary rankings of 5 documents, 5 relevant")
     print(interval_scale(SCALES, 5).round(4).to_string(index=False))
     if options.data is None:
         return
