@@ -270,7 +270,8 @@ def planned_power(
     Args:
         components: of variance, of P pairs.
         difference: the true difference.
-        queries, repeats: their numbers, shape ``(P,)``.
+        queries: number of queries, shape ``(P,)``.
+        repeats: number of repeats of either system, shape ``(P,)``.
         alpha: level of the test.
     """
     of_queries = (components.queries + components.noise / repeats) / queries

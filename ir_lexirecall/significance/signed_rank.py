@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test, and the interval of the Hodges-Lehmann estimate from the same distribution."""
+"""Wilcoxon's signed-rank test, and the interval of the Hodges-Lehmann estimate by it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AT_ONCE = 2**12  # Walsh averages that are sorted without narrowing them down f
 
 
 def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = False) -> TestResult:
-    """Test differences by Wilcoxon's signed ranks, with the Hodges-Lehmann estimate and its interval.
+    """Test differences by Wilcoxon's signed ranks, with the Hodges-Lehmann estimate and interval.
 
     The n differences other than 0 are ranked by magnitude, equal ones share their mean rank, and W
     is the sum of the ranks of those above 0. p is twice the smaller tail of W when every sign is as
@@ -49,7 +49,7 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     10.2307/3001968; Hodges, Lehmann, Estimates of Location Based on Rank Tests, Annals of
     Mathematical Statistics 1963, doi 10.1214/aoms/1177704172.
 
-    >>> result = wilcoxon(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]))
+    >>> result = wilcoxon(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6], [1.0] * 6]))
     >>> result.p, result.estimate.round(4)
     (array([0.0625 , 0.03125]), array([0.325, 1.   ]))
     >>> result.low.round(4), result.high.round(4)
@@ -72,7 +72,7 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
 
 
 def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
-    """p of centres of at most -shift: the upper tail of W of the x_q + shift, shape ``(K, P)``.
+    """Return p of centres of at most -shift: the upper tail of W of x_q + shift, ``(K, P)``.
 
     >>> wilcoxon_p(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6]]), np.array([[0.0], [0.1]]))
     array([[0.03125 ],
@@ -90,7 +90,8 @@ WILCOXON = Procedure(
     "wilcoxon",
     "Wilcoxon signed-rank test",
     of="centre",
-    meaning="Tests whether differences per query are symmetric about 0, by the ranks of their sizes.",
+    meaning="Tests whether differences per query are symmetric about 0, by the ranks of their "
+    "sizes.",
     plain=(
         "W = sum of the ranks of |x_i| over positive x_i; the estimate is the median of the Walsh "
         "averages (Hodges and Lehmann's) of the differences other than 0"
@@ -107,11 +108,11 @@ WILCOXON = Procedure(
 )
 
 
-# -- the distribution of W ---------------------------------------------------------------------------
+# -- the distribution of W -----------------------------------------------------------------------
 
 
 class _Null:
-    """Distribution of twice W under no difference, on the multiples of ``step`` from 0 to ``total``.
+    """Distribution of 2 W without a difference, on the multiples of ``step`` from 0 to ``total``.
 
     Attributes:
         twice_ranks: twice the mean rank of every group of ties.
@@ -151,20 +152,23 @@ class _Null:
         return float(1 - self.lower[above]) if above >= 0 else 1.0  # by symmetry
 
     def threshold(self, alpha: float) -> float | None:
-        """What lies half-way between the largest 2 W that is rejected and the next one; None if nothing is rejected."""
+        """Return the middle between the largest 2 W that is rejected and the next one.
+
+        None if nothing is rejected.
+        """
         if self.lower is not None:
-            places = np.flatnonzero(
-                np.diff(self.lower, prepend=0) > 0
-            )  # of values that 2 W can have
-            rejected = np.count_nonzero(2 * self.lower[places] <= alpha)
-            # The middle one, or one of the two next to it, is never rejected.
-            return (places[rejected - 1] + places[rejected]) / 2 * self.step if rejected else None
-        place = int((self.total / 2 + special.ndtri(alpha / 2) * self.deviation) // self.step)
-        while 2 * self.lower_tail((place + 1) * self.step) <= alpha:
-            place += 1
-        while place >= 0 and 2 * self.lower_tail(place * self.step) > alpha:
-            place -= 1
-        return (place + 0.5) * self.step if place >= 0 else None
+            possible = np.flatnonzero(np.diff(self.lower, prepend=0) > 0)  # values of 2 W, in steps
+            n_rejected = np.count_nonzero(2 * self.lower[possible] <= alpha)
+            if n_rejected == 0:
+                return None
+            # The middle value, or one of the two next to it, is never rejected.
+            return (possible[n_rejected - 1] + possible[n_rejected]) / 2 * self.step
+        n_steps = int((self.total / 2 + special.ndtri(alpha / 2) * self.deviation) // self.step)
+        while 2 * self.lower_tail((n_steps + 1) * self.step) <= alpha:
+            n_steps += 1
+        while n_steps >= 0 and 2 * self.lower_tail(n_steps * self.step) > alpha:
+            n_steps -= 1
+        return (n_steps + 0.5) * self.step if n_steps >= 0 else None
 
 
 _null = lru_cache(maxsize=256)(_Null)
@@ -196,7 +200,7 @@ class _Differences:
         self.statistic = int(self.null.twice_ranks @ above)
 
 
-# -- the interval ------------------------------------------------------------------------------------
+# -- the interval --------------------------------------------------------------------------------
 
 
 def _interval(differences: _Differences, alpha: float) -> list[float]:
@@ -232,69 +236,97 @@ def _interval(differences: _Differences, alpha: float) -> list[float]:
 def _walsh(
     u: Floats, count: Ints, low: float = -np.inf, high: float = np.inf
 ) -> tuple[float, Floats, Ints]:
-    """Walsh averages from low to high, between which the middle lies: the median of all of them, distinct ones, and twice how many
-    are above each, those equal to it counted half; all distinct ones, or all but the first and the last, of which some may be missing."""
-    size = np.arange(len(u))
-    first = np.maximum(size, np.searchsorted(u, 2 * low - u, side="left"))
+    """Return the median of all Walsh averages, and those from ``low`` to ``high`` with their ranks.
+
+    A Walsh average is the mean of two differences, or a difference itself. The median lies between
+    ``low`` and ``high``.
+
+    Args:
+        u: distinct differences, in order.
+        count: how often each occurs.
+        low: the smallest average that is wanted.
+        high: the largest one.
+
+    Returns:
+        The median; distinct averages in order; and for each, twice the number of averages above it,
+        those equal to it counted half. Where ``low`` or ``high`` leaves averages out, the first
+        and the last distinct one are left out, too: averages that equal them may be missing.
+    """
+    index = np.arange(len(u))
+    first = np.maximum(index, np.searchsorted(u, 2 * low - u, side="left"))
     end = np.maximum(first, np.searchsorted(u, 2 * high - u, side="right"))
-    i, j = np.repeat(size, end - first), ranges(first, end)
-    value = (u[i] + u[j]) / 2
-    order = np.argsort(value)
-    i, j, value = i[order], j[order], value[order]
-    weight = np.where(
-        i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j]
-    )  # pairs of differences that share it
+    i, j = np.repeat(index, end - first), ranges(first, end)
+    average = (u[i] + u[j]) / 2
+    order = np.argsort(average)
+    i, j, average = i[order], j[order], average[order]
+    n_pairs = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])
+
     n, before = int(count.sum()), np.r_[0, np.cumsum(count)]
     total = n * (n + 1) // 2
-    with_itself = np.where(end == size, count * (count + 1) // 2 - count * count, 0)
-    above = int((count * (n - before[end]) + with_itself).sum())
-    below = total - above - int(weight.sum())
-    middle = np.searchsorted(
-        below + np.cumsum(weight), [(total - 1) // 2, total // 2], side="right"
-    )
-    median = float(value[middle].mean())
-    first = np.flatnonzero(np.r_[True, np.diff(value) > 0])
-    scale = np.minimum.reduceat(
-        np.maximum(np.abs(u[i]), np.abs(u[j])), first
-    )  # to which rounding is relative
-    # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but
-    # those of tied ones.
-    first = first[
-        np.r_[True, np.diff(value[first]) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])]
-    ]
-    last = np.r_[first[1:], len(value)] - 1
-    weight = np.add.reduceat(weight, first)
-    or_equal = above + np.cumsum(weight[::-1])[::-1]
-    known = slice(None) if below == above == 0 else slice(1, -1)
-    return median, ((value[first] + value[last]) / 2)[known], (2 * or_equal - weight)[known]
+    with_itself = np.where(end == index, count * (count + 1) // 2 - count * count, 0)
+    n_above = int((count * (n - before[end]) + with_itself).sum())
+    n_below = total - n_above - int(n_pairs.sum())
+    ranks = n_below + np.cumsum(n_pairs)
+    middle = np.searchsorted(ranks, [(total - 1) // 2, total // 2], side="right")
+    median = float(average[middle].mean())
+
+    start = _starts_of_distinct(average, np.maximum(np.abs(u[i]), np.abs(u[j])))
+    last = np.r_[start[1:], len(average)] - 1
+    n_equal = np.add.reduceat(n_pairs, start)
+    n_not_below = n_above + np.cumsum(n_equal[::-1])[::-1]
+    is_whole = n_below == n_above == 0
+    complete = slice(None) if is_whole else slice(1, -1)
+    distinct = (average[start] + average[last]) / 2
+    return median, distinct[complete], (2 * n_not_below - n_equal)[complete]
+
+
+def _starts_of_distinct(average: Floats, magnitude: Floats) -> Ints:
+    """Return the index at which each distinct value of an ordered array begins.
+
+    Values are equal if they differ by rounding only, relative to the magnitude of what they were
+    computed from. The tolerance is finer than the one by which magnitudes tie, so that only the
+    averages of tied differences count as 0.
+    """
+    start = np.flatnonzero(np.r_[True, np.diff(average) > 0])
+    scale = np.minimum.reduceat(magnitude, start)
+    tolerance = DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])
+    return np.asarray(start[np.r_[True, np.diff(average[start]) > tolerance]])
 
 
 def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[float, float]:
-    """Two numbers between which 2 W passes from well above ``total - threshold`` to well below ``threshold``."""
+    """Return two numbers between which 2 W passes both thresholds.
+
+    At the lower one, 2 W is well above ``total - threshold``; at the upper one, well below
+    ``threshold``.
+    """
     before, slack, ends = np.r_[0, np.cumsum(count)], total // 400, []
 
     def twice_above(theta: float) -> int:
-        ordered = (
-            count * (before[-1] - before[np.searchsorted(u, 2 * theta - u, side="right")])
-        ).sum()
-        return int(ordered + count[u > theta].sum())
+        """Return 2 W of the differences from a centre."""
+        n_below = before[np.searchsorted(u, 2 * theta - u, side="right")]
+        n_ordered = (count * (before[-1] - n_below)).sum()
+        return int(n_ordered + count[u > theta].sum())
 
     for level in (total - threshold + slack, threshold - slack):
         low, high = float(u[0]), float(u[-1])
         over, under = twice_above(low), 0
-        while over - under > slack and low < (middle := (low + high) / 2) < high:
-            if (counted := twice_above(middle)) > level:
+        while over - under > slack:
+            middle = (low + high) / 2
+            if not low < middle < high:
+                break
+            counted = twice_above(middle)
+            if counted > level:
                 low, over = middle, counted
             else:
                 high, under = middle, counted
         ends += [low, high]
     low, high = ends[0], ends[3]
-    # Of each number, the average next to those ends: some distinct ones are wanted beyond a heap of
-    # ties.
-    lower, upper = (
-        np.searchsorted(u, 2 * low - u, side="left") - 1,
-        np.searchsorted(u, 2 * high - u, side="right"),
-    )
+
+    # Beyond many ties some distinct averages are wanted: of each difference, the average next to
+    # either end.
+    lower = np.searchsorted(u, 2 * low - u, side="left") - 1
+    upper = np.searchsorted(u, 2 * high - u, side="right")
     lower_ends = np.unique((u + u[lower])[lower >= 0] / 2)[-_BEYOND:]
-    upper_ends = np.unique((u[upper < len(u)] + u[upper[upper < len(u)]]) / 2)[:_BEYOND]
+    has_upper = upper < len(u)
+    upper_ends = np.unique((u[has_upper] + u[upper[has_upper]]) / 2)[:_BEYOND]
     return min([low, *lower_ends]), max([high, *upper_ends])
