@@ -16,6 +16,8 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo, meta
 from tests.simulations import coverage, real_runs
 from tests.simulations.groups import clusters
+from tests.simulations.seeds import seeds
+from tests.simulations.verdicts import criteria
 
 STORED = Path(irl.__file__).parent / "pt_docs" / "coverage_table.txt"
 
@@ -193,6 +195,7 @@ OTHER_SAMPLES |= {
 }
 OTHER_SAMPLES |= {coverage.replicability: 200, coverage.missing_judgments: 500, coverage.parts: 500}
 OTHER_SAMPLES |= {coverage.few_units: 100, coverage.predicted_values: 1000}
+OTHER_SAMPLES |= {seeds: 100, criteria: 200}
 
 
 @pytest.mark.slow_except("families")

@@ -25,6 +25,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from ir_lexirecall import significance as sig
+from ir_lexirecall.comparison.ledger import spent_at
 from ir_lexirecall.comparison.margins import margin_columns
 from ir_lexirecall.judging.bounds import imbens_manski
 from ir_lexirecall.meta.missing_labels import TwoWay, interval, times_drawn, two_sided_p
@@ -64,6 +65,8 @@ from tests.simulations.rows import (
     tested,
     values,
 )
+from tests.simulations.seeds import seeds
+from tests.simulations.verdicts import criteria
 
 # -- one collection --------------------------------------------------------------------------------
 
@@ -218,6 +221,19 @@ def looks(samples: int, rng: Generator) -> Iterator[Row]:
         said = stopped(horizon or 50, 0.0, samples, 50, rng, counted=True, horizon=horizon)["any"]
         statement = "gate with a ledger and a release: any commit stopped"
         yield Row(statement, setting, ALPHA, said, samples, FAMILY)
+    loss = 0.5  # standard deviations of a commit's differences
+    x = rng.standard_t(4, (2 * samples, 50)) / 2**0.5 - loss
+    worse = sig.margin_test(SignificanceTest("t"), x, 0.0).worse
+    for horizon, instead in ((None, "give a horizon"), (20, "take more queries")):
+        share = float((worse <= spent_at(20, ALPHA, horizon)).mean())
+        setting = f"half a standard deviation on 50 queries, {_horizon(horizon)}"
+        statement = "gate with a ledger: the loss is found at look 20"
+        yield Row(statement, setting, 0.8, share, len(worse), instead=instead, reached=True)
+
+
+def _horizon(horizon: int | None) -> str:
+    """Return how looks share alpha."""
+    return "no horizon" if horizon is None else f"horizon of {horizon}"
 
 
 def rivals(samples: int, rng: Generator) -> Iterator[Row]:
@@ -657,6 +673,8 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     few_units,
     predicted_values,
     studies,
+    seeds,
+    criteria,
     *REAL,
 ]
 

@@ -1,18 +1,19 @@
 """How often what the library says is true of real runs: TREC 2003 Robust and CLEF eHealth 2016, their queries resampled.
 
-Truth is that of all queries of the collection. Of tests, the mean of each pair (sign test: the middle) is taken off, so that there is no
-difference. Nothing without the data.
+Truth is that of all queries of the collection. Where a test must find nothing, runs that are near-duplicates are exchanged within
+each query, and the others shifted to one mean, so that ties stay ties. Nothing without the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
+from scipy.sparse.csgraph import connected_components
 
 import ir_lexirecall as irl
 from ir_lexirecall import significance as sig
@@ -23,8 +24,8 @@ from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations.rows import (
     ALPHA,
-    BASELINE,
     BASELINE_BY_T,
+    BASELINE_OR_MORE,
     DISCRETE,
     FAMILY,
     FEW_COLLECTIONS,
@@ -34,6 +35,7 @@ from tests.simulations.rows import (
     MORE_COLLECTIONS,
     MORE_QUERIES,
     NEXT,
+    RARE_LOSS,
     ROUGH,
     SKEW,
     STOPPING,
@@ -47,7 +49,9 @@ from tests.simulations.rows import (
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SOME = 40  # pairs, where all take long
 SIZES = (10, 25, 50)
+FAMILY_SIZES = (10, 25, 50, 100)
 FEW_SIZES = (5, 8)
+NEAR_DUPLICATES = 0.5  # share of queries on which two runs tie, from which they are near-duplicates
 
 
 def of_pairs(
@@ -89,15 +93,61 @@ def one_sided(test: SignificanceTest) -> Callable[[Floats], Floats]:
     return lambda x: sig.margin_test(test, x, 0.0).better <= ALPHA
 
 
-def without_mean(x: Floats) -> Floats:
-    """Return values whose mean is taken off."""
-    return x - x.mean(axis=1, keepdims=True)
-
-
 def without_difference(x: Floats) -> Floats:
-    """Return differences of pairs with a mean of 0, in which queries that tie still tie."""
+    """Return differences of pairs with a mean of 0, in which queries that tie still tie.
+
+    The runs of a near-duplicate pair are exchanged: each difference has both signs. Of other
+    pairs, the mean is taken off the queries that differ.
+
+    Args:
+        x: differences, shape ``(P, Q)``.
+
+    Returns:
+        A population to draw queries from, shape ``(P, 2 Q)``.
+    """
     differs = x != 0
-    return x - differs * x.sum(axis=1, keepdims=True) / differs.sum(axis=1, keepdims=True)
+    n_differing = np.maximum(1, differs.sum(axis=1, keepdims=True))
+    shifted = x - differs * x.sum(axis=1, keepdims=True) / n_differing
+    are_alike = (~differs).mean(axis=1, keepdims=True) >= NEAR_DUPLICATES
+    return np.concatenate(
+        [np.where(are_alike, x, shifted), np.where(are_alike, -x, shifted)], axis=1
+    )
+
+
+@dataclass(frozen=True)
+class EqualRuns:
+    """Runs without a difference in mean, among which near-duplicates still tie on many queries.
+
+    Attributes:
+        values: of runs whose clusters have one mean, shape ``(S, Q)``.
+        clusters: of near-duplicates, as indices of runs; their values are exchanged within a query.
+    """
+
+    values: Floats
+    clusters: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, values: Floats) -> EqualRuns:
+        """Return runs of which each cluster of near-duplicates is shifted to the mean of all."""
+        clusters = clusters_of_near_duplicates(values)
+        equal = values.copy()
+        for cluster in clusters:
+            equal[cluster] += values.mean() - values[cluster].mean()
+        return cls(equal, clusters)
+
+    def drawn(self, queries: int, rng: Generator) -> Floats:
+        """Return values on resampled queries, shape ``(S, queries)``."""
+        x = self.values[:, rng.integers(self.values.shape[1], size=queries)]
+        for cluster in self.clusters:
+            x[cluster] = rng.permuted(x[cluster], axis=0)
+        return x
+
+
+def clusters_of_near_duplicates(values: Floats) -> tuple[Floats, ...]:
+    """Return runs that tie on many queries, directly or by way of other runs, as indices."""
+    ties = (values[:, None] == values[None]).mean(axis=2) >= NEAR_DUPLICATES
+    _, labels = connected_components(ties)
+    return tuple(np.flatnonzero(labels == label) for label in np.unique(labels))
 
 
 def pairs_of(values: Floats, *, ordered: bool = False) -> Floats:
@@ -111,11 +161,18 @@ def pairs_of(values: Floats, *, ordered: bool = False) -> Floats:
     return x[np.count_nonzero(x, axis=1) >= 3]
 
 
+def is_adverse(x: Floats) -> Floats:
+    """Return which pairs have their long tail on the losing side; none that is symmetric."""
+    return sig.skewness(x) < -1e-9
+
+
 def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
     """Intervals and one-sided verdicts of pairs, by each test on the same pairs and samples."""
     for where, values in real_values():
-        every, unordered = pairs_of(values, ordered=True), pairs_of(values)
-        adverse = sig.skewness(every) < 0
+        unordered = pairs_of(values)
+        every = without_difference(pairs_of(values, ordered=True))
+        equal = without_difference(unordered)
+        adverse = is_adverse(every)
         for queries in SIZES:
             setting = f"real pairs, {where}, {queries} queries"
             wrong = np.stack(
@@ -123,19 +180,13 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
                     one_sided(SignificanceTest("t"))(
                         x[rng.integers(len(x), size=(2 * samples, queries))]
                     )
-                    for x in without_difference(every)
+                    for x in every
                 ],
                 axis=1,
             )
-            yield of_pairs("t: better, worse, not worse", setting, wrong, ALPHA)
-            yield of_pairs(
-                "t: better, worse, not worse",
-                f"{setting}, adverse skewness",
-                wrong[:, adverse],
-                ALPHA,
-            )
+            yield from _rows_of_t(setting, wrong, adverse)
             some = rng.permutation(np.flatnonzero(adverse))[: SOME // 2]
-            x = drawn(without_difference(every[some]), samples // 10, queries, rng)
+            x = drawn(every[some], samples // 10, queries, rng)
             for name in ("bootstrap", "randomisation"):
                 test = SignificanceTest(name, n_resamples=499, progress=False)
                 wrong = of_each(one_sided(test), x)
@@ -154,7 +205,7 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
                 x,
             )
             yield of_pairs("within margin", f"{setting}, adverse skewness", wrong, ALPHA)
-            x = drawn(without_difference(unordered), samples // 10, queries, rng)
+            x = drawn(equal, samples // 10, queries, rng)
             for name in ("t", "bootstrap", "randomisation"):
                 found = tested(SignificanceTest(name, n_resamples=499), x.reshape(-1, queries))
                 right = holds(found.low, 0.0, found.high).reshape(x.shape[:2])
@@ -171,15 +222,23 @@ def real_pairs(samples: int, rng: Generator) -> Iterator[Row]:
 def real_few_queries(samples: int, rng: Generator) -> Iterator[Row]:
     """One-sided verdicts by t on fewer than 10 queries."""
     for where, values in real_values():
-        every = pairs_of(values, ordered=True)
-        adverse = sig.skewness(every) < 0
+        every = without_difference(pairs_of(values, ordered=True))
+        adverse = is_adverse(every)
         for queries in FEW_SIZES:
             setting = f"real pairs, {where}, {queries} queries"
-            x = drawn(without_difference(every), 2 * samples, queries, rng)
+            x = drawn(every, 2 * samples, queries, rng)
             wrong = of_each(one_sided(SignificanceTest("t")), x)
-            statement = "t: better, worse, not worse"
-            yield of_pairs(statement, setting, wrong, ALPHA)
-            yield of_pairs(statement, f"{setting}, adverse skewness", wrong[:, adverse], ALPHA)
+            yield from _rows_of_t(setting, wrong, adverse)
+
+
+def _rows_of_t(setting: str, wrong: Floats, adverse: Floats) -> Iterator[Row]:
+    """One-sided verdicts by t on all pairs, and on those whose long tail is on the losing side.
+
+    More queries mend the mean of the pairs, but not the worst one.
+    """
+    for where, some in ((setting, wrong), (f"{setting}, adverse skewness", wrong[:, adverse])):
+        row = of_pairs("t: better, worse, not worse", where, some, ALPHA)
+        yield replace(row, for_some=RARE_LOSS)
 
 
 def _ranks_of_signs(
@@ -241,56 +300,58 @@ def real_planning(samples: int, rng: Generator) -> Iterator[Row]:
 
 
 def real_families(samples: int, rng: Generator) -> Iterator[Row]:
-    """All runs at once: means, families of tests, best sets and ranks, of the eight best ones with their means made equal."""
+    """Means of all runs; families of tests, best sets and ranks of all runs without a difference."""
     for where, values in real_values():
-        best = np.argsort(-values.mean(axis=1), kind="stable")[:8]
-        equal = without_mean(values[best]) + 0.3
-        i, j = np.triu_indices(8, 1)
         for queries in SIZES:
-            setting, count = f"real runs, {where}, {queries} queries", samples // 4
+            setting, count = f"real runs, {where}, {queries} queries", 2 * samples
             x = drawn_together(values, count, queries, rng)
             ends = [sig.mean_interval(one, draws=sig.Resampled(499, k)) for k, one in enumerate(x)]
             low, high = np.array(ends).transpose(1, 0, 2)
             right = np.where(np.isnan(low), np.nan, holds(low, values.mean(axis=1), high))
             yield of_pairs("mean of a measure", setting, right)
-            setting += ", 8 equal runs"
-            x = drawn_together(equal, count, queries, rng)
-            wrong = {"t with Holm: any pair": [], "tukey: any pair": []}
-            right_of: dict[str, list[bool]] = {
-                "tukey: intervals of all pairs": [],
-                "rank intervals: true ranks of all runs": [],
-            }
-            kept = []
-            for k, one in enumerate(x):
-                p = SignificanceTest("t").of_pairs(one[i] - one[j]).p
-                wrong["t with Holm: any pair"].append(sig.corrected(p, "holm", ALPHA)[1].any())
-                found = SignificanceTest("tukey", n_resamples=199, seed=k, progress=False).of_all(
-                    one.T
-                )
-                wrong["tukey: any pair"].append((found.p <= ALPHA).any())
-                right_of["tukey: intervals of all pairs"].append(
-                    holds(found.low, 1e-12, found.high + 2e-12).all()
-                )
-                deviations = sig.studentised_deviations([one], draws=sig.Resampled(499, k))
-                kept.append(sig.best_set(deviations) > ALPHA)
-                low, high = sig.rank_intervals(deviations)
-                right_of["rank intervals: true ranks of all runs"].append(
-                    ((low == 1) & (high == 8)).all()
-                )
-            for statement, found in wrong.items():
-                row = false(statement, setting, np.array(found), FAMILY)
-                yield replace(row, instead=_instead_of(statement))
-            for statement, found in right_of.items():
-                row = covers(statement, setting, np.array(found), JOINT)
-                yield replace(row, instead=_instead_of(statement))
-            yield of_pairs("best set: the best run is kept", setting, np.array(kept), reason=JOINT)
+        equal = EqualRuns.of(values)
+        for queries in FAMILY_SIZES:
+            setting = f"real runs, {where}, {queries} queries, {len(values)} equal runs"
+            yield from _families_of_equal_runs(equal, setting, queries, 2 * samples, rng)
+
+
+def _families_of_equal_runs(
+    equal: EqualRuns, setting: str, queries: int, samples: int, rng: Generator
+) -> Iterator[Row]:
+    """Families of tests, ranks and best sets, by the same samples."""
+    n_runs = len(equal.values)
+    i, j = np.triu_indices(n_runs, 1)
+    holm, tukey, intervals, ranks, kept = [], [], [], [], []
+    for k in range(samples):
+        x = equal.drawn(queries, rng)
+        p = SignificanceTest("t").of_pairs(x[i] - x[j]).p
+        holm.append(sig.corrected(p, "holm", ALPHA)[1].any())
+        test = SignificanceTest("tukey", n_resamples=199, seed=k, progress=False)
+        found = test.of_all(x.T)
+        tukey.append((found.p <= ALPHA).any())
+        intervals.append(holds(found.low, 1e-12, found.high + 2e-12).all())
+        deviations = sig.studentised_deviations([x], draws=sig.Resampled(499, k))
+        kept.append(sig.best_set(deviations) > ALPHA)
+        low, high = sig.rank_intervals(deviations)
+        ranks.append(((low == 1) & (high == n_runs)).all())
+    for row in (
+        false("t with Holm: any pair", setting, np.array(holm), FAMILY),
+        false("tukey: any pair", setting, np.array(tukey), FAMILY),
+        covers("tukey: intervals of all pairs", setting, np.array(intervals), JOINT),
+        covers("rank intervals: true ranks of all runs", setting, np.array(ranks), JOINT),
+    ):
+        yield replace(row, instead=_instead_of(row.statement))
+    yield of_pairs("best set: the best run is kept", setting, np.array(kept), reason=JOINT)
 
 
 def _instead_of(statement: str) -> str:
-    """Return what to do where a statement on all runs is off; more queries do not mend these."""
+    """Return what to do where a statement on all runs is off.
+
+    More queries mend ranks and Holm's correction, but not Tukey's HSD.
+    """
     if statement.startswith("rank"):
-        return ROUGH
-    return BASELINE if statement.startswith("t with") else BASELINE_BY_T
+        return MORE_QUERIES
+    return BASELINE_OR_MORE if statement.startswith("t with") else BASELINE_BY_T
 
 
 def real_gates(samples: int, rng: Generator) -> Iterator[Row]:
@@ -301,9 +362,9 @@ def real_gates(samples: int, rng: Generator) -> Iterator[Row]:
     for collection, (ap, ndcg) in of_collections.items():
         a, b = np.triu_indices(len(ap), 1)
         some = rng.permutation(len(a))[:SOME]
-        both = [without_mean((values[a] - values[b])[some]) for values in (ap, ndcg)]
+        both = [without_difference((values[a] - values[b])[some]) for values in (ap, ndcg)]
         for queries in (25, 50):
-            draws = rng.integers(ap.shape[1], size=(samples // 5, SOME, queries))
+            draws = rng.integers(both[0].shape[1], size=(samples // 5, SOME, queries))
             x = np.stack([one[np.arange(SOME)[:, None], draws] for one in both], axis=2).reshape(
                 -1, queries
             )
@@ -326,9 +387,11 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
     for where, values in of_measures.items():
         if not where.endswith("AP"):
             continue
-        pairs = pairs_of(values)
-        some = rng.permutation(len(pairs))[:SOME]
-        x, count = without_mean(pairs[some]), samples // 5
+        judge = of_measures[where.replace("AP", "nDCG@10")]
+        a, b = np.triu_indices(len(values), 1)
+        some = rng.permutation(np.flatnonzero((values[a] != values[b]).sum(axis=1) >= 3))[:SOME]
+        pairs, count = (values[a] - values[b])[some], samples // 5
+        x = without_difference(pairs)
         for groups in (10, 30):
             labels = np.repeat(np.arange(groups), 5)
             shared = drawn(x, count, groups, rng)[:, :, labels]
@@ -358,9 +421,7 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
                 wrong,
                 ALPHA,
             )
-        a, b = np.triu_indices(len(values), 1)
-        judge = of_measures[where.replace("AP", "nDCG@10")]
-        d, f = ((v[a] - v[b])[some] for v in (without_mean(values), without_mean(judge) * 0.5))
+        d, f = x, np.tile(0.5 * (judge[a] - judge[b])[some], 2)
         for n, queries in ((10, 100), (25, 200)):
             setting = f"real pairs, {where}, {n} of {queries} queries, predicted by half of nDCG@10"
             draws = (
@@ -397,14 +458,14 @@ def real_units(samples: int, rng: Generator) -> Iterator[Row]:
             yield of_pairs(
                 "bounds of judgments: interval", f"real pairs, {where}, {queries} queries", right
             )
-        signs = np.sign(pairs[some] - np.median(pairs[some], axis=1, keepdims=True))
-        flat = drawn(signs, count, 200, rng).reshape(-1, 200)
+        signs = np.sign(pairs)
+        flat = drawn(np.concatenate([signs, -signs], axis=1), count, 200, rng).reshape(-1, 200)
         said = (sequential_signs(flat, ALPHA, 0, correct=False).decided_after > 0).reshape(
             count, -1
         )
         yield of_pairs(
             "sequential sign test",
-            f"real pairs, {where}, 200 queries, the middle taken off",
+            f"real pairs, {where}, 200 queries, runs exchanged",
             said,
             ALPHA,
             STOPPING,
@@ -461,9 +522,9 @@ def real_collections(samples: int, rng: Generator) -> Iterator[Row]:
     # Eight collections of 25 queries each, on which five runs are equal.
     said: dict[str, list[bool]] = {}
     test, i, j = SignificanceTest("t"), *np.triu_indices(5, 1)
-    equal = [without_mean(values[:5]) for values in best]
+    equal = [EqualRuns.of(values[:5]) for values in best]
     for _ in range(samples):
-        x = [equal[d % 2][:, rng.integers(equal[d % 2].shape[1], size=25)] for d in range(8)]
+        x = [equal[d % 2].drawn(25, rng) for d in range(8)]
         of_runs = np.stack([y.mean(axis=1) for y in x])
         gains = np.stack([y[1:] - y[:1] for y in x], axis=1)  # rivals, collections, queries
         p = sig.margin_test(test, gains.reshape(-1, 25), 0.0).better.reshape(4, 8)

@@ -32,9 +32,10 @@ NEXT = "holds what the next collection shows, too"
 SKEW = "long tails on the other side"
 WITHHELD = "no interval where sizes of groups differ and may go with effects"
 MORE_QUERIES = "take more queries"
+RARE_LOSS = "no test finds losses on few queries"
 MORE_COLLECTIONS = "take more collections or queries"
 INTERVALS = "take bootstrap, or more queries"
-BASELINE = "compare with a baseline"
+BASELINE_OR_MORE = "compare with a baseline, or take more queries"
 BASELINE_BY_T = "compare with a baseline by t with Holm"
 ROUGH = "read its interval as a rough one"
 
@@ -53,6 +54,7 @@ class Row:
         worst: of resampled pairs of real runs, whose mean the share is, the share of the worst pair.
         instead: what to do where it keeps less.
         reached: whether the level is a power to be reached, not an error or a confidence.
+        for_some: what to say where only some pairs keep less; by default ``instead``.
     """
 
     statement: str
@@ -64,6 +66,7 @@ class Row:
     worst: float | None = None
     instead: str = ""
     reached: bool = False
+    for_some: str = ""
 
     @property
     def excess(self) -> float:
@@ -79,7 +82,8 @@ class Row:
             chance = 4 * np.sqrt(ALPHA * (1 - ALPHA) / self.samples)
             worst = self.worst - self.level if self.level > 0.5 else self.level - self.worst
             if worst < -TOLERANCE - chance:
-                return f"off for some pairs{f': {self.instead}' if self.instead else ''}"
+                advice = self.for_some or self.instead
+                return f"off for some pairs: {advice}" if advice else "off for some pairs"
         if self.reached:
             return ""
         return f"conservative: {self.reason or 'unexplained'}" if self.excess > TOLERANCE else ""
