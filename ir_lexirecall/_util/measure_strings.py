@@ -16,6 +16,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.errors import repeated, shown
 
 _FORM = "write Name(parameter=value, ...)@cutoff"
+_LONGEST = 10_000  # characters; Python takes seconds for 100,000
 
 
 class UnknownMeasure(ValueError):
@@ -68,6 +69,8 @@ def _expression_of(text: str) -> ast.expr:
     Raises:
         ValueError: the text is not Python, or more than an expression.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"{shown(text)} is not a measure: {len(text):,} characters; {_FORM}")
     try:
         statements = ast.parse(text).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:

@@ -26,6 +26,7 @@ NAMES = {
     "cutoffs": "P" + "_at_1" * (LONG // 5) + "x",
     "at signs": "P" + "@1" * (LONG // 2),
     "lines": "P(" * (LONG // 2) + "\n",
+    "statements": "{}\n" * (LONG // 3),
     "letters": "a" * LONG,
     "capitals": "aA" * (LONG // 2),
 }
