@@ -1,4 +1,4 @@
-"""Tests of pairs of runs, on all queries or in groups of them: columns of a comparison's tables."""
+"""Test pairs of runs, on all queries or in groups of them, for the tables of a comparison."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Interval: TypeAlias = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class PairTests(Memoised):
-    """Tests of all pairs of compared runs, as arrays; ``Comparison`` makes tables of them."""
+    """Tests of all pairs of runs, as arrays; `Comparison` makes tables of them."""
 
     compared: ComparedRuns
 
@@ -67,29 +67,30 @@ class PairTests(Memoised):
 
     @memoised
     def means_of(self, by: str) -> Columns:
-        """The columns of ``Comparison.means`` for a criterion; where the test has groups, these are the units of the intervals."""
-        criterion, test = self.compared.by[by], self.compared.test_of(by)
+        """Return the columns of `Comparison.means` for a criterion."""
+        criterion = self.compared.by[by]
         low = high = np.full(len(criterion.means), np.nan)
         if criterion.query_ids and np.isfinite(criterion.standings).all():
-            values = (
-                criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-            )
-            if test.groups is not None:
-                of_groups = replace(test, name="randomisation").of_pairs(
-                    values, bounds=criterion.bounds
-                )
-                low, high = of_groups.low, of_groups.high
-            elif criterion.is_measure:
-                draws = Resampled(test.n_resamples, test.seed)
-                few_values = holds_few_values(criterion.name)
-                low, high = mean_interval(
-                    values, test.alpha, draws, criterion.range, few_values=few_values
-                )
-            else:
-                low, high = preference_interval(values, test.alpha)
+            values = criterion.standings
+            if isinstance(criterion, MeasureCriterion):
+                values = criterion.values
+            low, high = self._mean_interval(criterion, values, self.compared.test_of(by))
             low, high = self._with_seeds(criterion, low, high)
             low, high = cut_at_range(low, high, criterion.range, [values])
         return {"run": self.compared.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
+
+    @staticmethod
+    def _mean_interval(criterion: Criterion, values: Floats, test: SignificanceTest) -> Interval:
+        """Return intervals of the means of runs; groups are the units if the test has groups."""
+        if test.groups is not None:
+            randomisation = replace(test, name="randomisation")
+            tested = randomisation.of_pairs(values, bounds=criterion.bounds)
+            return tested.low, tested.high
+        if not criterion.is_measure:
+            return preference_interval(values, test.alpha)
+        draws = Resampled(test.n_resamples, test.seed)
+        few_values = holds_few_values(criterion.name)
+        return mean_interval(values, test.alpha, draws, criterion.range, few_values=few_values)
 
     def _with_seeds(self, criterion: Criterion, low: Floats, high: Floats) -> Interval:
         """Return intervals of means that also allow for the seeds, if there are any."""
@@ -105,7 +106,7 @@ class PairTests(Memoised):
 
         In groups there is a set of columns for each. `p_corrected`, and with it `verdict`, hold
         for all pairs in all groups together; with the family ``"all"``, for all criteria, too.
-        With predicted judgments these test, and effect sizes are missing.
+        With predicted judgments, tests are prediction-powered, and effect sizes are missing.
         """
         self.compared.check_defined(by)
         columns = [dict(part) for part in self._uncorrected_parts(by, in_groups)]
@@ -161,22 +162,22 @@ class PairTests(Memoised):
             return self._uncorrected_by_part(by, test)
         compared, criterion = self.compared, self.compared.by[by]
         a, b = compared.pair_indices
+        unknown = np.full(len(a), np.nan)
         n_queries = len(criterion.query_ids)
         wins, losses, incomparable = criterion.counts(a, b)
-        means = np.full(len(compared.runs), np.nan)
-        if criterion.is_measure:
-            means = criterion.means
+        means = criterion.means if criterion.is_measure else np.full(len(compared.runs), np.nan)
+        effect_low, effect_high = unknown, unknown
+        extra: Columns = {}
         if compared.predicted is None:
             tested = self._tested(criterion, test)
-            effect = self._effect_interval(tested, test, n_queries)
-            if compared.has_seeds:  # d_z is that of queries alone
-                effect = np.full(len(a), np.nan), np.full(len(a), np.nan)
-            difference, extra = criterion.mean_differences(a, b), {}
+            difference = criterion.mean_differences(a, b)
+            if not compared.has_seeds:  # d_z is that of queries alone
+                effect_low, effect_high = self._effect_interval(tested, test, n_queries)
         else:
-            both, unknown = self.powered(by), np.full(len(a), np.nan)
-            tested = TestResult(both.estimate, both.low, both.high, both.p, unknown)
-            effect = unknown, unknown
-            difference, extra = both.estimate, {"rho": both.rho, "n_effective": both.n_effective}
+            powered = self.powered(by)
+            tested = TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
+            difference = powered.estimate
+            extra = {"rho": powered.rho, "n_effective": powered.n_effective}
         return {
             **compared.pair_columns,
             "wins": wins,
@@ -193,8 +194,8 @@ class PairTests(Memoised):
             "p": tested.p,
             "p_corrected": tested.p,
             "effect_size": tested.effect_size,
-            "effect_low": effect[0],
-            "effect_high": effect[1],
+            "effect_low": effect_low,
+            "effect_high": effect_high,
             **self.repeat_columns(by),
             **extra,
         }
@@ -202,7 +203,7 @@ class PairTests(Memoised):
     def _uncorrected_by_part(self, by: str, test: SignificanceTest) -> Columns:
         """Return the columns of `uncorrected`, each pair on the values that both runs have.
 
-        Two more columns say how many queries that are and, of MTEB's results, how many cells.
+        Two more columns count these queries and, for MTEB's results, cells.
         """
         compared = self.compared
         parts = []
@@ -272,24 +273,21 @@ class PairTests(Memoised):
 
     @memoised
     def powered(self, by: str) -> PredictionPowered:
-        """What human and predicted judgments say of every pair together: see ``prediction_powered``.
+        """Return the estimates of all pairs from human and predicted judgments together.
 
-        A query on which a preference has nothing to say, having no relevant document, counts as a
-        tie: else the queries that people judged would be no random sample of those with
-        predictions.
+        For a preference, queries without relevant documents count as ties. Otherwise the
+        human-judged queries would not be a random sample of the queries with predictions. See
+        `prediction_powered`.
         """
-        other, bounds, test = (
-            self.compared.predicted,
-            self.compared.by[by].bounds,
-            self.compared.test_of(by),
-        )
-        if other is None:
+        by_people, by_program = self.compared, self.compared.predicted
+        if by_program is None:
             raise ValueError("there are no predicted judgments; pass predicted= to compare")
-        d, f = (
-            judge.differences_of(by, self.compared.pair_indices) for judge in (self.compared, other)
-        )
-        human = human_queries(self.compared.query_ids, other.query_ids)
-        result, is_powered = prediction_powered(d, f, human, test.alpha), None
+        test, bounds = by_people.test_of(by), by_people.by[by].bounds
+        d = by_people.differences_of(by, by_people.pair_indices)
+        f = by_program.differences_of(by, by_people.pair_indices)
+        human = human_queries(by_people.query_ids, by_program.query_ids)
+        result = prediction_powered(d, f, human, test.alpha)
+        is_powered = None
         if bounds is not None:
             result, is_powered = powered_preferences(result, d, f, human, test.alpha)
         alone = test.of_pairs(d, bounds=bounds)
@@ -337,40 +335,60 @@ class PairTests(Memoised):
             columns: those of `uncorrected`.
         """
         if self.compared.has_uneven_pairs:
-            of_parts = []
-            for indices, part in self.compared.pair_parts:
-                of_part = {name: np.asarray(x)[indices] for name, x in columns.items()}
-                tests = PairTests(part)
-                of_parts.append(tests.one_sided_bounds(by, test, tested[indices], of_part))
-            low, high = (self.compared.joined(arrays) for arrays in zip(*of_parts, strict=True))
-            return low, high
+            return self._one_sided_bounds_by_part(by, test, tested, columns)
         criterion, margin = self.compared.by[by], (self.compared.margins or {})[by]
         if test.procedure.at_once:
             low, high = columns["ci_low"], columns["ci_high"]
         elif self.compared.predicted is not None:
             low, high = self._powered_bounds(by)
         else:
-            blocks = [
-                np.stack(one_sided_bounds(test, x, criterion.bounds))
-                for x in criterion.differences(*self.compared.pair_indices)
-            ]
-            low, high = np.concatenate([np.zeros((2, 0)), *blocks], axis=1)
-            seeds = criterion.variance_with_seeds(self.compared.pair_indices)
-            if seeds is not None and 2 * test.alpha < 1:
-                ends = seeds.interval(2 * test.alpha)
-                low, high = np.minimum(low, ends[0]), np.maximum(high, ends[1])
-        least = np.zeros(len(low))
-        if test.procedure.of != "signs":
-            width = criterion.largest_loss(margin)
-            blocks = [
-                least_loss_ruled_out(test.units_of(x), np.full(len(x), margin), width, test.alpha)
-                for x in criterion.differences(*self.compared.pair_indices)
-            ]
-            least = np.concatenate(blocks) if blocks else least
-        if criterion.sign < 0:
-            low, high = -high, -low
-        low, high = agreeing_bounds((low, high), tested, margin, least, test.alpha)
-        return (low, high) if criterion.sign > 0 else (-high, -low)
+            low, high = self._bounds_of_differences(criterion, test)
+        least = self._least_losses(criterion, test, margin)
+        # Bounds agree with p where larger differences are better; for costs, both are turned.
+        if criterion.sign > 0:
+            return agreeing_bounds((low, high), tested, margin, least, test.alpha)
+        low, high = agreeing_bounds((-high, -low), tested, margin, least, test.alpha)
+        return -high, -low
+
+    def _one_sided_bounds_by_part(
+        self, by: str, test: SignificanceTest, tested: MarginTest, columns: Columns
+    ) -> Interval:
+        """Return one-sided bounds, each pair on the values that both runs have."""
+        bounds = []
+        for indices, part in self.compared.pair_parts:
+            columns_of_part = {name: np.asarray(x)[indices] for name, x in columns.items()}
+            tests = PairTests(part)
+            bounds.append(tests.one_sided_bounds(by, test, tested[indices], columns_of_part))
+        low, high = (self.compared.joined(arrays) for arrays in zip(*bounds, strict=True))
+        return low, high
+
+    def _bounds_of_differences(self, criterion: Criterion, test: SignificanceTest) -> Interval:
+        """Return one-sided bounds of mean differences at 1 - alpha, which allow for seeds."""
+        blocks = [
+            np.stack(one_sided_bounds(test, x, criterion.bounds))
+            for x in criterion.differences(*self.compared.pair_indices)
+        ]
+        low, high = np.concatenate([np.zeros((2, 0)), *blocks], axis=1)
+        seeds = criterion.variance_with_seeds(self.compared.pair_indices)
+        if seeds is None or 2 * test.alpha >= 1:
+            return low, high
+        low_of_seeds, high_of_seeds = seeds.interval(2 * test.alpha)
+        return np.minimum(low, low_of_seeds), np.maximum(high, high_of_seeds)
+
+    def _least_losses(self, criterion: Criterion, test: SignificanceTest, margin: float) -> Floats:
+        """Return the smallest loss that can be ruled out despite ties, for each pair.
+
+        It is 0 for tests of signs, which do not look at the size of differences.
+        """
+        unlimited = np.zeros(len(self.compared.pairs))
+        if test.procedure.of == "signs":
+            return unlimited
+        width = criterion.largest_loss(margin)
+        blocks = [
+            least_loss_ruled_out(test.units_of(x), np.full(len(x), margin), width, test.alpha)
+            for x in criterion.differences(*self.compared.pair_indices)
+        ]
+        return np.concatenate(blocks) if blocks else unlimited
 
     def _powered_bounds(self, by: str) -> Interval:
         """Return prediction-powered one-sided bounds at 1 - alpha."""
@@ -397,7 +415,7 @@ class PairTests(Memoised):
                 PairTests(part).one_sided_by(by, test, margin)
                 for _, part in self.compared.pair_parts
             ]
-            arrays = zip(*(one.arrays for one in parts), strict=True)
+            arrays = zip(*(part.arrays for part in parts), strict=True)
             return MarginTest(*(self.compared.joined(of_parts) for of_parts in arrays))
         criterion = self.compared.by[by]
         sign, width = criterion.sign, criterion.largest_loss(margin)
@@ -427,7 +445,7 @@ class PairTests(Memoised):
         return Verdicts(dict(zip(self.compared.pairs, verdicts, strict=True)))
 
     def interval(self, by: str, of_mean: bool) -> Interval:
-        """Return the interval of the table, or by t if that is not the interval ``of_mean``."""
+        """Return the interval of the table; by t if the interval `of_mean` is wanted instead."""
         tests = self
         if of_mean and self.compared.test_of(by).procedure.of != "mean":
             tests = self._tested_by(replace(self.compared.test, name="t"))
@@ -457,26 +475,29 @@ class PairTests(Memoised):
 def cut_at_range(
     low: Floats, high: Floats, limits: tuple[float, float], values: Sequence[Floats]
 ) -> Interval:
-    """Intervals of means, cut where no mean can be: beyond the range; where none is known, below 0 if no value is.
+    """Cut intervals of means at the range of a measure.
+
+    If its range is not known, they are cut at 0 where no value is below 0.
 
     >>> cut_at_range(np.array([-0.1]), np.array([1.1]), (-np.inf, 1.0), [np.array([[0.2, 0.9]])])
     (array([0.]), array([1.]))
     """
-    least, most = (float(end([end(x) for x in values])) for end in (np.min, np.max))
+    least = float(np.min([x.min() for x in values]))
+    most = float(np.max([x.max() for x in values]))
     floor = limits[0] if np.isfinite(limits[0]) or least < 0 else 0.0
     return np.maximum(low, min(least, floor)), np.minimum(high, max(most, limits[1]))
 
 
 def best_first(means: Sequence[float] | Floats) -> Any:
-    """The places of means in their order, the largest first; what differs by rounding only stays as it is.
+    """Return the indices of means, largest first; means that differ by rounding keep their order.
 
     >>> best_first([0.25, 0.1 + 0.2, 0.3]).tolist()
     [1, 2, 0]
     """
     means = np.asarray(means, dtype=np.float64)
-    finite = np.where(np.isfinite(means), means, 0.0)
+    is_finite = np.isfinite(means)
+    finite = np.where(is_finite, means, 0.0)
     step = SUM * np.abs(finite).max(initial=0.0) or 1.0
-    rounded = np.where(
-        np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means)
-    )
+    missing_last = np.where(np.isnan(means), -np.inf, means)
+    rounded = np.where(is_finite, np.round(finite / step), missing_last)
     return np.argsort(-rounded, kind="stable")
