@@ -106,8 +106,10 @@ class Judgings:
         if self.max_rel is not None:
             judgments.check_top_grade(self.max_rel, "max_rel")
             return int(self.max_rel)
-        own = None if measure is None else measure.params.get("max_rel")
-        return math.ceil(max(1, judgments.highest_grade)) if own is None else int(own)
+        top_of_measure = None if measure is None else measure.params.get("max_rel")
+        if top_of_measure is not None:
+            return int(top_of_measure)
+        return math.ceil(max(1, judgments.highest_grade))
 
 
 Algorithm = Callable[[RankingPairs], Largest]

@@ -308,13 +308,12 @@ class _RunsOfQuery:
 
     def ratios(self, algorithm: AveragePrecision, pairs: _OpenPairs) -> tuple[Floats, Floats]:
         """Return exact bounds of AP for pairs without open documents in common."""
-        best, worst = (
-            algorithm.sums(self.alone, self.alone.a, best=is_best) for is_best in (True, False)
-        )
+        best = algorithm.sums(self.alone, self.alone.a, best=True)
+        worst = algorithm.sums(self.alone, self.alone.a, best=False)
         m = np.full(len(pairs.pair), float(algorithm.m[self.query]))
-        beside = pairs.beside_a - pairs.n_open_b
-        high = largest_ratio(best.of(pairs.a), worst.of(pairs.b), m, beside)
-        low = -largest_ratio(best.of(pairs.b), worst.of(pairs.a), m, beside)
+        outside_both = pairs.beside_a - pairs.n_open_b
+        high = largest_ratio(best.of(pairs.a), worst.of(pairs.b), m, outside_both)
+        low = -largest_ratio(best.of(pairs.b), worst.of(pairs.a), m, outside_both)
         return low, high
 
     def outer(self, algorithm: ByRun, pairs: _OpenPairs) -> tuple[Floats, Floats]:
@@ -455,17 +454,16 @@ def judgment_bounds(
     of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
     ends = {name: np.full((2, len(judgments)), np.nan) for name in parsed}
-    ends |= {name: np.stack([found.low[0], found.high[0]]) for name, found in bounds.items()}
-    columns = [
-        settled(both, np.abs(both).max(axis=0)) for both in ends.values()
-    ]  # 0 where only rounding keeps from it
+    ends |= {name: np.stack([ends_of.low[0], ends_of.high[0]]) for name, ends_of in bounds.items()}
+    # Rounding can keep a bound from being exactly 0.
+    columns = [settled(both, np.abs(both).max(axis=0)) for both in ends.values()]
     names = pd.MultiIndex.from_product([list(parsed), ["low", "high"]], names=["measure", "bound"])
     table = pd.DataFrame(
         np.concatenate(columns).T, pd.Index(judgments.query_ids, name="query_id"), names
     )
-    lacking = [name for name in parsed if name not in bounds]
+    unbounded = [name for name in parsed if name not in bounds]
     depths = {name: judgings.depth_of(measure) for name, measure in parsed.items()}
-    table.attrs.update({"depth": depths, "unretrieved": unretrieved, "no_algorithm": lacking})
+    table.attrs.update({"depth": depths, "unretrieved": unretrieved, "no_algorithm": unbounded})
     return table
 
 
@@ -478,14 +476,14 @@ def bounds_by_measure(
     """Return bounds of the values of S runs by each measure that has a proven algorithm."""
     for measure in measures.values():
         judgings.depth_of(measure)
-    known, every = {}, np.arange(len(pool.names))
+    runs = np.arange(len(pool.names))
+    bounds_of: dict[str, ValueBounds] = {}
     for name, measure in measures.items():
-        if (
-            found := bounds_of_differences(pool, measure, values_of[name], every, judgings)
-        ) is not None:
-            known[name] = found
-    refuse_or_warn_of([name for name in measures if name not in known], len(measures))
-    return known
+        bounds = bounds_of_differences(pool, measure, values_of[name], runs, judgings)
+        if bounds is not None:
+            bounds_of[name] = bounds
+    refuse_or_warn_of([name for name in measures if name not in bounds_of], len(measures))
+    return bounds_of
 
 
 def refuse_or_warn_of(without: list[str], n_criteria: int) -> None:

@@ -66,7 +66,8 @@ def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Int
     They go up to their numbers of documents. The ratio is 0 if nothing is relevant.
 
     Args:
-        plus, minus: of i and of j documents; None: always 0.
+        plus: values with i relevant documents; None for always 0.
+        minus: values with j relevant documents; None for always 0.
         m: shape ``(C,)``; where it is 0, the values for no document are 0.
         outside: largest k, shape ``(C,)``.
 
@@ -81,11 +82,11 @@ def largest_ratio(plus: Sums | None, minus: Sums | None, m: Floats, outside: Int
     gained = np.where(i <= most_i[:, None], gained, -np.inf)
     lost = np.where(j <= most_j[:, None], lost, np.inf)
 
-    def best(guess: Floats, some: Ints) -> Floats:
-        best_i = (gained[some] - guess[:, None] * i).argmax(axis=1)
-        best_j = (lost[some] + guess[:, None] * j).argmin(axis=1)
-        numerator = gained[some, best_i] - lost[some, best_j]
-        denominator = m[some] + best_i + best_j + np.where(guess < 0, outside[some], 0)
+    def best(guess: Floats, case: Ints) -> Floats:
+        best_i = (gained[case] - guess[:, None] * i).argmax(axis=1)
+        best_j = (lost[case] + guess[:, None] * j).argmin(axis=1)
+        numerator = gained[case, best_i] - lost[case, best_j]
+        denominator = m[case] + best_i + best_j + np.where(guess < 0, outside[case], 0)
         return ratio(numerator, denominator)
 
     guess = ratio(gained[:, 0] - lost[:, 0], m)
@@ -109,33 +110,29 @@ class AveragePrecision:
     def __call__(self, pairs: RankingPairs) -> Largest:
         in_a, in_b = pairs.a.has & pairs.is_open, pairs.b.has & pairs.is_open
         best, worst = self.sums(pairs, pairs.a, best=True), self.sums(pairs, pairs.b, best=False)
-        is_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
-        exact = largest_ratio(
-            best, worst, m, pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
-        )
-        shared = pairs.count(in_a & in_b) > 0
-        apart_from_b = is_open - worst.most + pairs.elsewhere
-        high = largest_ratio(best, None, m, np.zeros_like(is_open)) + largest_ratio(
-            None, worst, m, apart_from_b
-        )
-        apart = (
-            pairs.count(
-                (pairs.a.rank != pairs.b.rank) & (pairs.is_open | (pairs.grade >= self.rel))
-            )
-            > 0
-        )
-        movable = apart & ((is_open > 0) | (pairs.elsewhere > 0))
-        return np.where(movable, np.where(shared, high, exact), pairs.difference), ~(shared & apart)
+        n_open, m = pairs.count(pairs.is_open), self.m[pairs.query].astype(np.float64)
+        # Without shared open documents, the numbers of both decide together.
+        outside_both = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
+        exact = largest_ratio(best, worst, m, outside_both)
+        # With some, A's largest value and B's smallest are taken apart.
+        outside_b = n_open - worst.most + pairs.elsewhere
+        best_of_a = largest_ratio(best, None, m, np.zeros_like(n_open))
+        high = best_of_a + largest_ratio(None, worst, m, outside_b)
+
+        has_shared = pairs.count(in_a & in_b) > 0
+        may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
+        differs = pairs.count((pairs.a.rank != pairs.b.rank) & may_be_relevant) > 0
+        can_change = differs & ((n_open > 0) | (pairs.elsewhere > 0))
+        bound = np.where(can_change, np.where(has_shared, high, exact), pairs.difference)
+        return bound, ~(has_shared & differs)
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
         """Return the largest AP of a ranking over all judgings, or the smallest.
 
         It is the smallest if `outside` is given: relevant documents outside the ranking, at most.
         """
-        sums, m = (
-            self.sums(pairs, one, best=outside is None),
-            self.m[pairs.query].astype(np.float64),
-        )
+        sums = self.sums(pairs, one, best=outside is None)
+        m = self.m[pairs.query].astype(np.float64)
         if outside is None:
             return largest_ratio(sums, None, m, np.zeros(len(pairs), dtype=np.int64))
         return -largest_ratio(None, sums, m, outside)
@@ -148,9 +145,8 @@ class AveragePrecision:
         i = running_sum(case, fixed.astype(np.float64))  # relevant judged documents down to here
         of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(pairs))
         precision = np.bincount(case, weights=inverse * fixed, minlength=len(pairs))
-        below = precision[case] - running_sum(
-            case, inverse * fixed
-        )  # of judged documents further down
+        # Another relevant document lifts the precisions of the judged ones below it.
+        below = precision[case] - running_sum(case, inverse * fixed)
         u = np.flatnonzero(is_open)
         if not best:
             u = u[::-1][np.argsort(case[u][::-1], kind="stable")]  # the last one of each case first
@@ -179,14 +175,15 @@ class NestedLexirecall:
     m: Ints  # relevant judged documents of each query
 
     def __call__(self, pairs: RankingPairs) -> Largest:
-        a, b = (one.has & (pairs.is_open | (pairs.grade >= self.rel)) for one in (pairs.a, pairs.b))
-        outside = pairs.count(pairs.is_open & ~b) + pairs.elsewhere
-        high = self.extreme(pairs, pairs.a, None) - self.extreme(pairs, pairs.b, outside)
-        apart = pairs.alone | (pairs.count((a | b) & (pairs.a.rank != pairs.b.rank)) > 0)
-        movable = ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)) & apart
-        return np.where(movable, high, pairs.difference), np.full(
-            len(pairs), pairs.alone
-        ) | ~movable
+        may_be_relevant = pairs.is_open | (pairs.grade >= self.rel)
+        in_a, in_b = pairs.a.has & may_be_relevant, pairs.b.has & may_be_relevant
+        outside_b = pairs.count(pairs.is_open & ~in_b) + pairs.elsewhere
+        high = self.extreme(pairs, pairs.a, None) - self.extreme(pairs, pairs.b, outside_b)
+        n_differing = pairs.count((in_a | in_b) & (pairs.a.rank != pairs.b.rank))
+        differs = pairs.alone | (n_differing > 0)
+        can_change = differs & ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0))
+        bound = np.where(can_change, high, pairs.difference)
+        return bound, np.full(len(pairs), pairs.alone) | ~can_change
 
     def extreme(self, pairs: RankingPairs, one: Retrieved, outside: Ints | None) -> Floats:
         """Return the largest LR of a ranking over all judgings, or the smallest.
@@ -195,40 +192,53 @@ class NestedLexirecall:
         """
         row = pairs.in_order(one, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open = pairs.case[row], pairs.is_open[row]
-        at: Floats = one.rank[row].astype(np.float64)
-        count = np.bincount(case[is_open], minlength=len(pairs))
-        known = np.bincount(case[~is_open], minlength=len(pairs))
-        # The open documents of each case in the order in which they are admitted, and the last rank
-        # of the first j.
+        rank: Floats = one.rank[row].astype(np.float64)
+        n_open = np.bincount(case[is_open], minlength=len(pairs))
+        n_judged = np.bincount(case[~is_open], minlength=len(pairs))
+        # In which order the open documents of a case become relevant.
         number = position_in_segment(case[is_open])
-        admitted = np.full(len(row), -1)
-        admitted[is_open] = number if outside is None else count[case[is_open]] - 1 - number
-        last_known, last_open = (
-            segment_max(case[some], at[some], np.zeros(len(pairs))) for some in (~is_open, is_open)
-        )
-        first = np.cumsum(count + 1) - (count + 1)
-        of = np.repeat(np.arange(len(pairs)), count + 1)
-        j = position_in_segment(of)
-        last = np.where(j > 0, last_open[of], 0.0)
+        order = np.full(len(row), -1)
+        order[is_open] = number if outside is None else n_open[case[is_open]] - 1 - number
+
+        # A choice is a case and a number j of its open documents that are relevant.
+        first_choice = np.cumsum(n_open + 1) - (n_open + 1)
+        case_of = np.repeat(np.arange(len(pairs)), n_open + 1)
+        j = position_in_segment(case_of)
+        last_judged = segment_max(case[~is_open], rank[~is_open], np.zeros(len(pairs)))
+        last_open = segment_max(case[is_open], rank[is_open], np.zeros(len(pairs)))
+        last = np.where(j > 0, last_open[case_of], 0.0)
         if outside is None:
-            last[first[case[is_open]] + number + 1] = at[is_open]
-        last = np.maximum(last, last_known[of])
-        r, m = known[of] + j, self.m[pairs.query[of]] + j + (0 if outside is None else outside[of])
-        # LR lies between these; few numbers j remain that can be the extreme ones.
+            last[first_choice[case[is_open]] + number + 1] = rank[is_open]
+        last = np.maximum(last, last_judged[case_of])
+        r = n_judged[case_of] + j
+        m = self.m[pairs.query[case_of]] + j
+        if outside is not None:
+            m = m + outside[case_of]
+
+        # LR lies between these; few choices remain that can be the extreme ones.
         least = (r + r / np.maximum(last, 1)) / (m + 1)
         most = (r + r / np.maximum(last - 1, 1)) / (m + 1)
         if outside is None:
-            some = np.flatnonzero(most >= np.maximum.reduceat(least, first)[of] * (1 - SUM))
+            can_be_largest = most >= np.maximum.reduceat(least, first_choice)[case_of] * (1 - SUM)
+            choices = np.flatnonzero(can_be_largest)
         else:
-            some = np.flatnonzero(least <= np.minimum.reduceat(most, first)[of] * (1 + SUM))
-        start, size = np.searchsorted(case, of[some]), (count + known)[of[some]]
-        tried = np.repeat(np.arange(len(some)), size)
-        place = ranges(start, start + size)
-        taken = admitted[place] < j[some][tried]
-        value = _nested(tried[taken], at[place[taken]], r[some], last[some], m[some])
-        out = np.full(len(pairs), -np.inf if outside is None else np.inf)
-        (np.maximum if outside is None else np.minimum).at(out, of[some], value)
-        return out
+            can_be_smallest = least <= np.minimum.reduceat(most, first_choice)[case_of] * (1 + SUM)
+            choices = np.flatnonzero(can_be_smallest)
+
+        n_documents = (n_open + n_judged)[case_of[choices]]
+        start = np.searchsorted(case, case_of[choices])
+        document = ranges(start, start + n_documents)
+        choice = np.repeat(np.arange(len(choices)), n_documents)
+        is_relevant = order[document] < j[choices][choice]
+        ranks = rank[document[is_relevant]]
+        value = _nested(choice[is_relevant], ranks, r[choices], last[choices], m[choices])
+        if outside is None:
+            largest = np.full(len(pairs), -np.inf)
+            np.maximum.at(largest, case_of[choices], value)
+            return largest
+        smallest = np.full(len(pairs), np.inf)
+        np.minimum.at(smallest, case_of[choices], value)
+        return smallest
 
 
 ByRun: TypeAlias = AveragePrecision | NestedLexirecall
@@ -248,12 +258,10 @@ def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
     placements = log_binomial(np.maximum(last, 1) - 1, np.maximum(r, 1) - 1.0)
     counts = (level < r[case]) & (rank > level)  # C(p_i - 1, i) is 0 where p_i = i
     case, rank, level = case[counts], rank[counts], level[counts]
-    better = np.bincount(
-        case, np.exp(log_binomial(rank - 1, level) - placements[case]), minlength=len(r)
-    )
-    return np.where(
-        r > 0, (r + r / (np.maximum(last, 1) - 1 + better + np.exp(-placements))) / (m + 1), 0.0
-    )
+    share = np.exp(log_binomial(rank - 1, level) - placements[case])
+    better = np.bincount(case, share, minlength=len(r))
+    p = np.maximum(last, 1) - 1 + better + np.exp(-placements)
+    return np.where(r > 0, (r + r / p) / (m + 1), 0.0)
 
 
 @dataclass(frozen=True)
@@ -280,58 +288,51 @@ class Normalised:
         # only, and no more than k can be in it.
         moving = pairs.is_open & (moves != 0)
         still = pairs.count(pairs.is_open & (moves == 0)) + pairs.elsewhere
-        still = still if self.cutoff is None else np.minimum(still, self.cutoff)
+        if self.cutoff is not None:
+            still = np.minimum(still, self.cutoff)
         case = np.concatenate([pairs.case[moving], np.repeat(np.arange(len(pairs)), still)])
         gained = np.concatenate([moves[moving], np.zeros(still.sum())])
         order = np.lexsort((-gained, case))
         case, gained = case[order], gained[order]
-        # Where no open document can move anything the value is today's, to the last bit.
+        # If no open document can move anything, the value is today's, to the last bit.
         count = np.bincount(case, minlength=len(pairs))
-        some = np.flatnonzero(count > 0)
-        if len(some) == 0:
+        movable = np.flatnonzero(count > 0)
+        if len(movable) == 0:
             return high, is_exact
         # Sums of the first s moves, none beyond their number.
         prefix = np.full((len(pairs), int(count.max()) + 1), -np.inf)
         prefix[:, 0] = 0
         prefix[case, position_in_segment(case) + 1] = gained
-        prefix = np.cumsum(prefix[some], axis=1)
+        prefix = np.cumsum(prefix[movable], axis=1)
+        # The part of the numerator that judged documents give.
         gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
-        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[
-            some
-        ]  # of the numerator, moved by no choice
+        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[movable]
         gains = self.gain(np.arange(self.max_rel + 1.0))
-        steps, ideal = np.diff(gains), self._ideals(pairs.query[some], prefix.shape[1], gains)
+        steps, ideal = np.diff(gains), self._ideals(pairs.query[movable], prefix.shape[1], gains)
         nothing = ideal[:, :, 0].sum(axis=1) <= 0
 
         def best_ratio(guess: Floats, at: Ints) -> Floats:
-            """Ratio of the choice with the largest numerator - guess x ideal."""
+            """Return the ratio of the choice with the largest numerator - guess x ideal."""
             row, sums = np.arange(len(at))[:, None], prefix[at]
             numerator, denominator = np.zeros_like(sums), np.zeros_like(sums)
-            for j in reversed(
-                range(len(steps))
-            ):  # s_j is at least s_(j+1): the best of those up to s_j
+            for j in reversed(range(len(steps))):
                 numerator = numerator + steps[j] * sums
                 denominator = denominator + ideal[at, j]
                 worth = numerator - guess[:, None] * denominator
                 if j == 0:
-                    worth[
-                        nothing[at], 0
-                    ] = -np.inf  # no relevant document at all: there is no ratio
+                    worth[nothing[at], 0] = -np.inf  # without relevant documents, there is no ratio
                     break
-                highest = np.maximum.accumulate(worth, axis=1)
-                is_new = np.r_[
-                    "1", np.ones((len(worth), 1), dtype=bool), worth[:, 1:] > highest[:, :-1]
-                ]
-                best = np.maximum.accumulate(np.where(is_new, np.arange(worth.shape[1]), 0), axis=1)
+                # s_j is at least s_(j+1): take the best number up to s_j.
+                best = _index_of_running_maximum(worth)
                 numerator, denominator = numerator[row, best], denominator[row, best]
             chosen = row[:, 0], worth.argmax(axis=1)
             return (fixed[at] + numerator[chosen]) / denominator[chosen]
 
-        # Start from no document relevant, or where this is no ratio from all of the top grade.
-        row, start = np.arange(len(some)), np.where(nothing, count[some], 0)
+        # Start from no relevant document or, if that gives no ratio, from the top grade for all.
+        row, start = np.arange(len(movable)), np.where(nothing, count[movable], 0)
         guess = (fixed + steps.sum() * prefix[row, start]) / ideal[row, :, start].sum(axis=1)
         guess = raised(guess, row, best_ratio)
-        high[some] = np.where(nothing, np.maximum(guess, 0.0), guess)
+        high[movable] = np.where(nothing, np.maximum(guess, 0.0), guess)
         return high, is_exact
 
     def _ideals(self, query: Ints, sizes: int, gains: Floats) -> Floats:
@@ -347,12 +348,19 @@ class Normalised:
         most = int(np.bincount(self.judgments.query, minlength=1).max()) + sizes
         k = most if self.cutoff is None else min(self.cutoff, most)
         total = np.r_[0.0, np.cumsum(self.discount(np.arange(1.0, k + 1)))]
-        out = np.zeros((len(queries), len(gains) - 1, sizes))
+        ideals = np.zeros((len(queries), len(gains) - 1, sizes))
         s = np.arange(sizes)
         for low, high in pairwise(edges.tolist()):
-            above = np.bincount(
-                self.judgments.query[judged_gain >= high], minlength=int(queries.max()) + 1
-            )[queries]
+            query_of_better = self.judgments.query[judged_gain >= high]
+            n_better = np.bincount(query_of_better, minlength=int(queries.max()) + 1)[queries]
             j = int(np.searchsorted(gains, high)) - 1
-            out[:, j] += (high - low) * total[np.minimum(above[:, None] + s, k)]
-        return out[row]
+            ideals[:, j] += (high - low) * total[np.minimum(n_better[:, None] + s, k)]
+        return ideals[row]
+
+
+def _index_of_running_maximum(x: Floats) -> Ints:
+    """Return, for each number of a row, the index of the first largest number up to it."""
+    highest = np.maximum.accumulate(x, axis=1)
+    is_new = np.ones(x.shape, dtype=bool)
+    is_new[:, 1:] = x[:, 1:] > highest[:, :-1]
+    return np.maximum.accumulate(np.where(is_new, np.arange(x.shape[1]), 0), axis=1)

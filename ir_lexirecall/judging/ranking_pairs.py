@@ -94,23 +94,19 @@ class RankingPairs:
         pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
         queries, (rank, top) = len(pool.judgments), pool.ranks_within(depth, cutoff)
         seen = top | (pool.is_judged & (rank > 0))
-        for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
-            both = [a[some]] if b is None else [a[some], b[some]]
+        for block in row_blocks(len(a), len(pool.query), _AT_ONCE):
+            both = [a[block]] if b is None else [a[block], b[block]]
             pair, row = np.nonzero(reduce(or_, [seen[runs] for runs in both]))
             sides = [
                 Retrieved(rank[runs[pair], row], pool.retrieved[runs].ravel(), values[runs].ravel())
                 for runs in both
             ]
-            case, query = (
-                pair * queries + pool.query[row],
-                np.tile(np.arange(queries), len(both[0])),
-            )
+            case = pair * queries + pool.query[row]
+            query = np.tile(np.arange(queries), len(both[0]))
             other = Retrieved.nothing(sides[0].rank, len(query)) if b is None else sides[1]
-            is_open, elsewhere = (
-                reduce(or_, [top[runs[pair], row] for runs in both]),
-                np.full(len(query), unretrieved),
-            )
-            yield some, cls(case, sides[0], other, is_open, pool.grade[row], query, elsewhere)
+            is_open = reduce(or_, [top[runs[pair], row] for runs in both])
+            elsewhere = np.full(len(query), unretrieved)
+            yield block, cls(case, sides[0], other, is_open, pool.grade[row], query, elsewhere)
 
     def __len__(self) -> int:
         return len(self.query)

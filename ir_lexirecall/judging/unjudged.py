@@ -1,4 +1,4 @@
-"""What a comparison asks about unjudged documents, wherever these are."""
+"""Say what a comparison needs to know about unjudged documents, on this machine or elsewhere."""
 
 from __future__ import annotations
 
