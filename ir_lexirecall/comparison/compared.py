@@ -34,7 +34,10 @@ from ir_lexirecall.measures.scoring import mean
 from ir_lexirecall.significance import SignificanceTest
 
 MarginLike: TypeAlias = float | str | Mapping[str, float | str]
-"""A margin for all criteria, or by criterion: a number in the criterion's unit, or ``"2%"`` of the baseline's mean."""
+"""A margin for all criteria, or one for each.
+
+It is a number in the criterion's unit, or a text such as ``"2%"`` of the baseline's mean.
+"""
 
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 
@@ -295,7 +298,7 @@ class ComparedRuns(Memoised):
 
     @cached_property
     def by_group(self) -> dict[str, Self]:
-        """The same runs on the queries of each group, with the predicted judgments of that group.
+        """Return the same runs on the queries of each group, with its predicted judgments.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -453,7 +456,7 @@ class ComparedRuns(Memoised):
 
     @cached_property
     def pair_indices(self) -> PairIndices:
-        """Indices of the first and of the second run of every pair among the runs."""
+        """Return the indices of the first and of the second run of every pair."""
         index = {name: i for i, name in enumerate(self.runs)}
         first = np.array([index[a] for a, _ in self.pairs], dtype=np.int64)
         second = np.array([index[b] for _, b in self.pairs], dtype=np.int64)
@@ -487,7 +490,7 @@ class ComparedRuns(Memoised):
 
     @property
     def unit(self) -> str:
-        """What differences are sampled over: ``"query"``, or ``"task"`` for values of whole tasks."""
+        """The unit of samples: ``"query"``, or ``"task"`` for values of whole tasks."""
         return "task" if self.given is not None and self.given.per_task else "query"
 
     @property
@@ -497,7 +500,7 @@ class ComparedRuns(Memoised):
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
-        """What was compared, and how it was tested: in the ``attrs`` of every table."""
+        """Return what was compared and how it was tested, for the ``attrs`` of tables."""
         return {
             "criteria": self.criteria,
             "baseline": self.baseline,

@@ -57,7 +57,7 @@ from ir_lexirecall.preferences.naming import Preference, parse_preference
 from ir_lexirecall.significance import RepeatedValues, SignificanceTest
 
 CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
-"""A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
+"""One or several measures and names of preferences, such as ``'rpp'``, or a mapping of labels."""
 Criteria: TypeAlias = Mapping[str, Preference | IRMeasure]
 
 _COLUMNS = frozenset(
@@ -597,7 +597,9 @@ def _measures_named_as_costs(
 
 
 def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Comparison:
-    """``compare`` of values: from people's judgments, sharpened by values from a program's judgments of more queries, if there are any.
+    """Compare runs by their values.
+
+    If there are values by a program's judgments of more queries, they sharpen the comparison.
 
     Raises:
         ValueError: predicted values are of other runs, lack a measure, or a value is missing; and
@@ -619,11 +621,16 @@ def compare_values(values: ValuesLike, wanted: Wanted, design: Design) -> Compar
 
 
 def with_predictions(result: Comparison, every: Comparison) -> Comparison:
-    """A comparison of values, sharpened by one of values from a program's judgments; errors as of ``compare_values``."""
+    """Sharpen a comparison of values by one of values from a program's judgments.
+
+    Raises:
+        ValueError: the two comparisons have other runs.
+    """
     if set(every.runs) != set(result.runs):
         other = sorted(set(every.runs) ^ set(result.runs))
         raise ValueError(
-            f"predicted holds values of other runs than values: {shown_names(other)} in one of them only"
+            f"predicted holds values of other runs than values: {shown_names(other)} "
+            "in one of them only"
         )
     order = [every.runs.index(run) for run in result.runs]
     sorted_by = {
@@ -653,7 +660,9 @@ def refuse_reading_of_values(**options: object) -> None:
 def comparison_of_values(
     table: ValueTable, named: Mapping[str, str] | None, design: Design, source: Any
 ) -> Comparison:
-    """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
+    """Compare runs by the means of values.
+
+    By default by all measures in the table but counts; else by those in `named`, under its names.
 
     Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups
     may be the name of a column of the ``source`` that was read, which is no measure then.
@@ -772,7 +781,9 @@ def _with_preferences_named(error: ValueError, named: Mapping[Any, Any]) -> Valu
 def distinct_criteria(
     criteria: Mapping[str, Any], threshold: float | None = None
 ) -> dict[str, Any]:
-    """Criteria, each preference once; ``threshold``: what those that name no ``rel`` take for it, None where it is not known.
+    """Return criteria with each preference once.
+
+    `threshold` is the grade for preferences that name no `rel`; None if it is not known.
 
     >>> list(distinct_criteria(parse_criteria(["rpp", "rpp(rel=1)", "rpp@5"]), 1))
     ['rpp', 'rpp@5']
@@ -790,7 +801,7 @@ def distinct_criteria(
 
 
 def _meant_by(label: Any, item: Any) -> str:
-    """What else a label of one's own names; empty where there is nothing."""
+    """Return what else a label of the user's means; empty if it means nothing else."""
     if label in _COLUMNS or str(label).startswith("pref:"):
         return "a column of the tables"
     if label in NAMES and (

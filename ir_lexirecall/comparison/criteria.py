@@ -38,7 +38,7 @@ class ExactOrder:
 
     @cached_property
     def standing(self) -> Ints:
-        """Number of runs that are better, shape ``(S, Q)``; 0 without relevant documents."""
+        """Return the number of better runs, shape ``(S, Q)``; 0 without relevant documents."""
         counted = {query_id: q for q, query_id in enumerate(self.preferences.query_ids)}
         standing = np.zeros((len(self.preferences.runs), len(self.query_ids)), dtype=np.int64)
         of_counted = self.preferences.standing("lexirecall")
@@ -110,15 +110,14 @@ class MeasureCriterion:
 
     @cached_property
     def levelled(self) -> Floats:
-        """The values, those of a query that differ by rounding only made equal."""
+        """Return the values without the differences within a query that rounding makes."""
         return levelled(self.values)
 
     def largest_loss(self, margin: float) -> float:
         """Return the largest loss on a query: the width of the measure's range.
 
-        Where the range has no end, or is not known, it is that of the values, with 0 (no larger
-        loss has been seen), but at least twice the margin; infinite where all values are 0, which
-        say nothing of their range.
+        If the range has no end or is not known, that of the values and 0 counts instead, but at
+        least twice the margin. It is infinite if all values are 0, which say nothing about it.
         """
         low, high = self.range
         if np.isfinite([low, high]).all():
@@ -227,7 +226,7 @@ class PreferenceCriterion:
 
     @cached_property
     def query_ids(self) -> list[str]:
-        """The queries that count: those with a relevant document."""
+        """Return the queries with a relevant document, which are those that count."""
         return self.preferences.query_ids
 
     @property

@@ -1,4 +1,4 @@
-"""What a margin adds to the tests of pairs: corrected p, verdicts, and bounds that agree with them."""
+"""Test pairs against a margin: corrected p, verdicts, and bounds that agree with them."""
 
 from __future__ import annotations
 

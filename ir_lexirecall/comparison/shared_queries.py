@@ -62,9 +62,9 @@ def poorly_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> Itera
     results = has_results(scored).astype(np.int64)
     numbers = results.sum(axis=1)
     both = results @ results.T
-    place = {name: i for i, name in enumerate(scored.runs)}
+    index_of_run = {name: i for i, name in enumerate(scored.runs)}
     for a, b in pairs:
-        i, j = place[a], place[b]
+        i, j = index_of_run[a], index_of_run[b]
         either = int(numbers[i] + numbers[j] - both[i, j])
         if numbers[i] and numbers[j] and both[i, j] < ENOUGH * either:
             yield SharedQueries(a, b, int(both[i, j]), either)
@@ -79,10 +79,10 @@ def nothing_shared(scored: ScoredRuns, pairs: Sequence[tuple[str, str]]) -> str:
     first, results, names = apart[0], has_results(scored), list(scored.runs)
     sides = []
     for run in (first.run_a, first.run_b):
-        places = np.flatnonzero(results[names.index(run)])
-        some = shown_names([scored.judgments.query_ids[q] for q in places[:_MOST_NAMED]])
-        more = ", ..." if len(places) > _MOST_NAMED else ""
-        sides.append(f"{run!r} for {some}{more} ({len(places):,} in all)")
+        queries = np.flatnonzero(results[names.index(run)])
+        first_ids = shown_names([scored.judgments.query_ids[q] for q in queries[:_MOST_NAMED]])
+        more = ", ..." if len(queries) > _MOST_NAMED else ""
+        sides.append(f"{run!r} for {first_ids}{more} ({len(queries):,} in all)")
     others = f" (and {len(apart) - 1:,} more pairs of runs)" if len(apart) > 1 else ""
     return (
         f"runs {first.run_a!r} and {first.run_b!r} share no query with results{others}: "
