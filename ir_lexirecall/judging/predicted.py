@@ -118,8 +118,8 @@ def powered_preferences(
 
     It needs at least 20 human-judged queries, and at least 5 residuals, (d - mean d) - l (f -
     mean f), above 1/2 in size: fewer say too little about their spread. In simulations, intervals
-    of 95% hold the mean preference in 0.95 to 0.98 of samples. Their width is 0.78 to 1.0 of that of
-    intervals from human-judged queries alone.
+    of 95% hold the mean preference in 0.95 to 0.98 of samples. Their width is 0.78 to 1.0 of that
+    of intervals from human-judged queries alone.
 
     Args:
         result: as from `prediction_powered` of the same arguments.
