@@ -35,14 +35,17 @@ from ir_lexirecall.io.schemas import PAIRS, QRELS, RUN, Schema
 from ir_lexirecall.io.source import Fields, Kind, Source, what_is
 
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
-"""A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts,
-or an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits)."""
+"""Everything that can be read as a table.
+
+A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or
+an object that holds one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits).
+"""
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 RISING = (
-    "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of "
-    "which the smaller is better)"
+    "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores "
+    "of which the smaller is better)"
 )
-"""What to say of a run of which ``scores_rise_with_ranks`` is true."""
+"""Warning of a run for which ``scores_rise_with_ranks`` is true."""
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
     ("score", "score", True, False): "; this looks like qrels, not a run",
     ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
@@ -230,8 +233,8 @@ def _not_a_table(data: Any, schema: Schema) -> str:
     kind = f"{type(data).__name__}{', a single column,' if is_column else ''}"
     where = "" if engine.computes() else f" {engine.where()}"
     return (
-        f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with columns "
-        f"{', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
+        f"{schema.what} of type {kind} cannot be read{where}: give a path, a DataFrame with "
+        f"columns {', '.join(schema.needed)}, a dict of dicts, or an iterable of named tuples"
     )
 
 
@@ -270,7 +273,8 @@ def _check_columns(
     twice = [name for name, count in counts.items() if count > 1 and ours[name] in kept]
     if twice:
         raise ValueError(
-            f"{schema.what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one"
+            f"{schema.what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; "
+            "keep one"
         )
     missing = [name for name in needed if name not in renamed]
     if missing:
@@ -412,18 +416,18 @@ def top_k(
     docs, values = np.asarray(documents), np.asarray(scores)
     if docs.ndim != 2 or docs.shape != values.shape or len(docs) != len(query_ids):
         raise ValueError(
-            f"top_k: documents and scores must both have the shape (Q, k), with a row per query; they have {docs.shape} and "
-            f"{values.shape} for {len(query_ids)} queries"
+            "top_k: documents and scores must both have the shape (Q, k), with a row per query; "
+            f"they have {docs.shape} and {values.shape} for {len(query_ids)} queries"
         )
-    places = docs.dtype.kind in "iu"
-    if names is not None and (not places or (docs.size and docs.max() >= len(names))):
+    are_indices = docs.dtype.kind in "iu"
+    if names is not None and (not are_indices or (docs.size and docs.max() >= len(names))):
         raise ValueError(
             f"top_k: with names, documents must be places below their number, {len(names)}"
         )
-    kept = docs >= 0 if places else np.ones(docs.shape, dtype=bool)
-    found = docs[kept] if names is None else np.asarray(names)[docs[kept]]
-    queries = np.repeat(np.asarray(query_ids), kept.sum(axis=1))
-    return pd.DataFrame({"query_id": queries, "doc_id": found, "score": values[kept]})
+    retrieved = docs >= 0 if are_indices else np.ones(docs.shape, dtype=bool)
+    doc_ids = docs[retrieved] if names is None else np.asarray(names)[docs[retrieved]]
+    queries = np.repeat(np.asarray(query_ids), retrieved.sum(axis=1))
+    return pd.DataFrame({"query_id": queries, "doc_id": doc_ids, "score": values[retrieved]})
 
 
 # -- small ones as plain lists ---------------------------------------------------------------------
@@ -441,7 +445,8 @@ def with_string_keys(
                 else ""
             )
             raise ValueError(
-                f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}"
+                f"{what}: query {shown(query_id)} maps to {shown(docs)}, "
+                f"not to a dict of documents{hint}"
             )
     try:
         for keys in (outer, *outer.values()):

@@ -48,7 +48,8 @@ _NO_TEXT = {  # beginnings that no text has
     b"\x28\xb5\x2f\xfd": ".zst",
 }
 _FOREIGN = {
-    b"ARROW1": "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it",
+    b"ARROW1": "a Feather (Arrow IPC) file; give the table that polars.read_ipc or "
+    "pandas.read_feather makes of it",
     b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
     b"PK\x03\x04": "a zip archive; unpack it",
 }
@@ -119,7 +120,7 @@ class File:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line of a text that is neither empty nor a comment; else the first comment."""
+        """Return the first line of a text that has more than a comment; else the first comment."""
         self._check_is_text()
         text = self.beginning.decode("utf-8-sig", "replace")
         first_comment = ""

@@ -140,8 +140,8 @@ def read_groups(
     result = QueryGroups.from_mapping(group_of_query, query_ids)
     if len(result) < 2:
         raise ValueError(
-            f"{source.name}: all queries are in one group, {shown_names(result.names)}; leave groups "
-            "out, or give several"
+            f"{source.name}: all queries are in one group, {shown_names(result.names)}; "
+            "leave groups out, or give several"
         )
     return result
 
@@ -172,8 +172,8 @@ def _table_of_object(groups: Any) -> Table:
     table = table_of_frame(groups, "groups")
     if table is None:
         raise ValueError(
-            f"groups of type {type(groups).__name__} cannot be read: give a mapping of query ids to "
-            "groups, a table with query_id and one more column, or a file"
+            f"groups of type {type(groups).__name__} cannot be read: give a mapping of query ids "
+            "to groups, a table with query_id and one more column, or a file"
         )
     return table
 
@@ -259,7 +259,8 @@ def _group_column_of(source: Table, candidates: list[str], column: str | None) -
     if column is not None:
         if column not in candidates:
             raise ValueError(
-                f"{source.name} has no column {column!r}: {_columns_shown(source)}; name one of these"
+                f"{source.name} has no column {column!r}: {_columns_shown(source)}; "
+                "name one of these"
             )
         return column
     for name in _GROUP_NAMES:
@@ -298,8 +299,8 @@ def _single_group_of_each(
         first = group_of_query.setdefault(query_id, group)
         if first != group:
             raise ValueError(
-                f"{source.location(row)}: query {query_id!r} is in group {first!r} and in {group!r}; "
-                "keep one"
+                f"{source.location(row)}: query {query_id!r} is in group {first!r} and in "
+                f"{group!r}; keep one"
             )
     return group_of_query
 

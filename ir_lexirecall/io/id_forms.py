@@ -79,7 +79,7 @@ def matches(
     [Match(form='without leading zeros', first='007', second='7')]
     """
     distinct, others = list(dict.fromkeys(ids)), list(dict.fromkeys(others))
-    found = []
+    pairs = []
     for name, form in forms.items():
         other_in_form: dict[str, str] = {}
         for other in others:
@@ -87,8 +87,8 @@ def matches(
         for one in distinct:
             other = other_in_form.get(form(one), one)
             if other != one and form(one):
-                found.append(Match(name, one, other))
-    return found
+                pairs.append(Match(name, one, other))
+    return pairs
 
 
 def best_match(candidates: Iterable[Match]) -> Match | None:
@@ -104,7 +104,8 @@ def form_hint(ids: Iterable[str], others: Iterable[str], sides: tuple[str, str])
     """Return a sentence on the form in which ids of queries are the same; empty if there is none.
 
     Args:
-        ids, others: ids that do not meet.
+        ids: ids of one side, which do not occur on the other.
+        others: ids of the other side.
         sides: whose they are, such as ``("run's", "qrels'")``.
 
     >>> form_hint(["1"], ["001"], ("run's", "qrels'"))

@@ -220,13 +220,13 @@ def cells_of_results(
     if missing == "error":
         _check_no_null(results)
     rows: list[tuple[str | None, str, str, float]] = []
-    lacking: dict[MissingCell, None] = {}
+    missing_cells: dict[MissingCell, None] = {}
     paths: list[str] = []
     for of_task in _by_task(results):
         common = _common_cells(of_task)
         if missing == "error":
             _check_pairs(of_task)
-        lacking |= dict.fromkeys(_missing_cells(of_task, common))
+        missing_cells |= dict.fromkeys(_missing_cells(of_task, common))
         has_pairs = sum(bool(result.present) for result in of_task) > 2
         if not common and missing == "error" and has_pairs:
             continue  # each pair of models has cells in common, but not all have
@@ -240,7 +240,7 @@ def cells_of_results(
             f"{results[0].path}: of no task do all runs have a split and subset in common; "
             "compare fewer runs at a time"
         )
-    return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(lacking)
+    return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(missing_cells)
 
 
 def _check_once(results: Iterable[TaskResult]) -> None:

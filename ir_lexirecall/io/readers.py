@@ -97,8 +97,8 @@ def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
     Args:
         path: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a
             header (Parquet, CSV, TSV, BEIR's TSV), JSON, or a judgment list of a search engine. A
-            text file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a header;
-            further columns are subtopics, weights or aspects.
+            text file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a
+            header; further columns are subtopics, weights or aspects.
 
     Raises:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a
@@ -259,8 +259,9 @@ def _of_mteb(content: Any) -> tuple[Any, str]:
             runs |= {f"{name}/{split}": run for split, run in splits.items()}
     if len(runs) != 1:
         raise ValueError(
-            f"expected predictions of MTEB for one subset and split, it has "
-            f"{', '.join(runs) or 'nothing'}; give one of them: json.load(open(path))[subset][split]"
+            "expected predictions of MTEB for one subset and split, it has "
+            f"{', '.join(runs) or 'nothing'}; "
+            "give one of them: json.load(open(path))[subset][split]"
         )
     [(name, run)] = runs.items()
     return run, name
@@ -351,7 +352,8 @@ def _check_record(
     missing = [name for name in ("query_id", "doc_id", value) if name not in cells]
     if missing:
         raise ValueError(
-            f"{location}: there is no {missing[0]}; it has {', '.join(map(str, cells)) or 'nothing'}"
+            f"{location}: there is no {missing[0]}; "
+            f"it has {', '.join(map(str, cells)) or 'nothing'}"
         )
     for name in ("query_id", "doc_id"):
         _json_id(cells[name], name, location)

@@ -106,8 +106,8 @@ class Repeats:
         if self.deterministic:
             return None
         raise ValueError(
-            f"{table.name}: no column {self.column!r}, which is to tell repeats apart; the columns "
-            f"are {shown_names(list(table.columns))}{did_you_mean(self.column, list(table.columns))}"
+            f"{table.name}: no column {self.column!r}, which is to tell repeats apart; the "
+            f"columns are {shown_names(list(table.columns))}{did_you_mean(self.column, list(table.columns))}"
         )
 
     def check_numbers(self, n_repeats: Mapping[str, int]) -> None:
@@ -132,7 +132,8 @@ class Repeats:
             names = ", ".join(REPEAT_COLUMNS)
             raise ValueError(
                 f"{which} one repeat of every run only; leave repeats out, or name the column "
-                f"that tells repeats apart, as in repeats=('COLUMN', {self.kind!r}) (known: {names})"
+                f"that tells repeats apart, as in repeats=('COLUMN', {self.kind!r}) "
+                f"(known: {names})"
             )
         if self.kind == "seeds":
             self._check_seeds(n_repeats)

@@ -24,7 +24,7 @@ from ir_lexirecall.io.files import parsed_json
 ReviewFiles: TypeAlias = (
     "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
 )
-"""An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
+"""One or several ``.asreview`` files, a folder, or a mapping of models' names to any of these."""
 
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -324,13 +324,13 @@ def _ranking(records: Sequence[_Record], labelled: Sequence[_Result], *, priors:
     """Return the order of the records; those that were not labelled follow, relevant ones last."""
     original = _original_of(records)
     label_of: dict[str, int | None] = {}
-    given = set()
+    prior_records = set()
     for result in labelled:  # ASReview 3 labels duplicates with their record
         record_id = str(original[result.record_id])
         label_of.setdefault(record_id, result.label)
         if result.querier is None:
-            given.add(record_id)
-    left_out = set() if priors else given
+            prior_records.add(record_id)
+    left_out = set() if priors else prior_records
     included = {
         str(record.record_id): record.included
         for record in records
@@ -344,7 +344,7 @@ def _ranking(records: Sequence[_Record], labelled: Sequence[_Result], *, priors:
         included.keys() - label_of.keys(),
         key=lambda record_id: (record_id in relevant, int(record_id)),
     )
-    return _Ranking(in_order, others, relevant, frozenset(given))
+    return _Ranking(in_order, others, relevant, frozenset(prior_records))
 
 
 def _review_name(project: Mapping[str, Any]) -> str:

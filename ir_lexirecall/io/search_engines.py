@@ -68,8 +68,9 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
             twice.
 
     >>> hit = {"hit": {"_index": "films", "_id": "42", "_score": 3.1}, "rating": 1}
-    >>> found = read_rank_eval({"metric_score": 1.0, "details": {"amsterdam": {"metric_score": 1.0, "unrated_docs": [],
-    ...     "hits": [hit]}}, "failures": {}})
+    >>> query = {"metric_score": 1.0, "unrated_docs": [], "hits": [hit]}
+    >>> response = {"metric_score": 1.0, "details": {"amsterdam": query}, "failures": {}}
+    >>> found = read_rank_eval(response)
     >>> found.run, found.qrels
     ({'amsterdam': {'42': -1.0}}, {'amsterdam': {'42': 1.0}})
     """
@@ -136,8 +137,8 @@ def _check_same_queries(
     if odd:
         where = "the request" if min(odd) in requested else "the response"
         raise ValueError(
-            f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; are they of one "
-            "evaluation?"
+            f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; "
+            "are they of one evaluation?"
         )
 
 
@@ -234,7 +235,8 @@ def _rated_hit(rating: Any, document: str, query_id: str, what: str) -> Hit:
     """Return a rated document, whose id is called ``document``."""
     if not isinstance(rating, Mapping) or not {document, "rating"} <= rating.keys():
         raise ValueError(
-            f"{what}: a rating of query {query_id!r} is {shown(rating)}, without {document} and rating"
+            f"{what}: a rating of query {query_id!r} is {shown(rating)}, "
+            f"without {document} and rating"
         )
     return Hit(str(rating.get("_index", "")), str(rating[document]), rating["rating"])
 

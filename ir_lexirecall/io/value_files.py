@@ -125,13 +125,15 @@ def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | N
         ValueError: the columns are those of a run.
     """
     named = [name for name in (columns.query, columns.run) if name is not None]
-    known = _HEADER_NAMES | {name.lower() for name in named}
+    header_names = _HEADER_NAMES | {name.lower() for name in named}
     for separator in (",", "\t", ";"):
         names = [name.strip().strip('"') for name in first.split(separator)]
         lower = [name.lower() for name in names]
-        if separator == "\t" and is_text_measure(names[0]) and known.isdisjoint(lower[1:]):
+        if separator == "\t" and is_text_measure(names[0]) and header_names.isdisjoint(lower[1:]):
             continue  # a line of trec_eval: runid, all, NAME
-        if len(names) < 2 or (known.isdisjoint(lower) and not _are_names(names, separator, path)):
+        if len(names) < 2:
+            continue
+        if header_names.isdisjoint(lower) and not _are_names(names, separator, path):
             continue
         if set(RUN_COLUMNS) <= {*our_names(lower)}:
             raise ValueError(f"{path}: {_IS_A_RUN}")
@@ -140,7 +142,7 @@ def separator_of_header(first: str, path: str, columns: NamedColumns) -> str | N
 
 
 def _are_names(names: Sequence[str], separator: str, path: str) -> bool:
-    """Return whether fields that no reader knows are names of columns: none of them a number."""
+    """Return whether unknown fields are names of columns, which are no numbers."""
     ending = kind_of_file(path)
     is_table = ending == (".tsv" if separator == "\t" else ".csv")
     if not is_table and (separator == "\t" or _is_line(" ".join(names))):
