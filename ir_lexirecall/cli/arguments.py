@@ -225,12 +225,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "missing": {
         "choices": ["error", "skip"],
-        "help": "what to do where a run lacks a value: error, or skip the query (default: error)",
+        "help": "if a run lacks a value: stop with an error, or skip the query (default: error)",
     },
     "smaller_is_better": {
         "nargs": "+",
         "metavar": "MEASURE",
-        "help": "measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
+        "help": "measures of --values whose smaller value is better (well-known costs, such as RMSE or latency, need not be named)",
     },
     "query_column": {
         "metavar": "NAME",
@@ -248,12 +248,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "repeats": {
         "metavar": "COLUMN",
-        "help": "column of --values that tells several values of a run for one query apart (default with "
+        "help": "column of --values that numbers repeated values of a run and query (default with "
         "--repeats-are: seed, epoch, repeat, trial, sample or fold)",
     },
     "repeats_are": {
         "choices": KINDS,
-        "help": "what repeats are: noise of each query (samples), or seeds, each of which moves all queries at once",
+        "help": "what repeats are: samples (noise of each query), or seeds (one seed shifts all queries together)",
     },
     "deterministic": {
         "nargs": "+",

@@ -60,7 +60,7 @@ def add_glance(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that show more of a result at a glance."""
     parser.add_argument("--all", action="store_true", help="show every run, not only the best ten")
     parser.add_argument(
-        "--caveats", action="store_true", help="show every caveat, not only the gravest three"
+        "--caveats", action="store_true", help="show every caveat (default: the three most serious)"
     )
     parser.add_argument(
         "--verbose", action="store_true", help="add a line with settings, seed and versions"

@@ -93,7 +93,7 @@ class Pool:
         return np.append(self.judgments.grade, 0.0)[self.doc]
 
     def only(self, which: Bools) -> Pool:
-        """Return the pool of some documents, ``which`` of shape ``(N,)``."""
+        """Return the part of the pool that has the documents at the rows ``which``."""
         row = np.flatnonzero(which)
         return replace(
             self,

@@ -151,7 +151,7 @@ class Glance:
         return everything if all_rows or is_one_hidden else shown
 
     def in_short(self) -> tuple[Glance, str]:
-        """Return the same with short names of measures, and what these stand for."""
+        """Return this table with short names of measures, and a sentence that explains these."""
         names = texts.short_names(self.names)
         if not names:
             return self, ""
