@@ -102,7 +102,9 @@ def benchmark(
             collection; where groups are the units of tests, they are resampled over collections,
             too.
         missing: ``"error"`` (the default), or ``"skip"``: leave runs that some collections lack out
-            of what is said over collections (of values also the queries that lack a value).
+            of what is said over collections (of values also the queries that lack a value). Runs of
+            a leaderboard, a value per task and run, stay: a pair is compared on the tasks that both
+            have (`Benchmark.overall`).
         repeats: what several ``values`` of a run for one query are, as in ``compare``; here
             ``"samples"``, which are averaged. Compare each collection by itself for ``"seeds"``: a
             seed that moves all collections at once is not allowed for over collections.
@@ -192,10 +194,14 @@ def _benchmark_of_values(
     """Return the benchmark of values from people's judgments; see ``benchmark``."""
     named, reading = wanted
     tables = read_collections(values, **reading)
+    per_task = all(table.per_task for table in tables.values())
     lacking = runs_that_lack_collections(
-        {name: table.runs for name, table in tables.items()}, missing, design.baseline
+        {name: table.runs for name, table in tables.items()},
+        missing,
+        design.baseline,
+        must_have_all=not per_task,
     )
-    if design.groups is not None and all(table.per_task for table in tables.values()):
+    if design.groups is not None and per_task:
         raise ValueError(
             "a value per task has no queries in groups; "
             "compare(values=..., groups=...) takes groups of tasks"
@@ -206,6 +212,8 @@ def _benchmark_of_values(
         with naming("" if len(tables) == 1 else f"collection {name!r}"):
             source = values.get(name) if isinstance(values, Mapping) else values
             of_collection = replace(design, groups=groups[name], predicted=None, collection=name)
+            if per_task and design.baseline not in table.runs:
+                of_collection = replace(of_collection, baseline=None, margin=None)
             results[name] = comparison_of_values(table, named, of_collection, source)
     _check_same_criteria(results)
     return Benchmark(results, design.baseline, design.test, lacking)
@@ -323,14 +331,19 @@ def _runs_of(results: Mapping[str, Comparison]) -> dict[str, list[str]]:
 
 
 def runs_that_lack_collections(
-    runs: Mapping[str, list[str]], missing: str, baseline: str | None = None
+    runs: Mapping[str, list[str]],
+    missing: str,
+    baseline: str | None = None,
+    *,
+    must_have_all: bool = True,
 ) -> dict[str, list[str]]:
     """Return the collections that a run lacks, for each run that lacks some.
 
     Args:
         runs: names of the runs of each collection.
         missing: ``"error"`` to allow no such run, or ``"skip"``.
-        baseline: a run that must lack none.
+        baseline: the run that others are compared with.
+        must_have_all: whether the baseline must lack none.
 
     Raises:
         ValueError: a run lacks a collection, or the baseline does or is none of the runs.
@@ -350,7 +363,7 @@ def runs_that_lack_collections(
         )
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(everywhere))
-        if baseline in lacking:
+        if must_have_all and baseline in lacking:
             raise ValueError(
                 f"the baseline {baseline!r} is missing for collection {lacking[baseline][0]!r}"
             )

@@ -667,6 +667,11 @@ def comparison_of_values(
     Which value is better is what the table says of its measures (``ValueTable.is_cost``). Groups
     may be the name of a column of the ``source`` that was read, which is no measure then.
     """
+    if not table.query_ids:
+        raise ValueError(
+            f"{table.source}: no task has a value of every run; leave out the runs that lack most, "
+            "or give them to benchmark, which compares two runs on the tasks that both have"
+        )
     column = design.groups
     groups = design.groups_of(table.query_ids, _with_query_id(source, table.query_column))
     values = {

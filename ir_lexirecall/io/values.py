@@ -87,6 +87,7 @@ class ValueTable:
             shape ``(R, Q)``; empty without repeats.
         repeat_kind: ``'samples'`` or ``'seeds'``; None without repeats.
         shared: what each pair of runs has values for, if that differs; else None.
+        grid: the values of a leaderboard whose missing ones are skipped, with these; else None.
     """
 
     runs: list[str]
@@ -107,6 +108,7 @@ class ValueTable:
     repeat_kind: str | None = None
     shared: SharedValues | None = field(default=None, repr=False)
     n_in_source: int | None = None
+    grid: Grid | None = field(default=None, repr=False)
 
     @classmethod
     def from_cells(
@@ -130,7 +132,8 @@ class ValueTable:
         check_measures_of_runs(values, names, grid.runs, source)
         check_ranges(cells, grid, wanted, summaries)
         incomplete: Bools = np.asarray(np.isnan(values).any(axis=(0, 1)))
-        if incomplete.all():
+        keeps_gaps = cells.per_task and missing == "skip"
+        if incomplete.all() and not keeps_gaps:
             raise ValueError(_no_complete_query(values, grid, source))
         if missing == "error":
             check_complete(values, names, grid, source, cells.cut)
@@ -150,6 +153,7 @@ class ValueTable:
             missing_of_run=missing_of_run,
             notes=cells.notes,
             cut=cells.cut,
+            grid=replace(grid, measures=names, values=values) if keeps_gaps else None,
         )
 
     def averaged(self, labels: RepeatLabels, repeats: Repeats) -> ValueTable:
@@ -167,6 +171,7 @@ class ValueTable:
             values={name: averages(x) for name, x in of_repeats.items()},
             repeats=of_repeats,
             repeat_kind=repeats.kind,
+            grid=None,
         )
 
     @property
@@ -208,7 +213,8 @@ class ValueTable:
         costs = frozenset(name for name, their in named.items() if their in self.costs)
         repeats = {name: self.repeats[their] for name, their in named.items() if self.repeats}
         shared = self.shared and self.shared.renamed(named)
-        return replace(self, values=values, costs=costs, repeats=repeats, shared=shared)
+        grid = self.grid and self.grid.selected(list(named.values()), list(named))
+        return replace(self, values=values, costs=costs, repeats=repeats, shared=shared, grid=grid)
 
     def with_costs(self, names: Names) -> ValueTable:
         """Return the same table, where the smaller value of some measures is better.
@@ -226,22 +232,59 @@ class ValueTable:
         return replace(self, costs=self.costs | set(wanted)) if wanted else self
 
     def by_task(self) -> dict[str, ValueTable]:
-        """Return a table of one value per run for each task, where the "queries" are tasks."""
-        return {
-            task: replace(
-                self,
-                query_ids=[task],
-                values={name: x[:, [q]] for name, x in self.values.items()},
-                repeats={
-                    name: tuple(of_run[:, [q]] for of_run in x) for name, x in self.repeats.items()
-                },
-                doubtful=tuple({task} & set(self.doubtful)),
-                shared=None,
-                n_in_source=self.n_queries,
-                missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
-            )
-            for q, task in enumerate(self.query_ids)
-        }
+        """Return a table of one value per run for each task, where the "queries" are tasks.
+
+        A run that lacks a value for a task is not in the table of this task.
+
+        Raises:
+            ValueError: a run has no value.
+        """
+        if self.grid is None:
+            return {
+                task: self._of_task(task, self.runs, {n: x[:, [q]] for n, x in self.values.items()})
+                for q, task in enumerate(self.query_ids)
+            }
+        has_value: Bools = np.asarray(~np.isnan(self.grid.values).any(axis=0))
+        for run, of_run in zip(self.runs, has_value, strict=True):
+            if not of_run.any():
+                raise ValueError(
+                    f"{self.source}: run {run!r} has no value for any task; leave it out"
+                )
+        tables = {}
+        for q, task in enumerate(self.grid.query_ids):
+            rows = has_value[:, q]
+            values = {
+                name: x[rows][:, [q]]
+                for name, x in zip(self.grid.measures, self.grid.values, strict=True)
+            }
+            if rows.any():
+                tables[task] = self._of_task(task, list(compress(self.runs, rows)), values)
+        return tables
+
+    def _of_task(self, task: str, runs: list[str], values: dict[str, Floats]) -> ValueTable:
+        """Return the table of one task.
+
+        Args:
+            task: its name.
+            runs: the runs with a value for it.
+            values: by measure, shape ``(S, 1)``.
+        """
+        repeats = {}
+        if self.repeats:
+            q = self.query_ids.index(task)
+            repeats = {name: tuple(x[:, [q]] for x in runs) for name, runs in self.repeats.items()}
+        return replace(
+            self,
+            runs=runs,
+            query_ids=[task],
+            values=values,
+            repeats=repeats,
+            doubtful=tuple({task} & set(self.doubtful)),
+            missing_cells=tuple(cell for cell in self.missing_cells if cell.task == task),
+            skipped=(),
+            shared=None,
+            n_in_source=self.n_queries,
+        )
 
     def table(self) -> pd.DataFrame:
         """Return the values as a frame: ``run``, ``query_id``, and a column per measure."""
@@ -270,6 +313,11 @@ class Grid:
     query_ids: list[str]
     values: Floats
     is_last: Bools
+
+    def selected(self, measures: Sequence[str], names: Sequence[str]) -> Self:
+        """Return some measures, under other names."""
+        rows = [self.measures.index(measure) for measure in measures]
+        return replace(self, measures=list(names), values=self.values[rows])
 
     @classmethod
     def from_cells(cls, cells: Cells) -> Self:
@@ -608,6 +656,8 @@ class ValueSource:
             averaged = ValueTable.from_cells(cells, *options).averaged(labels, self.repeats)
             return replace(averaged, missing_cells=tuple(missing_cells))
         table = ValueTable.from_cells(cells, *options)
+        if runs is not None and not table.query_ids:
+            raise ValueError(f"{self.name}: no task has a value of every run")
         table = replace(table, missing_cells=tuple(missing_cells))
         return replace(table, shared=source.shared_in(table))
 

@@ -69,69 +69,102 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
 
 
 def _notes(result: Benchmark) -> Iterator[Note]:
-    for run, names in result.lacking.items():
-        left_out = "it is left out of what is said over collections"
-        yield Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN)
+    yield from _on_missing_runs(result)
     for name, reason in result.left_out.items():
         yield Note(f"{name} is left out of what is said over collections: {reason}.", BROKEN)
     if len(result) < 5:
-        some = count(len(result), "collection")
-        yield Note(f"Only {some}: little can be said of others (over='collections').")
-    queries = {
-        name: 1 if result.per_task else len(comparison.query_ids)
-        for name, comparison in result.items()
-    }
-    few: list[Note] = []
-    # As many collections of the size of the smallest have fewer than 25 queries; of 4 queries none
-    # is ruled out.
-    if (
-        len(result.runs) > 2
-        and len(queries) * min(queries.values()) < 25
-        and sum(queries.values()) > 4
-    ):
-        few.append(
-            Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")
-        )
+        number = count(len(result), "collection")
+        yield Note(f"Only {number}: little can be said of others (over='collections').")
     if result.per_task:
-        over = "tests and intervals are over collections, and know nothing of the queries within"
-        yield Note(f"A value per collection: {over}.")
-        for comparison in result.values():
-            if comparison.compared.given is not None:
-                yield from notes_on_rows(comparison.compared.given, "task")
-        yield from few
+        yield from _on_values_per_task(result)
+        yield from _on_few_queries(result)
         return
-    if small := ", ".join(name for name, number in queries.items() if number < 25):
-        yield Note(f"Fewer than 25 queries: {small}.", DOUBTFUL)
-    if single := ", ".join(name for name, number in queries.items() if number == 1):
-        yield Note(
-            f"One query on {single}: it has no spread, so that intervals are missing (-).", DOUBTFUL
-        )
+    yield from _on_small_collections(result)
     for name in result.quantities if result.baseline in result.runs else ():
-        place, sign = result.runs.index(str(result.baseline)), result.criterion(name).sign
-        try:
-            means = sign * levelled(
-                np.stack([x.mean(axis=1) for x in result.values_of(name)], axis=1), SUM
-            )
-        except ValueError:  # a value that is not a number, which the finding says
-            continue
-        leader = int(best_first(means.mean(axis=1))[0])
-        behind = listed(
-            [
-                collection
-                for d, collection in enumerate(result)
-                if means[leader, d] < means[place, d]
-            ]
-        )
-        if behind:
-            run, kind = result.runs[leader], "Leaders behind the baseline on some collections"
-            sentence = f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
-            yield Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}")
-    yield from few
+        yield from _on_leader_behind(result, name)
+    yield from _on_few_queries(result)
     yield from _on_replicated(result)
     for name, comparison in result.items():
         yield from (
             note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES
         )
+
+
+def _on_missing_runs(result: Benchmark) -> Iterator[Note]:
+    """Yield notes on runs that lack collections; one on all runs of a leaderboard."""
+    if not result.has_gaps:
+        for run, names in result.lacking.items():
+            left_out = "it is left out of what is said over collections"
+            yield Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN)
+        return
+    n_tasks = len(result)
+    least_first = sorted(result.lacking.items(), key=lambda item: -len(item[1]))
+    facts = [f"{run} has {n_tasks - len(names)} of {n_tasks}" for run, names in least_first]
+    runs = count(len(facts), "run")
+    yield Note(
+        f"{runs} {'lacks' if len(facts) == 1 else 'lack'} tasks ({listed(facts, 3)}): means are "
+        "over the tasks that a run has, and two runs are compared on those that both have.",
+        DOUBTFUL,
+    )
+
+
+def _on_values_per_task(result: Benchmark) -> Iterator[Note]:
+    """Yield notes on the values of a leaderboard."""
+    over = "tests and intervals are over collections, and know nothing of the queries within"
+    yield Note(f"A value per collection: {over}.")
+    for comparison in result.values():
+        if comparison.compared.given is not None:
+            yield from notes_on_rows(comparison.compared.given, "task")
+
+
+def _sizes(result: Benchmark) -> dict[str, int]:
+    """Return how many queries each collection has; one where only a value of it is given."""
+    return {
+        name: 1 if result.per_task else len(comparison.query_ids)
+        for name, comparison in result.items()
+    }
+
+
+def _on_few_queries(result: Benchmark) -> Iterator[Note]:
+    """Yield a note if a best run may wrongly be ruled out.
+
+    As many collections of the size of the smallest have fewer than 25 queries. Of 4 queries none is
+    ruled out.
+    """
+    sizes = _sizes(result).values()
+    if len(result.runs) > 2 and len(sizes) * min(sizes) < 25 and sum(sizes) > 4:
+        yield Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")
+
+
+def _on_small_collections(result: Benchmark) -> Iterator[Note]:
+    """Yield notes on collections of fewer than 25 queries, and of a single one."""
+    sizes = _sizes(result)
+    if small := ", ".join(name for name, size in sizes.items() if size < 25):
+        yield Note(f"Fewer than 25 queries: {small}.", DOUBTFUL)
+    if single := ", ".join(name for name, size in sizes.items() if size == 1):
+        yield Note(
+            f"One query on {single}: it has no spread, so that intervals are missing (-).", DOUBTFUL
+        )
+
+
+def _on_leader_behind(result: Benchmark, name: str) -> Iterator[Note]:
+    """Yield a note if the best run is behind the baseline on some collection."""
+    baseline, sign = result.runs.index(str(result.baseline)), result.criterion(name).sign
+    try:
+        values = result.values_of(name)
+    except ValueError:  # a value that is not a number, which the finding says
+        return
+    means = sign * levelled(np.stack([x.mean(axis=1) for x in values], axis=1), SUM)
+    leader = int(best_first(means.mean(axis=1))[0])
+    is_behind = means[leader] < means[baseline]
+    names = [collection for collection, is_one in zip(result, is_behind, strict=True) if is_one]
+    if names:
+        run, behind = result.runs[leader], listed(names)
+        kind = "Leaders behind the baseline on some collections"
+        sentence = (
+            f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
+        )
+        yield Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}")
 
 
 _SETTLED = 200  # queries of a collection
@@ -239,6 +272,8 @@ def _group(standing: MacroStanding, rows: Sequence[str], places: int) -> Group:
         marks = [mark + sign for mark, sign in zip(marks, signs, strict=True)]
     if len(rows) > 1:
         parts.append(Part("rank", ranks_of(table), numeric=False))
+        if standing.result.per_task:
+            parts.append(Part("by mean rank", ranks_of(table, "borda"), 3, numeric=False))
     spans = [
         (float(low), float(x), float(high))
         for (low, high), x in zip(ends, table["mean"], strict=True)
@@ -258,8 +293,9 @@ def _difference_parts(table: pd.DataFrame, places: int) -> list[Part]:
 def _legend(result: Benchmark, standings: Sequence[MacroStanding], over: str) -> Iterator[str]:
     """Yield what the marks mean, and how means and differences were tested."""
     level = texts.confidence_words(result.provenance)
+    best = "best mean of the runs with the most tasks" if result.has_gaps else "best mean"
     yield (
-        f"{BEST} best mean, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
+        f"{BEST} {best}, {MAY_BE_BEST} may be the best as well ({level} for each criterion); "
         f"rank: {level} for all runs at once ({_resampled(result, over)})"
     )
     if result.baseline is not None and result.rivals:
@@ -293,17 +329,36 @@ def _remarks(result: Benchmark, standings: Sequence[MacroStanding]) -> Iterator[
             for runs, names in leaders.items()
         ]
         yield f"Who leads depends on the criterion: {'; '.join(parts)}."
+    if result.per_task and len(result.runs) > 1:
+        yield from _corrected_winners(standings)
     if result.baseline is not None and result.rivals:
         yield from _replicated(result)
     elif result.baseline is not None:
         yield f"Only the baseline {result.baseline} is left: nothing can be compared with it."
 
 
-def ranks_of(table: pd.DataFrame) -> list[str]:
-    """Intervals of ranks, in words."""
-    return [
-        f"{low} to {high}" for low, high in zip(table["rank_low"], table["rank_high"], strict=True)
-    ]
+def _corrected_winners(standings: Sequence[MacroStanding]) -> Iterator[str]:
+    """Yield the mean of the best run, corrected for having been selected."""
+    facts = []
+    for standing in standings:
+        row = standing.ranking.dropna(subset="mean_corrected")
+        if len(row):
+            mean, plain = float(row["mean_corrected"].iloc[0]), float(row["mean"].iloc[0])
+            numbers = f"{texts.format_number(mean, PLACES)} instead of {texts.format_number(plain, PLACES)}"
+            facts.append(f"{row['run'].iloc[0]} {numbers} by {standing.name}")
+    if facts:
+        yield f"The best mean, corrected for having been selected: {'; '.join(facts)}."
+
+
+def ranks_of(table: pd.DataFrame, name: str = "rank") -> list[str]:
+    """Return intervals of ranks, in words.
+
+    Args:
+        table: rows of ``Benchmark.overall``.
+        name: ``"rank"``, by means, or ``"borda"``, by mean ranks.
+    """
+    both = zip(table[f"{name}_low"], table[f"{name}_high"], strict=True)
+    return [f"{low} to {high}" for low, high in both]
 
 
 def _replicated(result: Benchmark) -> Iterator[str]:
@@ -407,6 +462,8 @@ def _columns_of(
         missing = {"missing": Column("missing", shares, numeric=True)}
         first = {name: columns.pop(name) for name in ("criterion", "run", "mean")}
         columns = first | missing | columns
+    if result.per_task:
+        columns["borda"] = Column("rank by mean rank", ranks_of(table, "borda"))
     if "difference" in table:
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
         cells = _cells(table, "difference", "difference", places)

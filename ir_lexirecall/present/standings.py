@@ -92,10 +92,10 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
     if single is None:
         compared = [one.compared for one in cast("Benchmark", result).values()]
     tables = [one.given for one in compared if one is not None and one.given is not None]
-    if tables and tables[0].per_task:
-        tables = tables[:1]  # each task has the shares over all of them
     if not any(table.missing_of_run for table in tables):
         return []
+    if tables[0].per_task:  # each task has the shares over all of them
+        return [f"{tables[0].missing_share(run):.1%}" for run in runs]
     shares = []
     for run in runs:
         of_run = [table for table in tables if run in table.runs]
@@ -349,6 +349,8 @@ class MacroStanding:
         rows = overall[overall["criterion"] == name].sort_values(
             "mean", ascending=rising, kind="stable"
         )
+        if result.has_gaps:  # means over fewer tasks are no match for those over all
+            rows = rows.sort_values("tasks", key=lambda n: n < n.max(), kind="stable")
         self.ranking: pd.DataFrame = rows.reset_index(drop=True)
         self.runs: list[str] = list(map(str, self.ranking["run"]))
         means = self.ranking["mean"]

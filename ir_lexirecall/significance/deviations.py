@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.rounding import DIFFERENCE, SUM
@@ -120,7 +120,7 @@ class PairDeviations(Statistic):
             np.zeros((len(above), len(above))), above, furthest, 2.0 ** -sum(self.sizes)
         )
         self._least_errors = np.zeros((len(above), len(above)))  # of each run and those after it
-        share = _LEAST_ERROR if len(above) <= _MANY_RUNS else _LEAST_ERROR_OF_MANY
+        share = least_error_share(len(above))
         over_collections = over == "collections"
         if min(self.sizes) < 2 or (over_collections and len(values) < 2):
             return  # nothing is known of the spread
@@ -153,9 +153,10 @@ class PairDeviations(Statistic):
             for squares, ends in self._kept_squares or self._squares()
         )
         for j, variance in enumerate(chain.from_iterable(blocks)):
-            moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
-            if not over_collections:  # whose means may differ by rounding alone
-                moved = moved.astype(self._precision)
+            # Of collections that are drawn, means may differ by rounding alone.
+            precision: Any = np.float64 if over_collections else self._precision
+            moved: Any = np.empty(of_runs[:, j + 1 :].shape, dtype=precision)
+            np.subtract(of_runs[:, j + 1 :], of_runs[:, j : j + 1], out=moved, casting="same_kind")
             of_mean = np.square(moved[0])
             of_mean *= weights[0]
             for place, weight in zip(moved[1:], weights[1:], strict=True):
@@ -183,19 +184,15 @@ class PairDeviations(Statistic):
                 between = np.einsum("dpb,dpb->pb", moved, moved) / ((collections - 1) * collections)
                 constant &= between <= noise[:, None] ** 2
                 variance = np.maximum(variance, between)
-            variance[constant] = 0.0
+            if constant.any():
+                variance[constant] = 0.0
             error = np.sqrt(variance, out=variance)
             least_error = self._least_errors[j, j + 1 :]
             rows = np.flatnonzero(error.min(axis=1) < least_error)
             pair, sample = np.nonzero(error[rows] < least_error[rows, None])
             pair = rows[pair]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                at_least = difference[pair, sample] / least_error[pair]
-                t = np.divide(difference, error, out=error)
-            if constant.any():
-                difference = difference[constant]
-                differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
-                t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
+            at_least = difference[pair, sample] / least_error[pair]
+            t = _studentised(difference, error, constant, noise)
             highest = t.max(axis=0)
             np.maximum(above[j], highest, out=above[j])
             np.maximum(above[j + 1 :], np.negative(t, out=t), out=above[j + 1 :])
@@ -239,6 +236,29 @@ class PairDeviations(Statistic):
     def _kept_squares(self) -> list[tuple[Any, Ints]]:
         """All squares, or none where they are many."""
         return list(self._squares()) if len(self._mean) ** 2 * self._y.shape[1] <= _KEPT else []
+
+
+def _studentised(difference: Any, error: Any, constant: Bools, noise: Floats) -> Any:
+    """Return differences over their standard errors, in the array of the latter, shape ``(P, B)``.
+
+    Args:
+        difference: of P pairs in B resamples.
+        error: 0 for those that are constant.
+        constant: where all drawn differences are equal.
+        noise: the largest differences that are rounding, shape ``(P,)``.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.divide(difference, error, out=error)
+    if constant.any():
+        difference = difference[constant]
+        differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
+        t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
+    return t
+
+
+def least_error_share(n_runs: int) -> float:
+    """Return which share of the observed standard error that of a resample is at least."""
+    return _LEAST_ERROR if n_runs <= _MANY_RUNS else _LEAST_ERROR_OF_MANY
 
 
 def best_set(deviations: Deviations) -> Floats:

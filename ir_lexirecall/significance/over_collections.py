@@ -246,10 +246,19 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
     (array([1, 1]), array([2, 2]))
     """
     noise = SUM * np.abs(resampled).max(initial=0.0)
-    first = [
-        1 + (resampled > row + noise).sum(axis=0) for row in resampled
-    ]  # runs of equal means share their ranks
-    last = [(resampled >= row - noise).sum(axis=0) for row in resampled]
+    n_runs = len(resampled)
+    order = np.argsort(-resampled, axis=0, kind="stable")
+    ordered = np.take_along_axis(resampled, order, axis=0)
+    # Runs of equal means share their ranks.
+    starts = np.ones(ordered.shape, dtype=bool)
+    starts[1:] = ordered[:-1] - ordered[1:] > noise
+    ends = np.roll(starts, -1, axis=0)
+    index = np.arange(n_runs)[:, None]
+    first, last = np.empty((2, *ordered.shape), dtype=np.int64)
+    first_ordered = np.maximum.accumulate(np.where(starts, index, 0), axis=0)
+    last_ordered = np.minimum.accumulate(np.where(ends, index, n_runs)[::-1], axis=0)[::-1]
+    np.put_along_axis(first, order, 1 + first_ordered, axis=0)
+    np.put_along_axis(last, order, 1 + last_ordered, axis=0)
     low = np.quantile(first, alpha / 2, axis=1, method="inverted_cdf")
     high = np.quantile(last, 1 - alpha / 2, axis=1, method="inverted_cdf")
     return low.astype(np.int64), high.astype(np.int64)
@@ -371,7 +380,19 @@ def macro_interval(
             most = np.mean([np.abs(x).max(axis=1) for x in values], axis=0)
             low, high = np.maximum(low, -most), np.minimum(high, most)
         return low, high, p
-    means, variance = collection_means(values)
+    return interval_over_collections(*collection_means(values), alpha)
+
+
+def interval_over_collections(
+    means: Floats, variance: Floats, alpha: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the interval of means over collections by random effects, and p that they are 0.
+
+    Args:
+        means: of S runs or pairs on D collections, shape ``(S, D)``.
+        variance: the sampling variance of each.
+        alpha: 1 - confidence.
+    """
     # One query tells nothing of its noise; the spread of the collections does.
     combined = random_effects(means, np.where(np.isinf(variance), 0.0, variance), alpha)
     # Without any spread, only the signs of the collections tell.

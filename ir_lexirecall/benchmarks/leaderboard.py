@@ -1,0 +1,135 @@
+"""Tables over all tasks of a leaderboard: a value per task and run, some of which are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall.comparison.criteria import Criterion
+from ir_lexirecall.comparison.pair_tests import cut_at_range
+from ir_lexirecall.comparison.verdicts import two_sided
+from ir_lexirecall.significance import (
+    Resampled,
+    SignificanceTest,
+    TestResult,
+    corrected,
+    least_two_sided_p,
+)
+from ir_lexirecall.significance.deviations import Deviations, rank_intervals
+from ir_lexirecall.significance.leaderboards import (
+    corrected_mean,
+    interval_over_tasks,
+    means_of_present,
+    ranks_in_tasks,
+    shared_deviations,
+    task_means,
+)
+from ir_lexirecall.significance.outcomes import agreeing
+from ir_lexirecall.significance.over_collections import rank_interval
+
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Values of S runs on D tasks by one criterion, and how they are compared.
+
+    Attributes:
+        runs: names of the runs.
+        values: NaN where missing, shape ``(S, D)``.
+        criterion: what the values are.
+        test: how differences are tested.
+    """
+
+    runs: Sequence[str]
+    values: Floats
+    criterion: Criterion
+    test: SignificanceTest
+
+    @property
+    def gains(self) -> Floats:
+        """The values, the larger the better."""
+        return self.criterion.sign * self.values
+
+    @property
+    def draws(self) -> Resampled:
+        """How tasks are resampled."""
+        return self.test.resampling
+
+    def columns(self, deviations: Deviations) -> Columns:
+        """Return means and ranks of all runs, with their intervals.
+
+        Args:
+            deviations: those of all pairs of runs.
+        """
+        alpha, means = self.test.alpha, means_of_present(self.values)
+        low, high, _ = interval_over_tasks(self.values, alpha)
+        present = [x[~np.isnan(x)][:, None] for x in self.values.T]
+        low, high = cut_at_range(low, high, self.criterion.range, present)
+        ranks = ranks_in_tasks(self.gains)
+        rank_low, rank_high = rank_intervals(deviations, alpha)
+        borda_low, borda_high = rank_intervals(shared_deviations(-ranks, self.draws), alpha)
+        resampled = task_means(self.gains, self.draws)
+        rank_from, rank_to = rank_interval(resampled, alpha)
+        return {
+            "run": list(self.runs),
+            "tasks": np.count_nonzero(~np.isnan(self.values), axis=1),
+            "mean": means,
+            "mean_corrected": self._corrected_means(means, resampled),
+            "ci_low": low,
+            "ci_high": high,
+            "mean_rank": means_of_present(ranks),
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "rank_from": rank_from,
+            "rank_to": rank_to,
+            "borda_low": borda_low,
+            "borda_high": borda_high,
+        }
+
+    def _corrected_means(self, means: Floats, resampled: Floats) -> Floats:
+        """Return the corrected mean of the best run among those with the most tasks; else NaN."""
+        result = np.full(len(means), np.nan)
+        n_tasks = np.count_nonzero(~np.isnan(self.values), axis=1)
+        candidates = np.flatnonzero(n_tasks == n_tasks.max())
+        sign = self.criterion.sign
+        winner = candidates[np.argmax(sign * means[candidates])]
+        if self.values.shape[1] > 1:
+            mean = corrected_mean(sign * means[candidates], resampled[candidates])
+            result[winner] = sign * mean
+        return result
+
+    def against(self, baseline: str) -> Columns:
+        """Return the differences of all other runs to the baseline, on the tasks both have."""
+        alpha, index = self.test.alpha, self.runs.index(baseline)
+        is_rival: Bools = np.arange(len(self.runs)) != index
+        differences = self.values[is_rival] - self.values[index]
+        mean = means_of_present(differences)
+        least, most = self.criterion.range
+        bounds = self.criterion.bounds or (least - most, most - least)
+        low, high, p = interval_over_tasks(differences, alpha)
+        # No exchange of the signs of so few differing tasks gives a smaller p.
+        differing = np.count_nonzero(np.nan_to_num(differences), axis=1)
+        p = np.maximum(np.where(np.isnan(p), 1.0, p), least_two_sided_p(differing))
+        tested = agreeing(TestResult(mean, low, high, p, mean), alpha, bounds)
+        adjusted, reject = corrected(p, self.test.correction, alpha)
+        # A value per task tells nothing of the noise of its queries.
+        unknown = np.full(len(differences), np.nan)
+        return {
+            "run": [run for run in self.runs if run != baseline],
+            "shared_tasks": np.count_nonzero(~np.isnan(differences), axis=1),
+            "difference": mean,
+            "difference_low": tested.low,
+            "difference_high": tested.high,
+            "p": p,
+            "p_corrected": adjusted,
+            "verdict": two_sided(reject, self.criterion.sign * np.nan_to_num(mean)),
+            "effect": mean,
+            "effect_low": tested.low,
+            "effect_high": tested.high,
+            **dict.fromkeys(("next_low", "next_high", "tau2", "i2", "p_heterogeneity"), unknown),
+        }

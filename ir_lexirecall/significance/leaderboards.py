@@ -1,0 +1,303 @@
+"""Leaderboards: many models with one value per task, some of which are missing.
+
+Tasks are the sample, drawn for all models alike. A pair of models is compared on the tasks that
+both have: no value is filled in. Two models are told apart by their means, or by their mean ranks
+over tasks (Borda), and all pairs are bounded together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
+from ir_lexirecall._util.rounding import SUM, levelled
+from ir_lexirecall.significance.deviations import Deviations, least_error_share
+from ir_lexirecall.significance.draws import Draws, Statistic, resample, times_drawn
+from ir_lexirecall.significance.outcomes import Resampled
+from ir_lexirecall.significance.over_collections import interval_over_collections
+
+LEAST_SHARED = 6  # tasks that tell two models apart: with fewer, 2^(1 - n) is above .05
+_ENOUGH = 2_500  # resamples of all pairs
+_AT_ONCE = 256  # resamples whose pairs stay in a processor's cache
+_NO_VARIANCE = np.float32(1e-30)
+
+
+def ranks_in_tasks(values: Floats) -> Floats:
+    """Return the rank of each model on each task among those that have it, 1 the best.
+
+    Models of equal values share the mean of their ranks. Where n of S models have a task, the ranks
+    1 to n are spread over 1 to S, so that a task counts as much as one that all have. A task that
+    a single model has ranks nothing.
+
+    Args:
+        values: of S models on D tasks, larger is better, NaN where missing, shape ``(S, D)``.
+
+    Returns:
+        Ranks, NaN where missing, shape ``(S, D)``.
+
+    >>> ranks_in_tasks(np.array([[0.9, 0.5], [0.3, np.nan], [0.3, 0.7]]))
+    array([[1. , 3. ],
+           [2.5, nan],
+           [2.5, 1. ]])
+    """
+    n_models = len(values)
+    ranks = np.full(values.shape, np.nan)
+    for d in range(values.shape[1]):
+        has_value = ~np.isnan(values[:, d])
+        n = int(np.count_nonzero(has_value))
+        if n < 2 and n < n_models:
+            continue
+        x = levelled(values[has_value, d][:, None], SUM)[:, 0]
+        ordered = np.sort(-x)
+        first = 1 + np.searchsorted(ordered, -x, "left")
+        last = np.searchsorted(ordered, -x, "right")
+        spread = (n_models - 1) / (n - 1) if n > 1 else 1.0
+        ranks[has_value, d] = 1 + ((first + last) / 2 - 1) * spread
+    return ranks
+
+
+def means_of_present(values: Floats) -> Floats:
+    """Return the mean of each row over what is there; NaN for a row without any value.
+
+    >>> means_of_present(np.array([[0.25, np.nan, 0.75], [np.nan, np.nan, np.nan]]))
+    array([0.5, nan])
+    """
+    by_task = np.ascontiguousarray(values.T)  # added up task by task, as everywhere
+    is_there = ~np.isnan(by_task)
+    n = is_there.sum(axis=0)
+    sums = np.where(is_there, by_task, 0.0).sum(axis=0)
+    return np.divide(sums, n, out=np.full(len(values), np.nan), where=n > 0)
+
+
+class SharedDeviations(Statistic):
+    """Differences of all pairs of models on the tasks both have, and their largest deviations.
+
+    A resample's t of a pair is (its difference - the observed one) / its standard error in the
+    resample, which is at least c times the observed one: see `rank_intervals`. Pairs that share
+    fewer than `LEAST_SHARED` tasks are not told apart: their t is 0.
+
+    Attributes:
+        result: the deviations, as `best_set` and `rank_intervals` take them.
+        shared: how many tasks each pair shares, shape ``(S, S)``.
+    """
+
+    def __init__(self, values: Floats, n_resamples: int) -> None:
+        enough = min(n_resamples, max(_ENOUGH, n_resamples // 4))
+        super().__init__([values], "queries", n_resamples=enough, widest=2 * len(values))
+        n_models, n_tasks = values.shape
+        self._has_value: Bools = ~np.isnan(values)
+        self._is_complete = bool(self._has_value.all())
+        present = np.where(self._has_value, values, np.nan)
+        # What all models share on a task changes no difference: without it, less is rounded.
+        lowest = np.min(present, axis=0, initial=np.inf, where=self._has_value)
+        x = np.where(self._has_value, values - np.where(np.isinf(lowest), 0.0, lowest), 0.0)
+        self._x = np.ldexp(x, -np.frexp(x.max(initial=0.0))[1])
+        counts = self._has_value.astype(np.float64)
+        self.shared: Ints = np.rint(counts @ counts.T).astype(np.int64)
+        above: Any = np.zeros((n_models, enough), dtype=np.float32)
+        t, furthest = np.zeros((n_models, n_models)), np.zeros(enough)
+        self.result: Deviations = Deviations(t, above, furthest, 2.0**-n_tasks)
+        self._least_error_share = least_error_share(n_models)
+        for pairs in self._differences():
+            self.result.t[pairs.i, pairs.rows] = pairs.t
+            self.result.t[pairs.rows, pairs.i] = -pairs.t
+
+    def _differences(self) -> Iterator[_Differences]:
+        """Yield the differences of later models to each model.
+
+        Of the later models only those that share enough tasks with it are there, all from the
+        first to the last of them if no value is missing.
+        """
+        for i in range(len(self._x) - 1):
+            rows: slice | Ints = slice(i + 1, None)
+            shared = self.shared[i, i + 1 :]
+            if shared.min() < LEAST_SHARED:
+                rows = i + 1 + np.flatnonzero(shared >= LEAST_SHARED)
+                shared = self.shared[i, rows]
+            if len(shared):
+                yield self._differences_to(i, rows, shared)
+
+    def _differences_to(self, i: int, rows: slice | Ints, shared: Ints) -> _Differences:
+        """Return the differences of later models to a model."""
+        both = self._has_value[rows] & self._has_value[i]
+        x = np.where(both, self._x[rows] - self._x[i], 0.0)
+        mean = x.sum(axis=1) / shared
+        noise = SUM * np.maximum(self._x[rows].max(axis=1), self._x[i].max())
+        mean[np.abs(mean) <= noise] = 0.0
+        centred = np.where(both, x - mean[:, None], 0.0)
+        variance = (centred**2).sum(axis=1) / (shared * (shared - 1.0))
+        error = np.sqrt(np.where(variance <= noise**2, 0.0, variance))
+        return _Differences(i, rows, both, mean, centred, error, shared)
+
+    def take(self, draws: Draws) -> None:
+        """Find the largest deviations in some resamples."""
+        above = self.result.above[:, draws.some]
+        for pairs in self._differences():
+            # All in single precision: n - 1 is in the smallest variance and in the mean.
+            n: Any = pairs.shared.astype(np.float32)[:, None]
+            least: Any = ((self._least_error_share * pairs.error) ** 2).astype(np.float32)[:, None]
+            least = np.maximum(least * (n - 1), _NO_VARIANCE)
+            centred = pairs.centred.astype(np.float32)
+            squares = np.square(centred)
+            both: Any = None if self._is_complete else pairs.both.astype(np.float32)
+            for block in row_blocks(above.shape[1], 1, _AT_ONCE):
+                count = draws.count[:, block]
+                n_drawn: Any = n if both is None else np.maximum(both @ count, 1)
+                t = _studentised(centred @ count, squares @ count, n_drawn, least)
+                t *= np.sqrt(n - 1)
+                np.maximum(above[pairs.i, block], t.max(axis=0), out=above[pairs.i, block])
+                above[pairs.rows, block] = np.maximum(
+                    above[pairs.rows, block], np.negative(t, out=t)
+                )
+        self.result.furthest[draws.some] = above.max(axis=0, initial=0.0)
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """Differences of P models to model i, on the tasks that both have.
+
+    Attributes:
+        i: index of the model.
+        rows: indices of the others.
+        both: whether both have a task, shape ``(P, D)``.
+        mean: of the differences, shape ``(P,)``.
+        centred: the differences less their mean; 0 where one is missing, shape ``(P, D)``.
+        error: standard error of the mean, shape ``(P,)``.
+        shared: how many tasks both have, shape ``(P,)``.
+    """
+
+    i: int
+    rows: slice | Ints
+    both: Bools
+    mean: Floats
+    centred: Floats
+    error: Floats
+    shared: Ints
+
+    @property
+    def t(self) -> Floats:
+        """The means over their standard errors: 0 for equal ones, infinite without any spread."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.mean == 0, 0.0, self.mean / self.error)
+
+
+def _studentised(total: Floats, squares: Floats, n_drawn: Floats, least: Floats) -> Floats:
+    """Return means of resamples over their standard deviations, shape ``(P, B)``.
+
+    Args:
+        total: sum over the drawn tasks; it is changed.
+        squares: sum of squares over the drawn tasks; it is changed.
+        n_drawn: how many tasks of the pair are drawn, shape ``(P, 1)`` or ``(P, B)``.
+        least: the smallest variance that counts, shape ``(P, 1)``.
+    """
+    total /= n_drawn
+    squares /= n_drawn
+    squares -= np.square(total)
+    np.maximum(squares, least, out=squares)
+    total /= np.sqrt(squares, out=squares)
+    return total
+
+
+def shared_deviations(values: Floats, draws: Resampled) -> Deviations:
+    """Return the studentised deviations of all pairs of models.
+
+    Args:
+        values: of S models on D tasks, larger is better, NaN where missing, shape ``(S, D)``.
+        draws: resamples of the tasks.
+
+    >>> from ir_lexirecall.significance import rank_intervals
+    >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.1, (3, 20))
+    >>> x[1, 4:] = np.nan
+    >>> rank_intervals(shared_deviations(x, Resampled(999)))
+    (array([2, 1, 1]), array([3, 3, 2]))
+    """
+    pairs = SharedDeviations(values, draws.number)
+    resample([pairs], seed=draws.seed, progress=draws.progress)
+    return pairs.result
+
+
+class TaskMeans(Statistic):
+    """Means of models in resamples of the tasks.
+
+    A model that has none of the drawn tasks keeps its observed mean.
+
+    Attributes:
+        means: of S models in B resamples, shape ``(S, B)``.
+    """
+
+    def __init__(self, values: Floats, n_resamples: int) -> None:
+        columns = [values[:, [d]] for d in range(values.shape[1])]
+        super().__init__(columns, "collections", n_resamples=n_resamples, widest=2 * len(values))
+        self._observed = means_of_present(values)
+        self._has_value = (~np.isnan(values)).astype(np.float64)
+        self._values = np.where(np.isnan(values), 0.0, values)
+        self.means: Floats = np.empty((len(values), n_resamples))
+
+    def take(self, draws: Draws) -> None:
+        """Find the means in some resamples."""
+        count = times_drawn(draws.drawn, self._values.shape[1]).T
+        n_drawn = self._has_value @ count
+        means = np.broadcast_to(self._observed[:, None], n_drawn.shape).copy()
+        np.divide(self._values @ count, n_drawn, out=means, where=n_drawn > 0)
+        self.means[:, draws.some] = means
+
+
+def task_means(values: Floats, draws: Resampled) -> Floats:
+    """Return the means of models in resamples of the tasks, shape ``(S, B)``.
+
+    Args:
+        values: of S models on D tasks, NaN where missing, shape ``(S, D)``.
+        draws: resamples of the tasks.
+    """
+    statistic = TaskMeans(values, draws.number)
+    resample([statistic], seed=draws.seed, progress=draws.progress)
+    return statistic.means
+
+
+def corrected_mean(means: Floats, resampled: Floats) -> float:
+    """Return the largest mean, corrected for having been selected.
+
+    The largest of many means is too large on average. In a resample of the tasks, let w be the
+    model of the largest mean. By how much its mean in the resample exceeds its observed mean, on
+    average over resamples, is taken off: max_i mean_i - average of (mean*_w - mean_w).
+
+    Args:
+        means: of S models, larger is better, shape ``(S,)``.
+        resampled: the same in B resamples, shape ``(S, B)``.
+
+    Sources: Tibshirani, Tibshirani, A Bias Correction for the Minimum Error Rate in
+    Cross-Validation, Annals of Applied Statistics 2009, doi 10.1214/08-AOAS224 (the same over
+    folds); Faye, Sun, Dimitromanolakis, Bull, A Flexible Genome-Wide Bootstrap Method That Accounts
+    for Ranking and Threshold-Selection Bias, Statistics in Medicine 2011, doi 10.1002/sim.4228.
+
+    >>> x = np.random.default_rng(0).normal(0.5, 0.1, (50, 20))
+    >>> means = x.mean(axis=1)
+    >>> resampled = task_means(x, Resampled(999))
+    >>> round(float(means.max()), 3), round(corrected_mean(means, resampled), 3)
+    (0.542, 0.507)
+    """
+    excess = resampled.max(axis=0) - means[resampled.argmax(axis=0)]
+    return float(means.max() - excess.mean())
+
+
+def interval_over_tasks(values: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Return intervals of means over the tasks that are there, and p that the means are 0.
+
+    They are those of random effects, by t: see `random_effects`.
+
+    Args:
+        values: of P models or pairs on D tasks, NaN where missing, shape ``(P, D)``.
+        alpha: 1 - confidence.
+    """
+    low, high, p = np.full((3, len(values)), np.nan)
+    patterns, pattern_of_row = np.unique(~np.isnan(values), axis=0, return_inverse=True)
+    for k, is_there in enumerate(patterns):
+        rows = np.flatnonzero(pattern_of_row.ravel() == k)
+        if is_there.any():
+            x = values[np.ix_(rows, is_there)]
+            low[rows], high[rows], p[rows] = interval_over_collections(x, np.zeros(x.shape), alpha)
+    return low, high, p

@@ -1,0 +1,130 @@
+"""Leaderboards of which some runs lack tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.io.values import read_values
+
+TASKS = [f"t{d}" for d in range(9)]
+
+
+def rows(**values: object) -> pd.DataFrame:
+    """A row per run and task, of values in the order of tasks; None is missing."""
+    table = pd.DataFrame({"task": TASKS, **values})
+    long = table.melt("task", var_name="run", value_name="score")
+    return long.dropna().reset_index(drop=True).astype({"score": float})
+
+
+def column(mean: float, seed: int, missing: int = 0) -> list[float | None]:
+    values: list[float | None] = np.random.default_rng(seed).normal(mean, 0.05, 9).tolist()
+    return [None] * missing + values[missing:]
+
+
+def overall(baseline: str | None = None, **values: object) -> pd.DataFrame:
+    result = irl.benchmark(values=rows(**values), missing="skip", baseline=baseline)
+    return result.overall().set_index("run")
+
+
+def test_a_pair_is_compared_on_the_tasks_both_have() -> None:
+    full, gaps = column(0.5, 0), column(0.6, 1, missing=2)
+    table = overall("full", full=full, gaps=gaps, other=column(0.3, 2, missing=1))
+    assert table["tasks"].tolist() == [9, 7, 8]
+    assert table.loc["gaps", "mean"] == pytest.approx(np.mean(gaps[2:]))
+    assert table.loc["gaps", "shared_tasks"] == 7
+    difference = np.mean(gaps[2:]) - np.mean(full[2:])
+    assert table.loc["gaps", "difference"] == pytest.approx(difference)
+    assert table.loc["gaps", "verdict"] == "better"
+
+
+def test_the_baseline_may_lack_tasks() -> None:
+    table = overall("gaps", full=column(0.5, 0), gaps=column(0.6, 1, missing=2))
+    assert table.loc["full", "shared_tasks"] == 7
+    assert table.loc["full", "difference"] < 0
+
+
+def test_a_run_with_one_task_may_have_any_rank_and_does_not_lead() -> None:
+    values = rows(good=column(0.7, 0), bad=column(0.3, 1), one=[None] * 8 + [0.99])
+    result = irl.benchmark(values=values, missing="skip", baseline="bad")
+    one = result.overall().set_index("run").loc["one"]
+    assert (one["tasks"], one["rank_low"], one["rank_high"]) == (1, 1, 3)
+    assert (one["borda_low"], one["borda_high"]) == (1, 3)
+    assert np.isnan([one["ci_low"], one["mean_corrected"]]).all()
+    assert one["verdict"] == "undecided"
+    text = result.summary(full=True)
+    assert text.index("good") < text.index("one")
+    assert "1 run lacks tasks (one has 1 of 9)" in text
+
+
+def test_two_runs_that_share_no_task_are_undecided() -> None:
+    first = [*column(0.5, 0)[:4], *[None] * 5]
+    table = overall("first", first=first, second=column(0.9, 1, missing=4))
+    assert table.loc["second", "shared_tasks"] == 0
+    assert np.isnan(table.loc["second", "difference"])
+    assert table.loc["second", "verdict"] == "undecided"
+    assert table.loc["second", "p"] == 1
+
+
+def test_a_board_of_which_no_task_has_all_runs() -> None:
+    halves = {f"run{s}": column(0.2 * s, s) for s in range(4)}
+    for s, values in enumerate(halves.values()):
+        for d in range(s, 9, 4):
+            values[d] = None
+    assert len(overall(**halves)) == 4
+    table = read_values(rows(**halves), missing="skip")
+    with pytest.raises(ValueError, match=r"no task has a value of every run; .*give them to bench"):
+        irl.compare(values=table)
+    with pytest.raises(ValueError, match="friedman: no run is common to all collections"):
+        irl.benchmark(values=rows(**halves), missing="skip").friedman()
+
+
+def test_a_run_without_any_value_is_refused() -> None:
+    values = rows(a=column(0.5, 0), b=column(0.6, 1))
+    empty = pd.DataFrame({"task": TASKS[:1], "run": ["none"], "score": [np.nan]})
+    with pytest.raises(ValueError, match=r"benchmark: .*run 'none' has no values of score"):
+        irl.benchmark(values=pd.concat([values, empty]), missing="skip")
+    values["other"] = values["score"]
+    split = {"task": TASKS[:2], "run": ["none"] * 2, "score": [0.5, None], "other": [None, 0.5]}
+    with pytest.raises(ValueError, match=r"benchmark: .*run 'none' has no value for any task"):
+        irl.benchmark(values=pd.concat([values, pd.DataFrame(split)]), missing="skip")
+
+
+def test_gaps_are_an_error_unless_they_are_skipped() -> None:
+    with pytest.raises(ValueError, match="of run 'b' for query 't0' is missing"):
+        irl.benchmark(values=rows(a=column(0.5, 0), b=column(0.6, 1, missing=1)))
+
+
+def test_one_run_has_rank_one_and_nothing_to_correct() -> None:
+    table = overall(alone=column(0.5, 0, missing=2))
+    alone = table.loc["alone"]
+    assert (alone["rank_low"], alone["rank_high"], alone["borda_high"]) == (1, 1, 1)
+    assert alone["mean_corrected"] == pytest.approx(alone["mean"], abs=0.01)
+
+
+def test_smaller_values_may_be_better() -> None:
+    result = irl.benchmark(
+        values=rows(low=column(0.3, 0), high=column(0.6, 1), gaps=column(0.45, 2, missing=2)),
+        missing="skip",
+        smaller_is_better="score",
+    )
+    table = result.overall().set_index("run")
+    assert table["borda_low"].tolist() == [1, 3, 2]
+    assert table.loc["low", "mean_corrected"] == pytest.approx(table.loc["low", "mean"], abs=0.002)
+    near = {f"run{s}": column(0.5, s) for s in range(12)}
+    result = irl.benchmark(values=rows(**near), smaller_is_better="score")
+    best = result.overall().nsmallest(1, "mean").iloc[0]
+    assert best["mean_corrected"] > best["mean"]
+
+
+def test_every_door_shows_a_board_with_gaps() -> None:
+    values = rows(a=column(0.5, 0), b=column(0.6, 1, missing=3), c=column(0.4, 2))
+    result = irl.benchmark(values=values, missing="skip", baseline="a")
+    assert result.best_set()["run"].tolist() == ["b", "a", "c"]
+    assert "33.3%" in result.to_markdown()
+    assert len(result.friedman()["mean_rank"]) == 2
+    assert len(result.by_collection()) == 6 + 9
+    assert [x.shape for x in result.differences_of()] == [(2, 1)] * 9
+    assert "best mean, corrected for having been selected" in result.summary(full=True)
