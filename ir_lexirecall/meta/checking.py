@@ -22,7 +22,7 @@ from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
-from ir_lexirecall.meta.made_up_rankings import Ranking, aspect_ends, values
+from ir_lexirecall.meta.made_up_rankings import Ranking, aspect_ends, at_depth, values
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, study
 from ir_lexirecall.plots.studies import Symbols
 from ir_lexirecall.present.findings import Finding
@@ -101,7 +101,8 @@ def axioms(
     """Find which properties measures have, and the smallest counterexample to each of the others.
 
     The properties are those of ``properties()``: Ferrante et al.'s swap and replacement (also
-    strict, and without ranks), Diaz et al.'s properties (also strict), Amigó et al.'s ten
+    strict, and without ranks), Diaz et al.'s properties (also strict), Moffat's seven numeric
+    properties at depths 1 to 4 (as quoted by Diaz et al. and Ferrante et al.), Amigó et al.'s ten
     constraints on relevance and diversity, and whether the best ranking scores 1 (Maistro et al.).
     Rankings are compared within one topic, with the same documents judged; topics without relevant
     documents are left out, but for completeness. Claims about all rankings are checked on all
@@ -167,7 +168,7 @@ def axioms(
         searches: dict[Property, Search] = {}
         for index, law in enumerate(PROPERTIES):
             space = _space(name, measure, grades, law.gains)
-            if law.subtopics and space.aspects:
+            if law.declared is not None or (law.subtopics and space.aspects):
                 continue
             if (law.name, space) not in search_of:
                 rng = np.random.default_rng([seed, index])
@@ -176,7 +177,12 @@ def axioms(
         scored, falling = _values(name, measure, searches), smaller_is_better(measure)
         for law in PROPERTIES:
             search = searches.get(law)
-            outcome = NAMES_ASPECTS if search is None else _outcome(search, scored, falling)
+            if law.declared is not None:
+                outcome = _declared(law.declared, measure)
+            elif search is None:
+                outcome = NAMES_ASPECTS
+            else:
+                outcome = _outcome(search, scored, falling)
             rows.append((name, law.source, law.name, *outcome))
     table = pd.DataFrame(
         rows, columns=["measure", "source", "property", "result", "counterexample", "search"]
@@ -193,6 +199,14 @@ def axioms(
     )
 
 
+def _declared(names: frozenset[str], measure: IRMeasure) -> tuple[str, str, str]:
+    """Return whether a measure is declared to have a property; nothing is known of a user's."""
+    is_known = type(measure).__module__.partition(".")[0] in ("ir_measures", "ir_lexirecall")
+    if not is_known:
+        return NOT_APPLICABLE, "", "not declared"
+    return HOLDS if measure.NAME in names else FAILS, "", "declared"
+
+
 def _outcome(
     search: Search, scored: Mapping[Kind, Mapping[Ranking, float]], falling: bool
 ) -> tuple[str, str, str]:
@@ -206,7 +220,8 @@ def _outcome(
     if broken is None:
         return HOLDS, "", words
     counterexample = law.describe(broken, scored[law.kind], falling=falling)
-    if law.around is not None and 0 < search.space.cutoff < broken.depth:
+    has_own_depth = any(ranking.depth for _, ranking in broken.terms)
+    if law.around is not None and not has_own_depth and 0 < search.space.cutoff < broken.depth:
         counterexample += " (reaches below the cutoff)"
     return FAILS, counterexample, words
 
@@ -295,14 +310,15 @@ def _values(
             r for law, search in of_kind.items() if law.needs != "number" for r in search.rankings
         }
         scaled = with_gains(measure, kind[2], max(search.space.top for search in of_kind.values()))
-        by_labels: dict[
-            int, list[Ranking]
-        ] = {}  # a grade per document, or several: they are scored apart
+        # A grade per document, or several, and each depth are scored apart.
+        alike: dict[tuple[int, int], list[Ranking]] = {}
         for ranking in dict.fromkeys(r for search in of_kind.values() for r in search.rankings):
             first = (*ranking.retrieved, *ranking.missing)[0]
-            by_labels.setdefault(1 if isinstance(first, int) else len(first), []).append(ranking)
-        for rankings in by_labels.values():
-            found = values(scaled, rankings, weights=_WEIGHTS if kind[1] else ())
+            n_grades = 1 if isinstance(first, int) else len(first)
+            alike.setdefault((n_grades, ranking.depth), []).append(ranking)
+        for (_, depth), rankings in alike.items():
+            cut, seen = at_depth(scaled, rankings, depth)
+            found = values(cut, seen, weights=_WEIGHTS if kind[1] else ())
             if undefined := [
                 rankings[i]
                 for i in np.flatnonzero(np.isnan(found))

@@ -35,6 +35,16 @@ class Ranking(NamedTuple):
 
     retrieved: tuple[Label, ...]  # at each rank
     missing: tuple[Label, ...] = ()
+    depth: int = 0  # at which the value is taken; 0: that of the whole ranking
+
+    def at(self, depth: int) -> Ranking:
+        """Return the ranking, to be scored at a depth."""
+        return self._replace(depth=depth)
+
+    def below(self, above: tuple[Label, ...]) -> Ranking:
+        """Return the ranking with documents on top of it, at a depth that is as much larger."""
+        depth = self.depth + len(above) if self.depth else 0
+        return Ranking(above + self.retrieved, self.missing, depth)
 
     @property
     def size(self) -> int:
@@ -57,7 +67,8 @@ class Ranking(NamedTuple):
                 count = len(list(alike))
                 word = str(label) if isinstance(label, int) else "+".join(map(str, label))
                 words += [f"{word}x{count}"] if count > 3 else [word] * count
-        return f"[{' '.join(words)}]"
+        depth = f" at depth {self.depth}" if self.depth else ""
+        return f"[{' '.join(words)}]{depth}"
 
 
 def made_up_run(
@@ -142,6 +153,28 @@ def values(
         run = made_up_run(query, rank, labels, depth[some], columns=list(ends), weights=weights)
         parts.append(scoring.values(measure, run))
     return np.concatenate(parts)
+
+
+def at_depth(
+    measure: IRMeasure, rankings: Sequence[Ranking], depth: int
+) -> tuple[IRMeasure, Sequence[Ranking]]:
+    """Return the measure cut at a depth; one that cannot be cut, and what it sees of the rankings.
+
+    >>> import ir_measures
+    >>> at_depth(ir_measures.P @ 9, [Ranking((0, 1, 1))], 2)
+    (P@2, [Ranking(retrieved=(0, 1, 1), missing=(), depth=0)])
+    >>> at_depth(ir_measures.Rprec, [Ranking((0, 1, 1))], 2)[1]
+    [Ranking(retrieved=(0, 1), missing=(1,), depth=0)]
+    """
+    if not depth:
+        return measure, rankings
+    if "cutoff" in measure.SUPPORTED_PARAMS and "base" not in measure.SUPPORTED_PARAMS:
+        return measure(cutoff=depth), rankings
+    cut = [
+        Ranking(each.retrieved[:depth], (*each.retrieved[depth:], *each.missing))
+        for each in rankings
+    ]
+    return measure, cut
 
 
 def aspect_ends(measure: IRMeasure) -> dict[str, tuple[float, float]]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,10 +19,11 @@ import ir_lexirecall as irl
 from ir_lexirecall import evaluate
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.meta import axioms
 from ir_lexirecall.meta.checking import with_gains
-from ir_lexirecall.meta.laws import PROPERTIES
+from ir_lexirecall.meta.laws import PROPERTIES, moffat
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 pytestmark = pytest.mark.sparse
@@ -220,6 +222,7 @@ def test_counterexamples_are_true_by_the_reference(measure: str) -> None:
     rows = axioms(measure, size=4, cases=0)
     rows = rows[
         (rows["result"] == "fails")
+        & (rows["source"] != "Moffat 2013")  # about depths
         & ~rows["counterexample"].str.contains(r"\+|moves up|no order|not 1", regex=True)
     ]
     assert len(rows) >= 8
@@ -284,6 +287,81 @@ def test_the_table_of_diaz_et_al(found: pd.DataFrame, name: str) -> None:
         if mark is not None:
             assert (set(results) == {"holds"}) == bool(mark), (members, results)
     assert found.loc[("LR", "strictly increasing in swapping up"), "result"] == "holds"
+
+
+# -- Moffat's numeric properties -----------------------------------------------------------------------
+
+MOFFAT = [law.name for law in PROPERTIES if law.source == "Moffat 2013"]
+HAS = {  # in the order of the properties, boundedness first and realizability last
+    "P@3": "+-+-++-",
+    "R@3": "+++----",
+    "RR": "++--+++",
+    "RBP(p=0.8)": "++++++-",
+    "ERR@5": "++++++-",
+    "AP": "++++---",
+    "nDCG": "+-++--+",
+    "Rprec": "++-----",
+    "TSE": "++-----",
+    "LR": "++++---",
+    "SL3": "-+-----",
+}
+
+
+@pytest.mark.parametrize("measure", HAS)
+def test_moffats_properties(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    search_only(monkeypatch, *MOFFAT)
+    rows = axioms(measure, size=4, cases=0)
+    assert rows["property"].tolist() == MOFFAT
+    assert "".join(rows["result"].map({"holds": "+", "fails": "-"})) == HAS[measure]
+
+
+def at_depth(measure: str, row: tuple[int, ...], missing: int, k: int) -> float:
+    """The value of the first k documents, by a measure that is cut there."""
+    labels = [*row, *[1] * missing]
+    run = {"q": {f"d{i}": -float(i) for i in range(len(row))}}
+    qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}}
+    return float(irl.evaluate(f"{measure}@{k}", qrels, run, aggregate=True).iloc[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["P", "R", "RR", "AP", "nDCG", "TSE", "LR"])
+def test_moffats_properties_by_plain_loops(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    has = dict.fromkeys(["monotonicity", "convergence", "top-weightedness"], True)
+    for row in itertools.product((0, 1), repeat=4):
+        for k, missing in itertools.product((1, 2, 3), (0, 1)):
+            if not any(row) and not missing:
+                continue
+            value = at_depth(measure, row, missing, k)
+            has["monotonicity"] &= value <= at_depth(measure, row, missing, k + 1) + 1e-12
+            for i, j in itertools.combinations(range(4), 2):
+                if row[i] < row[j] and i < k:
+                    name = "convergence" if j >= k else "top-weightedness"
+                    after = list(row)
+                    after[i], after[j] = row[j], row[i]
+                    has[name] &= at_depth(measure, tuple(after), missing, k) > value + 1e-12
+    search_only(monkeypatch, *has)
+    results = axioms(f"{measure}@7", size=4, cases=0).set_index("property")["result"]
+    assert (results == "holds").to_dict() == has
+
+
+def test_completeness_of_a_users_measure_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_only(monkeypatch, "Moffat's completeness")
+
+    class OfAUser(irl.Measure, register=False):
+        """A measure that is declared elsewhere."""
+
+        NAME = "OfAUser"
+
+        def score(self, run: AlignedRun) -> Any:
+            return np.ones(len(run.judgments))
+
+    row = axioms(OfAUser(), size=2, cases=0).iloc[0]
+    assert row[["result", "search"]].tolist() == ["not applicable", "not declared"]
+
+
+def test_every_measure_declared_complete_exists() -> None:
+    known = {*REGISTRY, *ir_measures.measures.registry}
+    assert known >= moffat.WITHOUT_RELEVANT
 
 
 DIAZ_MEASURES = ["AP", "nDCG", "R@2", "P@2", "RR", "TSE", "LR", "Rprec", "RBP(p=0.8)", "NumRet"]

@@ -1,11 +1,12 @@
 """The properties of measures that ``axioms`` searches for, one file per group of authors."""
 
-from ir_lexirecall.meta.laws import amigo, diaz, maistro
+from ir_lexirecall.meta.laws import amigo, diaz, maistro, moffat
 from ir_lexirecall.meta.laws.properties import Claim, Property, Space
 
 PROPERTIES: tuple[Property, ...] = (
     *maistro.UTILITY_ORIENTED,
     *diaz.PROPERTIES,
+    *moffat.PROPERTIES,
     *amigo.PROPERTIES,
     *maistro.REACHABLE,
 )

@@ -124,6 +124,7 @@ class Property:
     gains: str = "own"  # how large those of grades are, for measures with a scale (``max_rel``): a key of ``GAINS``
     subtopics: bool = False  # whether the labels are grades for two subtopics,
     weighted: bool = False  # which weigh 1.1 to 1
+    declared: frozenset[str] | None = None  # names of the measures that have it, if not searched
     counterexample: str = (
         ""  # how a broken claim is told: {r0} and {v0} are the first ranking and its value
     )
@@ -403,10 +404,7 @@ class _Around:
 
 def _moved_down(claim: Claim, above: tuple[Label, ...]) -> Claim:
     """Return the claim about the same rankings with documents on top of them."""
-    terms = tuple(
-        (coefficient, Ranking(above + ranking.retrieved, ranking.missing))
-        for coefficient, ranking in claim.terms
-    )
+    terms = tuple((coefficient, ranking.below(above)) for coefficient, ranking in claim.terms)
     return claim._replace(terms=terms)
 
 
