@@ -211,10 +211,11 @@ class MissingJudgments(Memoised):
         It is not known for criteria without a proven algorithm, for runs whose unjudged documents
         are not at hand, if nothing is unjudged, or if it would take long.
         """
-        known = self._known_pool(name)
-        if known is None or self.too_many(name):
+        pool_and_depth = self._known_pool(name)
+        if pool_and_depth is None or self.too_many(name):
             return None
-        (pool, depth), criterion = known, self.compared.by[name]
+        pool, depth = pool_and_depth
+        criterion = self.compared.by[name]
         if not self.compared.pairs or not criterion.query_ids or pool.all_judged:
             return None
         measured = self._measured(name)
@@ -314,29 +315,35 @@ class MissingJudgments(Memoised):
 
         These are too many documents of too many pairs. ``bounds`` looks at them nevertheless.
         """
-        known = self._known_pool(name)
-        if known is None or known[0].all_judged:
+        pool_and_depth = self._known_pool(name)
+        if pool_and_depth is None:
             return False
-        (pool, depth), n_pairs = known, len(self.compared.pairs)
+        pool, depth = pool_and_depth
+        if pool.all_judged:
+            return False
+        n_pairs = len(self.compared.pairs)
         n_together, n_documents = pool.documents(depth)
         if shares_documents(self._measured(name), len(pool.names), n_pairs):
             return n_together * n_pairs > _MOST_SHARED
-        return (
-            int(sum(n_documents[runs].sum() for runs in self.compared.pair_indices)) > _MOST_APART
-        )
+        n_apart = sum(int(n_documents[runs].sum()) for runs in self.compared.pair_indices)
+        return n_apart > _MOST_APART
 
     def holds(self, name: str) -> tuple[int | None, list[str]]:
         """Return the depth, and how the sign of each pair's difference holds, as in ``verdicts``.
 
         The depth is None if nothing is bounded.
         """
-        left = self.undecided(name)
-        if left is not None:
-            return left.depth, left.holds
-        known = self._known_pool(name)
-        if known is None or not known[0].all_judged:
-            return None, [NOT_BOUNDED] * len(self.compared.pairs)
-        return known[1], [ANY_JUDGING] * len(self.compared.pairs)
+        undecided = self.undecided(name)
+        if undecided is not None:
+            return undecided.depth, undecided.holds
+        n_pairs = len(self.compared.pairs)
+        pool_and_depth = self._known_pool(name)
+        if pool_and_depth is None:
+            return None, [NOT_BOUNDED] * n_pairs
+        pool, depth = pool_and_depth
+        if not pool.all_judged:
+            return None, [NOT_BOUNDED] * n_pairs
+        return depth, [ANY_JUDGING] * n_pairs
 
     def retrieve_the_same(self, a: str, b: str) -> bool:
         """Return whether two runs retrieve the same documents at the same ranks, for all queries.
