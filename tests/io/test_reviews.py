@@ -447,9 +447,8 @@ def test_projects_that_unpack_to_much(tmp_path: Path) -> None:
     much = b'{"name": "' + b" " * 2**25 + b'"}'
     path = archived(tmp_path / "a.asreview", *FILLED, RESULTS, LABEL, project=much)
     assert path.stat().st_size < 2**17
-    with pytest.raises(
-        ValueError, match=r"a.asreview: project.json is too large \(33,554,444 bytes\)"
-    ):
+    too_large = r"project.json is too large \(33,554,444 bytes, where 16,777,216 are read at most\)"
+    with pytest.raises(ValueError, match=f"a.asreview: {too_large}"):
         read_asreview(path)
 
 
