@@ -195,13 +195,13 @@ def _forest(
     if any(mark.row is not None for mark in marks):
         ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel(textwrap.fill(words, _LETTERS, break_on_hyphens=False))
-    kinds = list(dict.fromkeys(mark.kind for mark in marks))
-    _legend_of_marks(ax, {kind: meanings[kind] for kind in kinds if meanings.get(kind)})
+    kinds = {mark.kind for mark in marks}
+    _legend_of_marks(ax, {kind: text for kind, text in meanings.items() if kind in kinds})
     return axes.finish(ax, provenance_line(standing.result.provenance), measures=[standing.name])
 
 
 def _legend_of_marks(ax: Any, meanings: Mapping[str, str]) -> None:
-    """Say above the axes what the marks of each kind mean, in the marks' order."""
+    """Say above the axes what the marks of each kind mean."""
     if not meanings:
         return
     for kind, meaning in meanings.items():
