@@ -6,9 +6,9 @@ from ir_lexirecall.meta.laws.properties import Claim, Property, Space
 PROPERTIES: tuple[Property, ...] = (
     *maistro.UTILITY_ORIENTED,
     *diaz.PROPERTIES,
-    *moffat.PROPERTIES,
     *amigo.PROPERTIES,
     *maistro.REACHABLE,
+    *moffat.PROPERTIES,
 )
 """The properties, in the order in which they are reported."""
 
