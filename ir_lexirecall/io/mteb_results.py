@@ -227,12 +227,10 @@ def cells_of_results(
         if missing == "error":
             _check_pairs(of_task)
         missing_cells |= dict.fromkeys(_missing_cells(of_task, common))
-        has_pairs = sum(bool(result.present) for result in of_task) > 2
-        if not common and missing == "error" and has_pairs:
+        if not common and missing == "error" and _has_pairs(of_task):
             continue  # each pair of models has cells in common, but not all have
         for result in of_task:
-            scores = [result.scores[cell] for cell in sorted(common)]
-            value = float(np.mean(scores)) if scores and result.present else np.nan
+            value = _mean_score(result, common)
             rows.append((result.run, result.task, result.measure, value))
             paths.append(result.path)
     if not rows:
@@ -241,6 +239,18 @@ def cells_of_results(
             "compare fewer runs at a time"
         )
     return Cells.from_rows(rows, paths.__getitem__, per_task=True), list(missing_cells)
+
+
+def _has_pairs(results: Sequence[TaskResult]) -> bool:
+    """Return whether three or more models have a score of a task."""
+    return sum(bool(result.present) for result in results) > 2
+
+
+def _mean_score(result: TaskResult, cells: set[tuple[str, str]]) -> float:
+    """Return the mean score over some cells; NaN without any."""
+    if not cells or not result.present:
+        return np.nan
+    return float(np.mean([result.scores[cell] for cell in sorted(cells)]))
 
 
 def _check_once(results: Iterable[TaskResult]) -> None:

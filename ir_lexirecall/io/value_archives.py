@@ -18,6 +18,7 @@ _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _SIGNATURE = b"PK\x03\x04"
 _LARGEST = 2**31  # bytes of all samples of a log
 _ZSTD = 93
+_ENCRYPTED = 1  # the bit among the flags of a file in an archive
 _HEADERS = ("header.json", "_journal/start.json", "summaries.json")
 
 
@@ -66,20 +67,28 @@ def _texts_of_archive(file: File) -> dict[str, bytes]:
             return _whole_members(stream.read(), path)
     try:
         with module.ZipFile(content) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-            names = [name for name in members if name in _HEADERS]
-            if "summaries.json" not in names:
-                names += [name for name in members if name.startswith("samples/")]
-            n_packed = sum(members[name].compress_size for name in names)
-            n_bytes = sum(members[name].file_size for name in names)
-            check_unpacked_size(f"{path}: its content", n_packed, n_bytes, _LARGEST)
-            return {name: archive.read(name) for name in names}
-    except RuntimeError as error:  # NotImplementedError is one, too
-        if isinstance(error, NotImplementedError):
-            raise
-        raise ValueError(f"{path}: {error}") from None  # encrypted
+            return _samples_or_summaries(archive, path)
     except (module.BadZipFile, *_faults()) as error:
         raise ValueError(f"{path}: the archive is damaged: {error}") from None
+
+
+def _samples_or_summaries(archive: Any, path: str) -> dict[str, bytes]:
+    """Return the files of a whole archive that say what a log is of, and its samples.
+
+    Raises:
+        ValueError: they are too large, or encrypted.
+    """
+    members = {member.filename: member for member in archive.infolist()}
+    names = [name for name in members if name in _HEADERS]
+    if "summaries.json" not in names:
+        names += [name for name in members if name.startswith("samples/")]
+    n_packed = sum(members[name].compress_size for name in names)
+    n_bytes = sum(members[name].file_size for name in names)
+    check_unpacked_size(f"{path}: its content", n_packed, n_bytes, _LARGEST)
+    encrypted = [name for name in names if members[name].flag_bits & _ENCRYPTED]
+    if encrypted:
+        raise ValueError(f"{path}: {encrypted[0]} in the archive is encrypted")
+    return {name: archive.read(name) for name in names}
 
 
 def _whole_members(data: bytes, path: str) -> dict[str, bytes]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.comparison.compared import ComparedRuns
     from ir_lexirecall.comparison.criteria import Criterion
+    from ir_lexirecall.io.values import ValueTable
 
 MISSING = "missing: share of the queries for which the run has no value"
 MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
@@ -87,11 +88,7 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
     Empty if no value is missing. Over collections of queries, of all their queries; over tasks,
     of the tasks.
     """
-    single: ComparedRuns | None = getattr(result, "compared", None)
-    compared = [single]
-    if single is None:
-        compared = [one.compared for one in cast("Benchmark", result).values()]
-    tables = [one.given for one in compared if one is not None and one.given is not None]
+    tables = _given_values(result)
     if not any(table.missing_of_run for table in tables):
         return []
     if tables[0].per_task:  # each task has the shares over all of them
@@ -102,6 +99,15 @@ def missing_shares(result: Comparison | Benchmark, runs: Iterable[str]) -> list[
         n_missing = sum(table.missing_of_run.get(run, 0) for table in of_run)
         shares.append(f"{n_missing / max(1, sum(table.n_queries for table in of_run)):.1%}")
     return shares
+
+
+def _given_values(result: Comparison | Benchmark) -> list[ValueTable]:
+    """Return the tables of values of a result: one, or that of each collection."""
+    single: ComparedRuns | None = getattr(result, "compared", None)
+    if single is not None:
+        return [] if single.given is None else [single.given]
+    values = [one.compared.given for one in cast("Benchmark", result).values()]
+    return [table for table in values if table is not None]
 
 
 def standings_of(result: Comparison) -> list[Standing]:
