@@ -363,12 +363,18 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
         run: found[run] for run in result.runs if run in found
     }  # in one order, and one colour, by all criteria
     several = len(by_run) > 1
-    collections = list(zip(*by_run.values(), strict=True))
+    # A run may lack tasks of a leaderboard. The last mark of each run is over all.
+    mark_of = [{mark.name: mark for mark in marks[:-1]} for marks in by_run.values()]
+    collections = [[marks.get(name) for marks in mark_of] for name in result]
+    collections = [marks for marks in collections if any(marks)]
+    collections.append([marks[-1] for marks in by_run.values()])
     ax = axes.new_axes(ax, (7.5, max(3.0, 0.22 * len(collections) * (len(by_run) + 1) + 1.4)))
     ticks, shown = [], []
     for number, marks in enumerate(collections):
         symbol, size, width = ("D", 7, 2.5) if number == len(collections) - 1 else ("o", 4.5, 1.2)
         for line, (run, mark) in enumerate(zip(by_run, marks, strict=True)):
+            if mark is None:
+                continue
             place = number * (len(by_run) + several) + line
             colour = axes.line_style(line, len(by_run))["color"]
             if np.isfinite([mark.low, mark.high]).all():

@@ -128,3 +128,12 @@ def test_every_door_shows_a_board_with_gaps() -> None:
     assert len(result.by_collection()) == 6 + 9
     assert [x.shape for x in result.differences_of()] == [(2, 1)] * 9
     assert "best mean, corrected for having been selected" in result.summary(full=True)
+
+
+def test_a_forest_has_no_mark_for_a_task_that_a_run_lacks() -> None:
+    values = rows(a=column(0.5, 0), b=column(0.6, 1, missing=3), c=column(0.4, 2, missing=1))
+    ax = irl.benchmark(values=values, missing="skip", baseline="a").plot("forest")
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(labels) == 6 + 8 + 2
+    assert "t0: b" not in labels
+    assert "t3: b" in labels
