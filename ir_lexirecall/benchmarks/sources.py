@@ -28,7 +28,7 @@ RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike
 def named_collections(
     collections: CollectionsLike, runs: RunsLike
 ) -> tuple[dict[str, QrelsLike], RunsLike]:
-    """Collections by their names, and their runs by collection.
+    """Return collections by their names, and their runs by collection.
 
     A mapping is one of names to collections unless it is the qrels of one: a dict of dicts of
     grades, or of relevant documents.
@@ -37,33 +37,46 @@ def named_collections(
     ['beir/scifact/test', 'beir/arguana']
     >>> named_collections({"q1": {"d1": 1}}, {"bm25": "bm25.run"})[1]
     {'collection': {'bm25': 'bm25.run'}}
+
+    Raises:
+        ValueError: there are no collections, or two have the same name.
     """
     if isinstance(collections, (Mapping, list, tuple)) and not collections:
         raise ValueError("there are no collections")
-    several: list[tuple[str, Any]] = []
-    if isinstance(collections, Mapping):
-        if any(map(_is_collection, collections.values())):
-            several = [(str(name), qrels) for name, qrels in collections.items()]
-    elif isinstance(collections, (list, tuple)) and all(
-        isinstance(item, (str, Collection)) for item in collections
-    ):
-        several = [
-            (item if isinstance(item, str) else item.dataset_id, item) for item in collections
-        ]
-    if twice := repeated([name for name, _ in several]):
+    several = _several_collections(collections)
+    twice = repeated([name for name, _ in several])
+    if twice:
         raise ValueError(f"two collections have the same name, {twice}")
     if several:
         return dict(several), runs
-    qrels: Any = collections
+
+    name = _name_of_collection(collections)
+    is_below_name = isinstance(runs, Mapping) and len(runs) == 1 and name in runs
+    runs_of_one: Any = runs
+    if isinstance(runs, Mapping) and not is_below_name:
+        runs_of_one = {name: runs}
+    single: Any = collections
+    return {name: single}, runs_of_one
+
+
+def _several_collections(collections: CollectionsLike) -> list[tuple[str, Any]]:
+    """Return names and collections; nothing if the argument is a single collection."""
+    if isinstance(collections, Mapping):
+        if any(map(_is_collection, collections.values())):
+            return [(str(name), qrels) for name, qrels in collections.items()]
+        return []
+    if not isinstance(collections, (list, tuple)):
+        return []
+    if not all(isinstance(item, (str, Collection)) for item in collections):
+        return []
+    return [(item if isinstance(item, str) else item.dataset_id, item) for item in collections]
+
+
+def _name_of_collection(qrels: Any) -> str:
+    """Return the name of a single collection: its id, its file's name, or `collection`."""
     if isinstance(qrels, (str, os.PathLike)):
-        name = os.path.basename(qrels) if named_files(qrels) else str(qrels)
-    else:
-        name = str(getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection")
-    by_name = isinstance(runs, Mapping) and (
-        len(runs) != 1 or name not in runs
-    )  # not below the collection's
-    runs_of_one: Any = {name: runs} if by_name else runs
-    return {name: qrels}, runs_of_one
+        return str(os.path.basename(qrels) if named_files(qrels) else qrels)
+    return str(getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection")
 
 
 def _is_collection(value: Any) -> bool:
