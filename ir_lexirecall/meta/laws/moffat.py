@@ -63,12 +63,15 @@ def _swaps_at(ranking: Ranking, space: Space, *, across: bool) -> Iterator[Claim
 def _others_below(ranking: Ranking, space: Space) -> Iterator[Claim]:
     """Claim the same value at a depth with another document below, or one more that is missing."""
     top = space.top
+    if not any(ranking.retrieved) and not any(ranking.missing):
+        return
     for k in _depths(ranking):
         here = Ranking(ranking.retrieved, (*ranking.missing, top), k)
         yield from equal(ranking.at(k), here)
         if k < len(ranking.retrieved):
             other = changed(ranking.retrieved, (k, 0 if ranking.retrieved[k] else top))
-            yield from equal(ranking.at(k), Ranking(other, ranking.missing, k))
+            if any(other) or any(ranking.missing):  # each topic has a relevant document
+                yield from equal(ranking.at(k), Ranking(other, ranking.missing, k))
 
 
 def _bounded(space: Space) -> Iterator[Claim]:
