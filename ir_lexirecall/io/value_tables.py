@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
@@ -127,7 +128,8 @@ def _no_values(table: Table, columns: Sequence[str]) -> str:
     """Return the message on a table without numbers."""
     for name in columns:
         labels = {str(value) for value in table.columns[name] if not is_missing(value)}
-        way_out = "write 0 and 1" if len(labels) <= 2 else "write numbers as 0.5"
+        are_two_words = len(labels) <= 2 and not any(re.search(r"\d", label) for label in labels)
+        way_out = "write 0 and 1" if are_two_words else "write numbers as 0.5"
         for row, value in enumerate(table.columns[name]):
             if not is_missing(value):
                 return (

@@ -157,14 +157,14 @@ def test_stays_of_qrels(tmp_path: Path) -> None:
     demo = {"1": {"d1": 1.0}}
     for qrels in ("lexirecall/demo", irl.load("lexirecall/demo")):
         found |= stays(qrels, call=irl.evaluate, measures="AP", qrels=qrels, run=demo)
-    report("evaluate(qrels)", found, 24)
+    report("evaluate(qrels)", found, 26)
 
 
 def test_stays_of_a_run(tmp_path: Path) -> None:
     found: set[str] = set()
     for run in [*files(tmp_path, SCORED, "score"), *objects(SCORED, "score")]:
         found |= stays(run, call=irl.evaluate, measures="AP", qrels=QRELS, run=run)
-    report("evaluate(run)", found, 25)
+    report("evaluate(run)", found, 28)
 
 
 def test_stays_of_collections(tmp_path: Path) -> None:
@@ -198,4 +198,4 @@ def test_stays_of_a_command(command: str, tmp_path: Path, capsys: Any) -> None:
     for one, run in zip(qrels, runs, strict=True):
         words = [command, str(one), str(run), str(tmp_path / "other.run"), "-m", "AP"]
         found |= stays(words, one, run, call=main, arguments=words)
-    report(command, found, 43)
+    report(command, found, 45)

@@ -378,7 +378,7 @@ def test_skipping_everything_is_not_offered(
         with pytest.raises(
             ValueError,
             match=r"no query has all values; do all runs name the same queries\? "
-            r"One has 'a0', another 'b0'$",
+            r"One has 'a0', another 'b0'\. The query of x 'a0' and .* y 'b0' are the same without",
         ):
             read_values({"x": a, "y": b}, **options)
     paths = []

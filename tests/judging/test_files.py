@@ -104,7 +104,9 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(
     reopen_until(browser, page, lambda: text(browser, "progress") == "Document 3 of 3; 2 judged.")
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
     browser.press("ArrowLeft")
-    assert browser.js("document.querySelector('#grades [aria-pressed=true]').textContent") == "1"
+    assert browser.js("document.querySelector('#grades [aria-pressed=true]').textContent") == (
+        "1 relevant"
+    )
     browser.press("Backspace")
     assert text(browser, "progress") == "Document 2 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
