@@ -43,7 +43,7 @@ ELSEWHERE = [  # what other packages define: their documentation is not at hand 
 INTERNAL = [  # fields of results that are for the library itself; the options of a function, which its docstring lists
     r"\w*Options",
     r"ir_lexirecall\.(significance|preferences|data\.(judgments|qrels|reading|collection|alignment|pools|tie_rule))\.\w+(\.\w+)?",
-    r"ir_lexirecall\.(comparison\.\w+|io\.(frames|mteb_results|query_columns|repeated_values|source|value_\w+|texts|groups)|judging\.\w+)\.\w+|ir_lexirecall\.data\.aligned_run\.Ties",
+    r"ir_lexirecall\.(comparison\.\w+|io\.(frames|mteb_results|query_columns|repeated_values|shared_values|source|value_\w+|texts|groups)|judging\.\w+)\.\w+|ir_lexirecall\.io\.values\.Grid|ir_lexirecall\.data\.aligned_run\.Ties",
     r"(TextsLike|TextSources|JSONLike|Names|Repeats|Contrasts|PairedTest|Criterion|ComparedRuns|PairTests|MissingJudgments)",  # names of types in annotations
     r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
     r"pyterrier_lexirecall\.experiment\.SignTest",
