@@ -172,9 +172,9 @@ def Experiment(
             hold the numbers of `pt.Experiment`, against the first baseline.
 
     Returns:
-        The result of `pt.Experiment`, with the preferences. Per query, `pref:lexirecall` is one
-        more measure. `attrs["comparison"]` of the DataFrame is the `Comparison` of all systems. It
-        keeps the rankings, so that `to_judge`, `bounds` and reports work.
+        The result of `pt.Experiment`, with the preferences. Per query, each preference is one more
+        measure. `attrs["comparison"]` of the DataFrame is the `Comparison` of all systems. It keeps
+        the rankings, so that `to_judge`, `bounds` and reports work.
 
     Raises:
         ValueError: an unknown measure, preference, test or baseline, or bad input to an evaluation.

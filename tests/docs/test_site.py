@@ -141,7 +141,8 @@ GALLERY = [
 def test_the_site_is_short() -> None:
     assert len(PAGES) <= 45
     words = {page: words_of(page) for page in PAGES}
-    assert sum(words.values()) <= 80_000, sorted(words.items(), key=lambda item: -item[1])[:10]
+    # A fifth is the reference of functions, another one what tutorials and papers' scripts print.
+    assert sum(words.values()) <= 90_000, sorted(words.items(), key=lambda item: -item[1])[:10]
 
 
 def words_of(page: str) -> int:
