@@ -141,7 +141,7 @@ GALLERY = [
 def test_the_site_is_short() -> None:
     assert len(PAGES) <= 45
     words = {page: words_of(page) for page in PAGES}
-    # A fifth is the reference of functions, another one what tutorials and papers' scripts print.
+    # A third is the reference of functions, a sixth what tutorials and the papers' scripts print.
     assert sum(words.values()) <= 90_000, sorted(words.items(), key=lambda item: -item[1])[:10]
 
 
