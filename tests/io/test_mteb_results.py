@@ -187,3 +187,19 @@ def test_folders_of_models_are_called_by_the_model_or_as_the_user_says(tmp_path:
     other = results_of(tmp_path / "s", "c", SPLITS, revision="first")
     (other / "first" / "model_meta.json").write_text("{}")
     assert read_values(other).runs == ["c"]
+
+
+def test_what_mteb_itself_writes(tmp_path: Path) -> None:
+    mteb = pytest.importorskip("mteb")
+    from mteb.cache import ResultCache
+    from mteb.mocks.mock_tasks import retrieval
+
+    tasks = [retrieval.MockRetrievalTask(), retrieval.MockMultilingualRetrievalTask()]
+    model = mteb.get_model("mteb/baseline-random-encoder")
+    results = mteb.evaluate(model, tasks, cache=ResultCache(tmp_path), show_progress_bar=False)
+    table = read_values(tmp_path)
+    assert table.runs == ["mteb__baseline-random-encoder"]
+    scores = {result.task_name: result.get_score() for result in results.task_results}
+    assert dict(zip(table.query_ids, table.values["main_score"][0], strict=True)) == pytest.approx(
+        scores
+    )
